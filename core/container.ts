@@ -1,0 +1,98 @@
+/**
+ * The only file that knows the DI library. Everything else sees ports and needs.
+ */
+import 'reflect-metadata'
+import { container, instanceCachingFactory, type DependencyContainer } from 'tsyringe'
+
+declare const contents: unique symbol
+
+/** A named socket. `T` lives only in the type; the symbol is what the container sees. */
+export interface Port<T, Many extends boolean = boolean> {
+  readonly name: string
+  readonly key: symbol
+  readonly many: Many
+  readonly [contents]?: T
+}
+
+/** A port that exactly one plugin fills. */
+export const one = <T>(name: string): Port<T, false> => ({ name, key: Symbol(name), many: false })
+
+/** A port that any number of plugins share. */
+export const many = <T>(name: string): Port<T, true> => ({ name, key: Symbol(name), many: true })
+
+// The one place where a port's content is unknown.
+export type Needs = Readonly<Record<string, Port<any>>>
+
+/** What a plugin receives for what it asked. */
+export type Supplied<N extends Needs> = {
+  readonly [K in keyof N]: N[K] extends Port<infer T, infer M> ? (M extends true ? readonly T[] : T) : never
+}
+
+/** A plugin with its settings already checked, ready to be put in the container. */
+export interface Fitting<T> {
+  readonly port: Port<T>
+  readonly name: string
+  make(supply: <N extends Needs>(needs: N) => Supplied<N>): T
+}
+
+interface Disposable {
+  dispose?(): Promise<void> | void
+}
+
+/**
+ * tsyringe holds the registrations and the instances. Three things it does not do are here: it finds no
+ * cycles between factories, gives no empty list for a port nobody fits, and disposes only what it
+ * constructed by class, all at once.
+ */
+export class Container {
+  readonly #inner: DependencyContainer = container.createChildContainer()
+  readonly #made: Disposable[] = []
+  readonly #path: string[] = []
+
+  /** A second fitting on a port for one replaces the first; on a port for many it joins them. */
+  fit<T>(fitting: Fitting<T>): void {
+    this.#inner.register(fitting.port.key, {
+      useFactory: instanceCachingFactory(() => {
+        const made = fitting.make(this.supply)
+        this.#made.push(made as Disposable)
+        return made
+      }),
+    })
+  }
+
+  readonly supply = <N extends Needs>(needs: N): Supplied<N> => {
+    const supplied: Record<string, unknown> = {}
+    for (const [name, port] of Object.entries(needs)) supplied[name] = this.#get(port)
+    return supplied as Supplied<N>
+  }
+
+  /** Last made, first disposed: whoever needed something goes before it. One that fails does not keep the rest alive. */
+  async dispose(): Promise<void> {
+    const faults: unknown[] = []
+    for (const it of this.#made.splice(0).reverse()) {
+      try {
+        await it.dispose?.()
+      } catch (fault) {
+        faults.push(fault)
+      }
+    }
+    await this.#inner.dispose()
+    if (faults.length > 0) throw new AggregateError(faults, 'Not everything could be closed')
+  }
+
+  #get(port: Port<unknown>): unknown {
+    if (!this.#inner.isRegistered(port.key)) {
+      if (port.many) return []
+      throw new Error(`Nothing fits ${port.name}`)
+    }
+    if (this.#path.includes(port.name)) {
+      throw new Error(`Circular need: ${[...this.#path, port.name].join(' > ')}`)
+    }
+    this.#path.push(port.name)
+    try {
+      return port.many ? this.#inner.resolveAll(port.key) : this.#inner.resolve(port.key)
+    } finally {
+      this.#path.pop()
+    }
+  }
+}

@@ -1,0 +1,83 @@
+export type Validator = Readonly<Record<string, string>>
+
+export interface Facts extends ErrorOptions {
+  readonly validator?: Validator | null
+  /** Milliseconds after which another try makes sense. */
+  readonly retryAfter?: number | null
+}
+
+/**
+ * Everything the gateway may say when something goes wrong. `message` is public and a constant at the
+ * throw site; what happened goes into `cause`, which is logged (never its text) and never sent.
+ */
+export class GatewayError extends Error {
+  readonly status: number = 503
+  /** Field by field: what was expected, never what was received. */
+  readonly validator: Validator | null
+  readonly retryAfter: number | null
+
+  constructor(message = 'Service temporarily unavailable', facts: Facts = {}) {
+    super(message, facts)
+    this.name = new.target.name
+    this.validator = facts.validator ?? null
+    this.retryAfter = facts.retryAfter ?? null
+  }
+}
+
+export class BadRequest extends GatewayError {
+  override readonly status = 400
+}
+
+/** The sealed request named an enclave key that is unknown or over: the client fetches the keys and seals anew. */
+export class Expired extends BadRequest {}
+
+export class Unauthorized extends GatewayError {
+  override readonly status = 401
+  constructor(facts?: Facts) {
+    super('Access token missing or invalid', facts)
+  }
+}
+
+export class Forbidden extends GatewayError {
+  override readonly status = 403
+}
+
+export class NotFound extends GatewayError {
+  override readonly status = 404
+}
+
+/** Said on the encrypted audio routes alone; elsewhere an oversized body is a BadRequest that names the limit. */
+export class TooLarge extends GatewayError {
+  override readonly status = 413
+}
+
+export class TooMany extends GatewayError {
+  override readonly status = 429
+}
+
+export interface FailedFacts extends Facts {
+  /** Whether the same call may succeed elsewhere or later. */
+  readonly again?: boolean
+  /** What the backend answered with, when it answered. */
+  readonly answered?: number | null
+}
+
+export class UpstreamFailed extends GatewayError {
+  override readonly status = 502
+  readonly again: boolean
+  readonly answered: number | null
+  constructor(message = 'Upstream service failed', facts: FailedFacts = {}) {
+    super(message, facts)
+    this.again = facts.again ?? false
+    this.answered = facts.answered ?? null
+  }
+}
+
+export class Unavailable extends GatewayError {}
+
+/** The client left: nobody reads an answer, so none is written. */
+export class Aborted extends GatewayError {
+  constructor(facts?: Facts) {
+    super('The client closed the request', facts)
+  }
+}

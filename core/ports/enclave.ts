@@ -1,0 +1,72 @@
+import { one } from '../container.ts'
+import type { Usage } from './upstream.ts'
+
+/** The published keys and the proof of where they live. */
+export interface Keyset {
+  /** The bytes that a report binds, hex. */
+  readonly keyset: string
+  readonly keys: readonly {
+    readonly enclaveKid: string
+    readonly kem: string
+    readonly public_key: string
+    readonly not_before: number
+    readonly not_after: number
+  }[]
+  readonly evidence: Evidence
+}
+
+export interface Evidence {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What the gateway lets this call do; the enclave holds itself to it. */
+export interface Grant {
+  readonly request: string
+  readonly organization: string
+  readonly user: string
+  readonly key: string
+  /** Null: every model. */
+  readonly models: readonly string[] | null
+}
+
+/** All that the gateway learns of a sealed call. */
+export interface Trailer {
+  /** The catalogue's id, never the caller's spelling. */
+  readonly model: string | null
+  readonly backend: string | null
+  readonly usage: Usage | null
+  readonly audioSeconds: number | null
+}
+
+export type SealedReply =
+  | {
+      readonly kind: 'body'
+      readonly status: number
+      readonly body: Readonly<Record<string, unknown>>
+      readonly trailer: Trailer
+    }
+  | {
+      readonly kind: 'frames'
+      /** Hex frames; the last one says whether the answer is whole. */
+      readonly frames: AsyncIterable<string>
+      /** Known when the frames have ended. */
+      readonly trailer: Promise<Trailer>
+    }
+
+/** The one who may see plaintext. What goes in is sealed and what comes out is sealed for the caller: the gateway sees sizes and times only. */
+export interface Enclave {
+  keys(enclave?: string): Promise<Keyset>
+  /** Fresh evidence over the same keyset. `challenge` is 32 bytes. */
+  attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
+  /** `sealed` goes in as it came. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
+  handle(
+    route: string,
+    sealed: Readonly<Record<string, unknown>>,
+    grant: Grant,
+    signal: AbortSignal,
+  ): Promise<SealedReply>
+  dispose?(): Promise<void> | void
+}
+
+export const Enclave = one<Enclave>('Enclave')

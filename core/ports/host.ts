@@ -1,0 +1,69 @@
+import { one } from '../container.ts'
+
+/** What a process takes from outside, so that a test can give it something else. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Rejects with the signal's reason when that fires first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Rings once after `ms`, unless it is put off again or turned off. Cheap to put off: made for watching streams. */
+  alarm(ms: number, ring: () => void): Alarm
+}
+
+export interface Alarm {
+  /** Starts the whole wait anew. */
+  again(): void
+  off(): void
+}
+
+export interface Random {
+  bytes(length: number): Uint8Array
+  /** From 0 up to but not including 1; not for secrets. */
+  fraction(): number
+}
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  readonly signal: AbortSignal
+  /** Ms until the answer's head must be there; the signal alone counts when absent. */
+  readonly patience?: number
+}
+
+export interface Answer {
+  readonly status: number
+  /** Lower-case names. */
+  header(name: string): string | null
+  /** Read it, or call `discard`: an answer that is neither holds its socket. Ending the iteration early closes the socket. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** Closes the socket without reading on. */
+  discard(): void
+}
+
+/** Throws UpstreamFailed with `again` when no answer came, and the signal's reason when that fired. Any status is an answer. */
+export type Door = (url: string, ask: Ask) => Promise<Answer>
+
+export interface Fetch {
+  /** To hosts that the configuration names. */
+  readonly upstream: Door
+  /** To hosts that a user or a model names: through the egress policy, redirects included, cut at its size and time limits. Throws BadRequest for what the policy refuses. */
+  readonly outside: Door
+  dispose?(): Promise<void>
+}
+
+/** Enums, ids, sizes and times. Never text that a user or a backend wrote. */
+export type LogFacts = Readonly<Record<string, string | number | boolean | null>>
+
+export interface Log {
+  info(event: string, facts?: LogFacts): void
+  warn(event: string, facts?: LogFacts): void
+  /** Of `cause` and its causes only class, code and place are written, since messages quote what was being parsed. */
+  error(event: string, facts: LogFacts, cause?: unknown): void
+  dispose?(): Promise<void> | void
+}
+
+export const Clock = one<Clock>('Clock')
+export const Random = one<Random>('Random')
+export const Fetch = one<Fetch>('Fetch')
+export const Log = one<Log>('Log')

@@ -1,0 +1,144 @@
+import * as v from 'valibot'
+import { one } from './container.ts'
+
+const amount = v.pipe(v.number(), v.minValue(0))
+const count = v.pipe(v.number(), v.integer(), v.minValue(1))
+const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
+
+/** Absent means the default, null means no limit. */
+const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
+
+const limits = (requests: number, concurrent: number, minute: number) =>
+  v.optional(
+    v.strictObject({
+      requestsPerSecond: limit(requests),
+      concurrentRequests: limit(concurrent),
+      tokensPerMinute: limit(minute),
+      tokensPerDay: v.optional(v.nullable(count), null),
+      audioMinutesPerDay: v.optional(v.nullable(count), null),
+    }),
+    {},
+  )
+
+const price = v.strictObject({
+  prompt_price_per_k: v.optional(amount),
+  completion_price_per_k: v.optional(amount),
+  reasoning_price_per_k: v.optional(amount),
+  audio_price_per_min: v.optional(amount),
+})
+
+export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
+
+export const ModelSettings = v.strictObject({
+  type: v.optional(v.picklist(modelTypes), 'CHAT'),
+  id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  name: v.optional(v.string()),
+  description: v.optional(v.string(), ''),
+  created: v.optional(v.pipe(v.number(), v.integer()), 0),
+  owned_by: v.optional(v.string()),
+  input_modalities: v.optional(v.array(v.string())),
+  /** Served in the clear on the standard routes. */
+  standard: v.optional(v.boolean(), true),
+  /** Served inside the enclave, by the enclave's own providers. */
+  confidential: v.optional(v.boolean(), false),
+  /** May answer typed decisions. */
+  decide: v.optional(v.boolean(), false),
+  /** Its backends can go on from a given prefix, so a broken stream may be rescued. */
+  continues: v.optional(v.boolean(), false),
+  /** What its log-probabilities are divided by before decisions are read off. */
+  temperature: v.optional(v.pipe(v.number(), v.gtValue(0)), 1),
+  regions: v.optional(v.array(v.string()), []),
+  price_config: v.optional(v.record(v.picklist(['standard', 'confidential']), v.record(v.string(), price)), {}),
+  upstreams: v.pipe(
+    v.array(
+      v.strictObject({
+        provider: v.string(),
+        /** The backend's own name of the model; ours when absent. */
+        model: v.optional(v.string()),
+        /** Share among those of one priority. */
+        weight: v.optional(amount, 1),
+        /** 1 is asked first. */
+        priority: v.optional(count, 1),
+      }),
+    ),
+    v.minLength(1),
+  ),
+})
+
+export const surfaces = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
+
+/** What a gateway is told, whatever it runs on. Every field has a default. */
+export const SettingsShape = v.strictObject({
+  env: v.optional(v.picklist(['development', 'production']), 'development'),
+  names: v.optional(v.strictObject({ compat: v.optional(v.string(), 'compat'), std: v.optional(v.string(), 'std') }), {}),
+  surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
+  dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
+  /** Keys that begin with sk_test; by default only in development. */
+  testKeys: v.optional(v.boolean()),
+  /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
+  trustedProxies: v.optional(v.array(v.string()), []),
+  /** By the name that callers send. Empty: every model that the providers list, under its own name. */
+  models: v.optional(v.record(v.string(), ModelSettings), {}),
+  decision: v.optional(
+    v.strictObject({
+      default: v.optional(v.string()),
+      aliases: v.optional(v.record(v.string(), v.string()), {}),
+      /** Places a key. */
+      places: v.optional(count, 4),
+      /** Ask a larger model again where confidence stays below. */
+      escalate: v.optional(v.strictObject({ below: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), to: v.string() })),
+    }),
+    {},
+  ),
+  limits: v.optional(
+    v.strictObject({ key: limits(50, 100, 1_000_000), organization: limits(200, 400, 4_000_000) }),
+    {},
+  ),
+  timeouts: v.optional(
+    v.strictObject({
+      /** One deadline over all attempts, in ms; a stream that has begun may outlive it. */
+      total: v.optional(ms, 120_000),
+      firstToken: v.optional(ms, 60_000),
+      /** Between two chunks. */
+      idle: v.optional(ms, 15_000),
+      /** The longest a stream may run. */
+      stream: v.optional(ms, 3_600_000),
+      /** A reader that takes nothing for so long is cut. */
+      stalled: v.optional(ms, 30_000),
+      heartbeat: v.optional(ms, 5_000),
+      decision: v.optional(ms, 9_000),
+    }),
+    {},
+  ),
+  routing: v.optional(
+    v.strictObject({
+      retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(5)), 2),
+      /** Opens after so many faults in a row, or when the share of faults over the last calls passes `ratio`. */
+      breaker: v.optional(
+        v.strictObject({ faults: v.optional(count, 5), ratio: v.optional(v.number(), 0.5), rest: v.optional(ms, 10_000) }),
+        {},
+      ),
+      /** Ask a second backend when the first is silent for so long; at most this share of calls. */
+      hedge: v.optional(v.nullable(v.strictObject({ after: ms, share: v.optional(v.number(), 0.05) })), null),
+    }),
+    {},
+  ),
+  bodies: v.optional(
+    v.strictObject({
+      /** Bytes of a standard chat request. */
+      chat: v.optional(count, 32 * 1024 * 1024),
+      /** Bytes of a form with an audio file. */
+      audio: v.optional(count, 25 * 1024 * 1024),
+      /** Bytes of a stored file, decoded. */
+      file: v.optional(count, 100 * 1024 * 1024),
+    }),
+    {},
+  ),
+})
+
+export type Settings = v.InferOutput<typeof SettingsShape>
+export type SettingsInput = v.InferInput<typeof SettingsShape>
+export type ModelSettings = v.InferOutput<typeof ModelSettings>
+export type Limits = Settings['limits']['key']
+
+export const Settings = one<Settings>('Settings')

@@ -1,0 +1,26 @@
+import { readdir } from 'node:fs/promises'
+import t from 'tap'
+import type { Proof } from './contracts/contract.ts'
+
+const here = new URL('./contracts/', import.meta.url)
+const files = (await readdir(here)).filter((file) => /^[^.]+\.[jt]s$/.test(file) && !file.startsWith('contract.'))
+
+t.ok(files.length > 0, 'there are contracts')
+for (const file of files) {
+  const proofs = Object.values(await import(new URL(file, here).href)).filter(
+    (it): it is Proof<any, any> => typeof it === 'object' && it !== null && 'contract' in it && 'wrong' in it,
+  )
+  t.test(file, async (t) => {
+    t.equal(proofs.length, 1, 'proves itself')
+    for (const { contract, right, wrong } of proofs) {
+      for (const [promise, check] of Object.entries<any>(contract)) {
+        await t.resolves(check(async () => right()), `${promise}: a right one keeps it`)
+        const broken = async () => {
+          const it = await right()
+          return { ...it, ...wrong[promise](it) }
+        }
+        await t.rejects(check(broken), `${promise}: a wrong one is caught`)
+      }
+    }
+  })
+}

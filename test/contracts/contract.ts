@@ -1,0 +1,26 @@
+import type { Test } from 'tap'
+
+/** What a port promises, one sentence each. A check throws when the promise is broken. */
+export type Contract<T> = Readonly<Record<string, (fresh: () => Promise<T>) => Promise<void>>>
+
+/** Runs every promise against one implementation. Skipping needs a reason, and a sentence that exists. */
+export const conform = async <T, C extends Contract<T>>(
+  t: Test,
+  contract: C & Contract<T>,
+  fresh: (t: Test) => T | Promise<T>,
+  skip: { readonly [K in keyof C]?: string } = {},
+): Promise<void> => {
+  for (const [promise, check] of Object.entries(contract)) {
+    const reason = skip[promise]
+    await t.test(promise, reason ? { skip: reason } : {}, (t) => check(async () => fresh(t)))
+  }
+}
+
+/** A right implementation and, for each promise, what is wrong with one that breaks it: both sides prove that the check is sharp. */
+export interface Proof<T, C extends Contract<T>> {
+  readonly contract: C
+  right(): T | Promise<T>
+  readonly wrong: { readonly [K in keyof C]: (right: T) => Partial<T> }
+}
+
+export const proof = <T, C extends Contract<T>>(it: Proof<T, C>): Proof<T, C> => it
