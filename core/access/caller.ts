@@ -1,0 +1,34 @@
+import type { Limits } from '../settings.ts'
+
+export const scopes = [
+  'chats.completion',
+  'audio.transcription',
+  'audio.translation',
+  'tools.execute',
+  'files.encrypted.create',
+  'files.encrypted.read',
+  'files.encrypted.delete',
+  'models.read',
+  'api_key.create',
+  'api_key.read',
+  'api_key.update',
+  'api_key.delete',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+/** Who is calling, as the key says. */
+export interface Caller {
+  /** The key's id, never the key. */
+  readonly key: string
+  readonly organization: string
+  readonly user: string
+  readonly scopes: readonly Scope[]
+  /** Models that the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** What differs from the configured limits of a key. */
+  readonly limits: Partial<Limits>
+}
+
+/** A model that the key may not use does not exist for it. */
+export const mayUse = (caller: Caller, model: string): boolean => caller.models === null || caller.models.includes(model)

@@ -1,0 +1,40 @@
+import type { GatewayError } from '../errors.ts'
+
+export interface About {
+  readonly env: 'development' | 'production'
+  /** A uuid v7: the request id and the support id in one. */
+  readonly id: string
+}
+
+/** The answer of interface 2.1. */
+export const envelope = ({ env, id }: About, status: number, data: unknown, message: string | null) => ({
+  status,
+  data,
+  error: null,
+  message,
+  env,
+  log: { request_id: id },
+  validator: null,
+  support_id: id,
+})
+
+/** The door through which errors leave. */
+export const errorEnvelope = ({ env, id }: About, error: GatewayError) => ({
+  status: error.status,
+  body: {
+    status: error.status,
+    data: null,
+    error: error.message,
+    message: null,
+    env,
+    log: { request_id: id },
+    validator: error.validator,
+    support_id: id,
+  },
+})
+
+/** The short body that the encrypted routes use for 413 and 429; everything else is in the envelope. */
+export const bareError = (about: About, error: GatewayError) =>
+  error.status === 413 || error.status === 429
+    ? { status: error.status, body: { status: error.status, error: error.message } }
+    : errorEnvelope(about, error)

@@ -1,0 +1,63 @@
+/** What a handler gives back. It never touches the HTTP library. */
+export type Reply = (
+  | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string }
+  | { readonly kind: 'data'; readonly status: number; readonly data: unknown; readonly message: string | null }
+  | {
+      readonly kind: 'bytes'
+      readonly status: number
+      readonly type: string
+      readonly size: number | null
+      readonly bytes: AsyncIterable<Uint8Array>
+    }
+  | { readonly kind: 'events'; readonly events: AsyncIterable<ServerEvent>; readonly quiet?: Quiet }
+) & { readonly headers?: Readonly<Record<string, string>> }
+
+/** One server-sent event; a comment is a line that clients ignore. */
+export type ServerEvent = { readonly event?: string; readonly data: string } | { readonly comment: string }
+
+/** What to say while the first event is awaited, every `timeouts.heartbeat`. */
+export type Quiet = () => ServerEvent
+
+type Headers = Readonly<Record<string, string>>
+
+/** A body that is sent as it is. */
+export const json = (body: unknown, status = 200, headers: Headers = {}): Reply => ({
+  kind: 'json',
+  status,
+  body,
+  headers,
+})
+
+/** JSON that is already text, or any other text. */
+export const text = (text: string, type = 'application/json; charset=utf-8', status = 200, headers: Headers = {}): Reply => ({
+  kind: 'text',
+  status,
+  type,
+  text,
+  headers,
+})
+
+/** A body inside the envelope. */
+export const data = (data: unknown, message: string | null = null, status = 200): Reply => ({
+  kind: 'data',
+  status,
+  data,
+  message,
+})
+
+export const bytes = (
+  bytes: AsyncIterable<Uint8Array>,
+  type: string,
+  size: number | null = null,
+  status = 200,
+  headers: Headers = {},
+): Reply => ({ kind: 'bytes', status, type, size, bytes, headers })
+
+/** A stream of server-sent events. An error thrown before the first one is answered like any other. */
+export const events = (events: AsyncIterable<ServerEvent>, quiet?: Quiet, headers: Headers = {}): Reply => ({
+  kind: 'events',
+  events,
+  headers,
+  ...(quiet && { quiet }),
+})

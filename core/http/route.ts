@@ -1,0 +1,73 @@
+import type { GenericSchema, InferOutput } from 'valibot'
+import type { Caller, Scope } from '../access/caller.ts'
+import type { Needs, Supplied } from '../container.ts'
+import type { GatewayError } from '../errors.ts'
+import type { OrderedJson } from '../ports/upstream.ts'
+import type { About } from './envelope.ts'
+import type { Form } from './form.ts'
+import type { Reply } from './reply.ts'
+
+/** Who may call: a key with this scope, any key, or anyone. There is no default. */
+export type Access = { readonly scope: Scope } | 'any-key' | 'anyone'
+
+/**
+ * How the body is read, at most `bytes` of it. `json` is checked by the schema; `ordered` keeps keys in order and is
+ * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; `stream` is not read at all.
+ */
+export type Body<S extends GenericSchema = GenericSchema> =
+  | { readonly read: 'json'; readonly schema: S; readonly bytes: number }
+  | { readonly read: 'ordered'; readonly schema: S; readonly bytes: number; check(body: OrderedJson): InferOutput<S> }
+  | { readonly read: 'form'; readonly schema: S; readonly bytes: number; check(form: Form): InferOutput<S> }
+  | { readonly read: 'stream'; readonly schema: S }
+
+export interface Request<Input, Query, Who> {
+  readonly id: string
+  /** The checked body; undefined for `stream` and for routes without one. */
+  readonly input: Input
+  readonly query: Query
+  readonly params: Readonly<Record<string, string>>
+  readonly caller: Who
+  /** Lower-case names; an absent one is null. */
+  header(name: string): string | null
+  /** The body as it comes in; empty once `input` was read from it. */
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+}
+
+/** How a family of routes renders errors, where the envelope is not the rule. */
+export type Render = (about: About, error: GatewayError) => { readonly status: number; readonly body: unknown }
+
+export interface Route<
+  N extends Needs = Needs,
+  S extends GenericSchema = GenericSchema,
+  Q extends GenericSchema = GenericSchema,
+  A extends Access = Access,
+> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** `{id}` stands for a parameter; `compat` and `std` are replaced by the configured names. */
+  readonly path: string
+  readonly summary: string
+  readonly access: A
+  readonly body?: Body<S>
+  readonly query?: Q
+  /** Documents the answer; what a handler gives back is not checked against it. */
+  readonly answer?: GenericSchema
+  /** At most so many of these at once a key; 429 beyond. */
+  readonly places?: { readonly name: string; readonly most: number }
+  readonly errors?: Render
+  /** Put on every answer, errors too; `{id}` stands for the request's id. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly needs: N
+  handle(
+    request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' ? Caller | null : Caller>,
+    supplied: Supplied<N>,
+  ): Promise<Reply> | Reply
+}
+
+// Routes differ in what they need and take.
+export type AnyRoute = Route<any, any, any, any>
+
+export const route = <N extends Needs, S extends GenericSchema, Q extends GenericSchema, const A extends Access>(
+  it: Route<N, S, Q, A>,
+): Route<N, S, Q, A> => it
