@@ -3,6 +3,7 @@ import type { Caller, Scope } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
 import type { GatewayError } from '../errors.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
+import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
 import type { Form } from './form.ts'
 import type { Reply } from './reply.ts'
@@ -10,14 +11,17 @@ import type { Reply } from './reply.ts'
 /** Who may call: a key with this scope, any key, or anyone. There is no default. */
 export type Access = { readonly scope: Scope } | 'any-key' | 'anyone'
 
+/** A number, or how the settings name it. */
+export type Bound = number | ((settings: Settings) => number)
+
 /**
  * How the body is read, at most `bytes` of it. `json` is checked by the schema; `ordered` keeps keys in order and is
  * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; `stream` is not read at all.
  */
 export type Body<S extends GenericSchema = GenericSchema> =
-  | { readonly read: 'json'; readonly schema: S; readonly bytes: number }
-  | { readonly read: 'ordered'; readonly schema: S; readonly bytes: number; check(body: OrderedJson): InferOutput<S> }
-  | { readonly read: 'form'; readonly schema: S; readonly bytes: number; check(form: Form): InferOutput<S> }
+  | { readonly read: 'json'; readonly schema: S; readonly bytes: Bound }
+  | { readonly read: 'ordered'; readonly schema: S; readonly bytes: Bound; check(body: OrderedJson): InferOutput<S> }
+  | { readonly read: 'form'; readonly schema: S; readonly bytes: Bound; check(form: Form): InferOutput<S> }
   | { readonly read: 'stream'; readonly schema: S }
 
 export interface Request<Input, Query, Who> {
@@ -54,7 +58,7 @@ export interface Route<
   /** Documents the answer; what a handler gives back is not checked against it. */
   readonly answer?: GenericSchema
   /** At most so many of these at once a key; 429 beyond. */
-  readonly places?: { readonly name: string; readonly most: number }
+  readonly places?: { readonly name: string; readonly most: Bound }
   readonly errors?: Render
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
