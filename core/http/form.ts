@@ -1,4 +1,9 @@
-/** A multipart form: fields in the order they came, files in memory. */
+import { Writable } from 'node:stream'
+import type Koa from 'koa'
+import { koaBody } from 'koa-body'
+import { BadRequest } from '../errors.ts'
+
+/** A multipart form: its fields, and its files in memory, since nothing a caller sends may touch a disk. */
 export interface Form {
   readonly fields: ReadonlyMap<string, readonly string[]>
   readonly files: ReadonlyMap<string, FormFile>
@@ -8,4 +13,54 @@ export interface FormFile {
   readonly name: string
   readonly mime: string
   readonly bytes: Uint8Array
+}
+
+interface Incoming {
+  readonly originalFilename: string | null
+  readonly mimetype: string | null
+}
+
+export const readForm = async (ctx: Koa.Context, most: number, oversized: () => Error): Promise<Form> => {
+  if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
+  const kept = new Map<unknown, Buffer[]>()
+  const parse = koaBody({
+    multipart: true,
+    json: false,
+    text: false,
+    urlencoded: false,
+    formidable: {
+      maxFileSize: most,
+      maxTotalFileSize: most,
+      maxFieldsSize: Math.min(most, 1024 * 1024),
+      maxFields: 100,
+      maxFiles: 4,
+      hashAlgorithm: false,
+      fileWriteStreamHandler: (file) => {
+        const parts: Buffer[] = []
+        kept.set(file, parts)
+        return new Writable({
+          write(part: Buffer, _, done) {
+            parts.push(part)
+            done()
+          },
+        })
+      },
+    },
+  })
+  try {
+    await parse(ctx, async () => {})
+  } catch (cause) {
+    throw (cause as { status?: number }).status === 413 ? oversized() : new BadRequest('Malformed form', { cause })
+  }
+  const request = ctx.request as unknown as { body?: Record<string, unknown>; files?: Record<string, unknown> }
+  return {
+    fields: new Map(Object.entries(request.body ?? {}).map(([name, value]) => [name, [value].flat().map(String)])),
+    files: new Map(
+      Object.entries(request.files ?? {}).map(([name, value]) => {
+        const file = [value].flat()[0] as Incoming
+        const bytes = Buffer.concat(kept.get(file) ?? [])
+        return [name, { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }]
+      }),
+    ),
+  }
 }

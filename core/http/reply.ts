@@ -1,3 +1,5 @@
+import type { GatewayError } from '../errors.ts'
+
 /** What a handler gives back. It never touches the HTTP library. */
 export type Reply = (
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
@@ -10,7 +12,12 @@ export type Reply = (
       readonly size: number | null
       readonly bytes: AsyncIterable<Uint8Array>
     }
-  | { readonly kind: 'events'; readonly events: AsyncIterable<ServerEvent>; readonly quiet?: Quiet }
+  | {
+      readonly kind: 'events'
+      readonly events: AsyncIterable<ServerEvent>
+      readonly quiet: Quiet | null
+      readonly broken: Broken
+    }
 ) & { readonly headers?: Readonly<Record<string, string>> }
 
 /** One server-sent event; a comment is a line that clients ignore. */
@@ -18,6 +25,9 @@ export type ServerEvent = { readonly event?: string; readonly data: string } | {
 
 /** What to say while the first event is awaited, every `timeouts.heartbeat`. */
 export type Quiet = () => ServerEvent
+
+/** The last event of a stream that breaks after something was already sent; null to end without a word. */
+export type Broken = (error: GatewayError) => ServerEvent | null
 
 type Headers = Readonly<Record<string, string>>
 
@@ -54,10 +64,10 @@ export const bytes = (
   headers: Headers = {},
 ): Reply => ({ kind: 'bytes', status, type, size, bytes, headers })
 
-/** A stream of server-sent events. An error thrown before the first one is answered like any other. */
-export const events = (events: AsyncIterable<ServerEvent>, quiet?: Quiet, headers: Headers = {}): Reply => ({
-  kind: 'events',
-  events,
-  headers,
-  ...(quiet && { quiet }),
-})
+/** A stream of server-sent events. An error thrown before anything was sent is answered like any other, later ones by `broken`. */
+export const events = (
+  events: AsyncIterable<ServerEvent>,
+  broken: Broken,
+  quiet: Quiet | null = null,
+  headers: Headers = {},
+): Reply => ({ kind: 'events', events, broken, quiet, headers })

@@ -19,10 +19,16 @@ export type Bound = number | ((settings: Settings) => number)
  * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; `stream` is not read at all.
  */
 export type Body<S extends GenericSchema = GenericSchema> =
-  | { readonly read: 'json'; readonly schema: S; readonly bytes: Bound }
-  | { readonly read: 'ordered'; readonly schema: S; readonly bytes: Bound; check(body: OrderedJson): InferOutput<S> }
-  | { readonly read: 'form'; readonly schema: S; readonly bytes: Bound; check(form: Form): InferOutput<S> }
+  | (Bounded & { readonly read: 'json'; readonly schema: S })
+  | (Bounded & { readonly read: 'ordered'; readonly schema: S; check(body: OrderedJson): InferOutput<S> })
+  | (Bounded & { readonly read: 'form'; readonly schema: S; check(form: Form): InferOutput<S> })
   | { readonly read: 'stream'; readonly schema: S }
+
+interface Bounded {
+  readonly bytes: Bound
+  /** Oversize is a 413 here; everywhere else it is a 400 that names the limit. */
+  readonly tooLarge?: true
+}
 
 export interface Request<Input, Query, Who> {
   readonly id: string

@@ -1,0 +1,69 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { BadRequest } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/inference/signals.ts'
+import { plugin } from '../../core/plugin.ts'
+import { BlobStore } from '../../core/ports/blob-store.ts'
+
+const plain = /^(?!(?:.*\/)?\.\.?(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/
+const piece = 64 * 1024
+
+const check = (path: string) => {
+  if (!plain.test(path)) throw new BadRequest('Invalid path')
+}
+
+/** Gives its own copies, piece by piece. */
+const pieces = async function* (bytes: Uint8Array, start: number, end: number, signal?: AbortSignal) {
+  for (let at = start; at < end; at += piece) {
+    signal?.throwIfAborted()
+    yield bytes.slice(at, Math.min(at + piece, end))
+    await turn()
+  }
+}
+
+const gather = async (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> => {
+  const source = bytes[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  let ended = false
+  try {
+    for (;;) {
+      const step = await unlessAborted(source.next(), signal)
+      if ((ended = step.done === true)) return Buffer.concat(chunks)
+      chunks.push(new Uint8Array(step.value))
+    }
+  } finally {
+    // Not awaited: a source that is stuck would never answer.
+    if (!ended) source.return?.().catch(() => {})
+  }
+}
+
+/** Holds every file whole, so it is for tests and first steps. */
+export default plugin({
+  port: BlobStore,
+  name: 'memory',
+  create: (): BlobStore => {
+    const blobs = new Map<string, Uint8Array>()
+    const never = new AbortController().signal
+    return {
+      async put(path, bytes, signal = never) {
+        check(path)
+        const whole = await gather(bytes, signal)
+        blobs.set(path, whole)
+        return { size: whole.length }
+      },
+      async get(path, range, signal) {
+        check(path)
+        const whole = blobs.get(path)
+        if (!whole) return null
+        const end = Math.min(whole.length, (range?.end ?? Infinity) + 1)
+        return { size: whole.length, bytes: pieces(whole, range?.start ?? 0, end, signal) }
+      },
+      async remove(path) {
+        check(path)
+        blobs.delete(path)
+      },
+      async *list(prefix) {
+        yield* [...blobs.keys()].filter((path) => path.startsWith(prefix)).sort()
+      },
+    }
+  },
+})

@@ -1,0 +1,47 @@
+import Keyv from 'keyv'
+import { plugin } from '../../core/plugin.ts'
+import { Cache } from '../../core/ports/cache.ts'
+import { Clock } from '../../core/ports/host.ts'
+
+/** Copies in this process; when there are too many, the oldest go first. */
+export default plugin({
+  port: Cache,
+  name: 'memory',
+  needs: { clock: Clock },
+  create: ({ clock }): Cache => {
+    const most = 10_000
+    const copies = new Keyv()
+    // Keyv forgets only what is asked for again, so the times are kept here, oldest copy first.
+    const over = new Map<string, number>()
+
+    const forget = async (key: string) => {
+      over.delete(key)
+      await copies.delete(key)
+    }
+
+    return {
+      async get<T>(key: string) {
+        const until = over.get(key)
+        if (until === undefined) return undefined
+        if (until > clock.now()) return copies.get<T>(key)
+        await forget(key)
+        return undefined
+      },
+      async set(key, value, ttl) {
+        if (!(ttl > 0)) return forget(key)
+        over.delete(key)
+        over.set(key, clock.now() + ttl)
+        await copies.set(key, value)
+        // Removed meanwhile.
+        if (!over.has(key)) await copies.delete(key)
+        if (over.size <= most) return
+        for (const [old, until] of over) if (until <= clock.now()) await forget(old)
+        for (const old of over.keys()) {
+          if (over.size <= most * 0.9) break
+          await forget(old)
+        }
+      },
+      remove: forget,
+    }
+  },
+})

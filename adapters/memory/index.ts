@@ -1,0 +1,23 @@
+import type { Adapters } from '../../core/gateway.ts'
+import { use } from '../../core/plugin.ts'
+import getTime from '../../plugins/tools/getTime.ts'
+
+import blobStore from './blob-store.ts'
+import cache from './cache.ts'
+import { clock, fetch, log, random } from './host.ts'
+import metadataStore from './metadata-store.ts'
+import rateLimiter from './rate-limiter.ts'
+
+/** Everything in this process, nothing on the network: override what you like by object spread. */
+export const memory = (): Adapters => ({
+  clock: use(clock),
+  random: use(random),
+  fetch: use(fetch),
+  log: use(log),
+  cache: use(cache),
+  rateLimiter: use(rateLimiter),
+  blobStore: use(blobStore),
+  metadataStore: use(metadataStore),
+  upstreams: [],
+  tools: [use(getTime)],
+})

@@ -1,0 +1,95 @@
+import { plugin } from '../../core/plugin.ts'
+import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
+
+type Fields = Record<string, unknown>
+
+const copy = <T>(it: T): T => JSON.parse(JSON.stringify(it)) as T
+
+const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+
+const holds = (row: Fields, fields: object = {}) =>
+  Object.entries(fields).every(([name, value]) => same(row[name], value))
+
+const rank = (it: unknown) => (it === null ? 0 : typeof it === 'string' ? 2 : 1)
+
+/** Nothing before numbers before text. */
+const compare = (a: unknown = null, b: unknown = null): number => {
+  if (a === b) return 0
+  return rank(a) - rank(b) || (a! < b! ? -1 : 1)
+}
+
+const within = (it: unknown, from: unknown, to: unknown) =>
+  it !== null && it !== undefined && (from === undefined || compare(it, from) >= 0) && (to === undefined || compare(it, to) <= 0)
+
+const mentions = (row: Fields, text: string, fields: readonly string[]) =>
+  fields.some((name) => {
+    const value = row[name]
+    return typeof value === 'string' && value.toLowerCase().includes(text.toLowerCase())
+  })
+
+const matches = (id: string, row: Fields, { where, between, contains, prefix }: Query<Fields>) =>
+  (prefix === undefined || id.startsWith(prefix)) &&
+  holds(row, where) &&
+  (!between || within(row[between.field], between.from, between.to)) &&
+  (!contains || mentions(row, contains.text, contains.fields))
+
+/** Every listing looks at every row of its kind. */
+export default plugin({
+  port: MetadataStore,
+  name: 'memory',
+  create: (): MetadataStore => {
+    const kinds = new Map<string, Map<string, Fields>>()
+
+    const rowsOf = ({ name }: Kind<any>): Map<string, Fields> => {
+      let rows = kinds.get(name)
+      if (!rows) kinds.set(name, (rows = new Map()))
+      return rows
+    }
+
+    return {
+      async get<T>(kind: Kind<T>, id: string) {
+        const row = rowsOf(kind).get(id)
+        return row ? copy(row as T) : null
+      },
+      async create(kind, id, row) {
+        const rows = rowsOf(kind)
+        if (rows.has(id)) return false
+        rows.set(id, copy(row as Fields))
+        return true
+      },
+      async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
+        const rows = rowsOf(kind)
+        const row = rows.get(id)
+        if (!row || !holds(row, when)) return null
+        const changed = { ...row, ...copy(change) }
+        rows.set(id, changed)
+        return copy(changed as T)
+      },
+      async add(kind, id, deltas) {
+        const rows = rowsOf(kind)
+        const row = rows.get(id) ?? {}
+        const sums = Object.fromEntries(
+          Object.entries(deltas).map(([name, delta]) => [name, Number(row[name] ?? 0) + delta]),
+        )
+        rows.set(id, { ...row, ...sums })
+        return sums
+      },
+      async remove(kind, id, when) {
+        const rows = rowsOf(kind)
+        const row = rows.get(id)
+        return row !== undefined && holds(row, when) && rows.delete(id)
+      },
+      async list<T>(kind: Kind<T>, query: Query<T>) {
+        const { order, limit = Infinity, offset = 0 } = query
+        const way = order?.descending ? -1 : 1
+        const found = [...rowsOf(kind)]
+          .filter(([id, row]) => matches(id, row, query as Query<Fields>))
+          .sort(([a, x], [b, y]) => way * ((order ? compare(x[order.by], y[order.by]) : 0) || compare(a, b)))
+        return {
+          rows: found.slice(offset, offset + limit).map(([id, row]) => ({ id, row: copy(row as T) })),
+          total: found.length,
+        }
+      },
+    }
+  },
+})

@@ -1,0 +1,132 @@
+import { plugin } from '../../core/plugin.ts'
+import { Clock } from '../../core/ports/host.ts'
+import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
+
+interface Lease {
+  over: number
+}
+
+interface Bucket {
+  left: number
+  at: number
+  /** When it will be whole again and need not be remembered. */
+  whole: number
+}
+
+/** Forgives what refilling rounds off; far below any amount. */
+const crumb = 1e-9
+
+/** Forgets what is idle each time the map has doubled, so that every step pays the same small share. */
+const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
+  let bound = 1024
+  return () => {
+    if (map.size < bound) return
+    for (const [name, it] of map) if (idle(it)) map.delete(name)
+    bound = Math.max(1024, map.size * 2)
+  }
+}
+
+const lapse = (leases: Set<Lease>, now: number) => {
+  for (const lease of leases) if (lease.over <= now) leases.delete(lease)
+}
+
+/** Exact within this process, which it does not outlive. */
+export default plugin({
+  port: RateLimiter,
+  name: 'memory',
+  needs: { clock: Clock },
+  create: ({ clock }): RateLimiter => {
+    const places = new Map<string, Set<Lease>>()
+    const buckets = new Map<string, Bucket>()
+    const tidyPlaces = tidy(places, (leases) => {
+      lapse(leases, clock.now())
+      return leases.size === 0
+    })
+    const tidyBuckets = tidy(buckets, (bucket) => bucket.whole <= clock.now())
+
+    const refilled = ({ name, most, per }: Allowance, now: number): Bucket => {
+      let bucket = buckets.get(name)
+      if (!bucket) {
+        tidyBuckets()
+        buckets.set(name, (bucket = { left: most, at: now, whole: now }))
+        return bucket
+      }
+      bucket.left = Math.min(most, bucket.left + (Math.max(0, now - bucket.at) * most) / per)
+      bucket.at = now
+      return bucket
+    }
+
+    return {
+      async take(name, most, ttl) {
+        let leases = places.get(name)
+        if (leases && leases.size >= most) {
+          lapse(leases, clock.now())
+          if (leases.size >= most) return null
+        } else if (most < 1) return null
+        if (!leases) {
+          tidyPlaces()
+          places.set(name, (leases = new Set()))
+        }
+        const held = leases
+        const lease = { over: clock.now() + ttl }
+        held.add(lease)
+        return {
+          async renew() {
+            const now = clock.now()
+            if (!held.has(lease) || lease.over <= now) return false
+            lease.over = now + ttl
+            return true
+          },
+          async release() {
+            held.delete(lease)
+            if (held.size === 0 && places.get(name) === held) places.delete(name)
+          },
+        }
+      },
+
+      async spend(charges) {
+        const now = clock.now()
+        const before: number[] = []
+        const left: number[] = []
+        let refused = -1
+        let wait = 0
+        for (let i = 0; i < charges.length; i++) {
+          const { allowance, amount } = charges[i]!
+          const bucket = refilled(allowance, now)
+          before.push(bucket.left)
+          left.push((bucket.left -= amount))
+          bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most
+          if (bucket.left >= -crumb) continue
+          const fits = amount > allowance.most ? Infinity : Math.ceil((-bucket.left * allowance.per) / allowance.most)
+          if (fits > wait) [refused, wait] = [i, fits]
+        }
+        if (refused >= 0) {
+          // Backwards, since two charges may be on one bucket.
+          for (let i = charges.length - 1; i >= 0; i--) {
+            const { name, most, per } = charges[i]!.allowance
+            const bucket = buckets.get(name)!
+            bucket.left = before[i]!
+            bucket.whole = now + ((most - bucket.left) * per) / most
+          }
+          return { ok: false, refused, wait }
+        }
+        let settled = false
+        return {
+          ok: true,
+          left,
+          async settle(actual) {
+            if (settled) return
+            settled = true
+            const now = clock.now()
+            for (let i = 0; i < charges.length; i++) {
+              const { allowance, amount } = charges[i]!
+              const bucket = refilled(allowance, now)
+              bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[i] ?? amount))
+              bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most
+            }
+          },
+        }
+      },
+    }
+  },
+})

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import type { Adapters } from '../../core/gateway.ts'
+import { use } from '../../core/plugin.ts'
+import { BlobStore } from '../../core/ports/blob-store.ts'
+import { MetadataStore } from '../../core/ports/metadata-store.ts'
+import { Tool } from '../../core/ports/tool.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+import memoryCache from '../memory/cache.ts'
+import { clock, random } from '../memory/host.ts'
+import memoryLimiter from '../memory/rate-limiter.ts'
+import redisCache from './cache.ts'
+import type { Config } from './config.ts'
+import { chosen, names } from './discover.ts'
+import { fetch, log } from './host.ts'
+import redisLimiter from './rate-limiter.ts'
+
+/** From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens. */
+export const production = async (config: Config, data: string): Promise<Adapters> => {
+  const { storage, limits, providers } = config
+  const { redis, whenDown } = limits
+  const tools = config.tools ?? Object.fromEntries((await names('tools')).map((name) => [name, {}]))
+  return {
+    clock: use(clock),
+    random: use(random),
+    fetch: use(fetch, { outside: config.outside }),
+    log: use(log, config.log),
+    cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
+    rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, whenDown }),
+    blobStore: await chosen(
+      BlobStore,
+      'storage',
+      'storage.blobs',
+      storage.blobs ?? { use: 'fs', folder: join(data, 'blobs') },
+    ),
+    metadataStore: await chosen(
+      MetadataStore,
+      'storage',
+      'storage.metadata',
+      storage.metadata ?? { use: 'sqlite', file: join(data, 'sealgate.db') },
+    ),
+    upstreams: await Promise.all(
+      Object.entries(providers).map(([name, choice]) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)),
+    ),
+    tools: await Promise.all(
+      Object.entries(tools).map(([name, settings]) => chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name })),
+    ),
+  }
+}

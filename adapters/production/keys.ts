@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util'
+import { type Scope, scopes } from '../../core/access/caller.ts'
+import type { Mode } from '../../core/access/credential.ts'
+import { boot } from './boot.ts'
+
+const usage = `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b] [--addresses a,b] [--days N]
+sealgate keys list [--organization O]
+sealgate keys revoke ID`
+
+/** The keys of the installation that the environment describes; prints to standard output. */
+export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      name: { type: 'string' },
+      organization: { type: 'string' },
+      user: { type: 'string' },
+      mode: { type: 'string' },
+      scopes: { type: 'string' },
+      models: { type: 'string' },
+      addresses: { type: 'string' },
+      days: { type: 'string' },
+    },
+  })
+  const [verb, id] = positionals
+  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' })
+  try {
+    switch (verb) {
+      case 'create': {
+        const { name, organization, user, days } = values
+        const expires_at = days === undefined ? null : Date.now() + positive(days) * 86_400_000
+        const made = await gateway.keys.create({
+          ...(name !== undefined && { name }),
+          ...(organization !== undefined && { organization: plain(organization) }),
+          ...(user !== undefined && { user: plain(user) }),
+          mode: modeOf(values.mode ?? 'live'),
+          scopes: values.scopes === undefined ? scopes : split(values.scopes).map(scopeOf),
+          models: values.models === undefined ? null : split(values.models),
+          addresses: values.addresses === undefined ? null : split(values.addresses),
+          expires_at,
+        })
+        return print(`${made.row.id}\n${made.credential}`)
+      }
+      case 'list': {
+        for (let offset = 0; ; offset += 100) {
+          const { rows, total } = await gateway.keys.list(values.organization ?? null, 100, offset)
+          for (const row of rows) print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
+          if (offset + rows.length >= total) return
+        }
+      }
+      case 'revoke':
+        if (id === undefined) throw new Error(usage)
+        if (!(await gateway.keys.revoke(id, values.organization ?? null))) throw new Error('there is no such key')
+        return print(`${id} revoked`)
+      default:
+        throw new Error(usage)
+    }
+  } finally {
+    await gateway.close()
+  }
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
+
+const state = (row: { readonly revoked_at: number | null; readonly expires_at: number | null }): string =>
+  row.revoked_at !== null ? 'revoked' : row.expires_at !== null && row.expires_at <= Date.now() ? 'expired' : 'active'
+
+const positive = (text: string): number => {
+  const number = Number(text)
+  if (!(number > 0)) throw new Error('--days takes a number above 0')
+  return number
+}
+
+const plain = (text: string): string => {
+  if (!/^[\w.@-]{1,128}$/.test(text)) throw new Error('organisations and users are letters, digits and . _ @ -')
+  return text
+}
+
+const modeOf = (text: string): Mode => {
+  if (text !== 'live' && text !== 'test') throw new Error('--mode is live or test')
+  return text
+}
+
+const scopeOf = (text: string): Scope => {
+  const scope = scopes.find((it) => it === text)
+  if (scope === undefined) throw new Error(`--scopes knows ${scopes.join(', ')}`)
+  return scope
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+
+const usage = `sealgate [serve] [--surfaces a,b]   serves the gateway
+sealgate keys create|list|revoke    makes, shows and revokes keys`
+
+/** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  async serve(args) {
+    const { values } = parseArgs({ args: [...args], options: { surfaces: { type: 'string' } } })
+    const { serve } = await import('./serve.ts')
+    await serve(process.env, values.surfaces?.split(','))
+  },
+  async keys(args) {
+    const { keys } = await import('./keys.ts')
+    await keys(args, process.env)
+  },
+  async help() {
+    process.stdout.write(`${usage}\n`)
+  },
+}
+
+const [name = 'serve', ...args] = process.argv.slice(2)
+const command = name.startsWith('--') ? (name === '--help' ? commands['help'] : commands['serve']) : commands[name]
+
+try {
+  if (command === undefined) throw new Error(usage)
+  await command(name.startsWith('--') ? process.argv.slice(2) : args)
+} catch (error) {
+  process.stderr.write(`sealgate: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,35 @@
+type Providers = Record<string, Record<string, unknown> & { use: string }>
+
+/** The same object that a file would give, from the usual environment variables, when there is no file. */
+export const fromSurroundings = (env: NodeJS.ProcessEnv, tools: readonly string[]) => {
+  const providers: Providers = {}
+  const { OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST } = env
+  const { TYPESAFE_API_KEY, OPENROUTER_API_KEY, DEEPGRAM_API_KEY, BRAVE_API_KEY, SEALGATE_GGUF } = env
+  if (OPENAI_API_KEY || OPENAI_BASE_URL) {
+    providers['openai'] = {
+      use: 'openai',
+      ...(OPENAI_API_KEY && { apiKey: OPENAI_API_KEY }),
+      ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
+    }
+  }
+  if (ANTHROPIC_API_KEY) providers['anthropic'] = { use: 'anthropic', apiKey: ANTHROPIC_API_KEY }
+  if (GEMINI_API_KEY) providers['gemini'] = { use: 'gemini', apiKey: GEMINI_API_KEY }
+  if (OLLAMA_HOST) providers['ollama'] = { use: 'ollama', baseUrl: urlOf(OLLAMA_HOST) }
+  if (TYPESAFE_API_KEY) providers['typesafe'] = { use: 'typesafe', apiKey: TYPESAFE_API_KEY }
+  if (OPENROUTER_API_KEY) providers['openrouter'] = { use: 'openrouter', apiKey: OPENROUTER_API_KEY }
+  if (DEEPGRAM_API_KEY) providers['deepgram'] = { use: 'deepgram', apiKey: DEEPGRAM_API_KEY }
+  if (SEALGATE_GGUF) providers['llama'] = { use: 'llama', file: SEALGATE_GGUF }
+  return {
+    providers,
+    ...(BRAVE_API_KEY && {
+      tools: Object.fromEntries(
+        tools.map((tool) => [tool, tool === 'webSearchTool' ? { provider: 'brave', apiKey: BRAVE_API_KEY } : {}]),
+      ),
+    }),
+  }
+}
+
+const urlOf = (host: string): string => {
+  const url = /^https?:\/\//.test(host) ? host : `http://${host}`
+  return /:\d+\/?$/.test(url) ? url : `${url.replace(/\/$/, '')}:11434`
+}

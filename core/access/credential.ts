@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import type { Random } from '../ports/host.ts'
+
+export type Mode = 'live' | 'test'
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+const base58 = (bytes: Uint8Array): string => {
+  let number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  let text = ''
+  while (number > 0n) {
+    text = alphabet[Number(number % 58n)] + text
+    number /= 58n
+  }
+  return text.padStart(44, alphabet[0])
+}
+
+/** A new key: 32 random bytes behind a prefix that secret scanners know. */
+export const mint = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
+
+const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
+
+/** Null for anything that is not a key at all. */
+export const modeOf = (credential: string): Mode | null => (shape.exec(credential)?.[1] as Mode | undefined) ?? null
+
+/** What is stored and looked up instead of the key: the hash of all of it, prefix included. */
+export const digest = (credential: string): string => createHash('sha256').update(credential).digest('hex')

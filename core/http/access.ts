@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import type { Caller } from '../access/caller.ts'
+import { type Keyring, listed } from '../access/keyring.ts'
+import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
+import type { Access } from './route.ts'
+
+export type Admit = (request: IncomingMessage, access: Access) => Promise<Caller | null>
+
+/** Decides on the matched route who may come in: 401 for every kind of bad key, 403 for a missing scope, 503 when the keys can't be read. */
+export const admitting = (keyring: Keyring, trustedProxies: readonly string[]): Admit => {
+  const proxies = listed(trustedProxies)
+  return async (request, access) => {
+    const header = request.headers.authorization
+    if (header === undefined) {
+      if (access === 'anyone') return null
+      throw new Unauthorized()
+    }
+    const credential = /^Bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? ''
+    const holder = await keyring.find(credential).catch(unreadable)
+    if (holder === null || !holder.admits(addressOf(request, proxies))) throw new Unauthorized()
+    if (access !== 'anyone' && access !== 'any-key' && !holder.caller.scopes.includes(access.scope)) {
+      throw new Forbidden('Missing required permissions')
+    }
+    return holder.caller
+  }
+}
+
+const unreadable = (cause: unknown): never => {
+  if (cause instanceof GatewayError) throw cause
+  throw new Unavailable(undefined, { cause, retryAfter: 1000 })
+}
+
+/** The peer, or what the outermost trusted proxy says of it. */
+export const addressOf = (request: IncomingMessage, proxies: BlockList | null): string => {
+  let address = unmapped(request.socket.remoteAddress ?? '')
+  const said = String(request.headers['x-forwarded-for'] ?? '').split(',')
+  while (proxies !== null && isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) {
+    const before = unmapped(said.pop()?.trim() ?? '')
+    if (isIP(before) === 0) break
+    address = before
+  }
+  return address
+}
+
+const unmapped = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)

@@ -1,0 +1,155 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import Router from '@koa/router'
+import { SpanKind, trace } from '@opentelemetry/api'
+import Koa from 'koa'
+import type { Container } from '../container.ts'
+import { Keyring } from '../access/keyring.ts'
+import { Aborted, NotFound } from '../errors.ts'
+import { uuid7 } from '../ids.ts'
+import { Clock, Log, Random } from '../ports/host.ts'
+import { RateLimiter } from '../ports/rate-limiter.ts'
+import { Settings } from '../settings.ts'
+import { admitting } from './access.ts'
+import { checked, inputOf } from './body.ts'
+import { type About, errorEnvelope } from './envelope.ts'
+import { known, retryHeaders } from './fault.ts'
+import { counting, crowding } from './limits.ts'
+import { Metrics } from './metrics.ts'
+import { named } from './openapi.ts'
+import { render, send } from './render.ts'
+import type { AnyRoute } from './route.ts'
+import { type Release, slots } from './slots.ts'
+
+export interface App {
+  readonly listener: RequestListener
+  /** Requests that are under way. */
+  active(): number
+  /** Answers from now on ask the client to come back on another connection. */
+  drain(): void
+}
+
+interface Visit {
+  readonly about: About
+  readonly began: number
+  route: AnyRoute | null
+  key: string | null
+}
+
+/** The one file where routes meet the HTTP library. `lost` may say more of a path that no route has. */
+export const app = (routes: readonly AnyRoute[], container: Container, lost: (path: string) => string): App => {
+  const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
+    clock: Clock,
+    random: Random,
+    log: Log,
+    limiter: RateLimiter,
+    settings: Settings,
+    keyring: Keyring,
+    metrics: Metrics,
+  })
+  const { env } = settings
+  const admit = admitting(keyring, settings.trustedProxies)
+  const take = slots(limiter, clock, random)
+  const count = counting(limiter, settings)
+  const crowd = crowding(take, settings)
+  const tracer = trace.getTracer('sealgate')
+  let active = 0
+  let draining = false
+
+  const visits = new WeakMap<IncomingMessage, Visit>()
+
+  const report = (visit: Visit, thrown: unknown): void => {
+    const error = known(thrown)
+    if (error instanceof Aborted) return
+    metrics.fault(error.name)
+    log.error('fault', { request: visit.about.id, route: visit.route?.path ?? null, status: error.status }, error.cause ?? error)
+  }
+
+  const left = (visit: Visit, response: ServerResponse): void => {
+    active--
+    const status = response.writableFinished ? response.statusCode : 499
+    const ms = clock.now() - visit.began
+    const route = visit.route === null ? 'none' : `${visit.route.method} ${visit.route.path}`
+    metrics.ended(route, status, ms)
+    log.info('request', { request: visit.about.id, route, status, ms, key: visit.key })
+  }
+
+  const koa = new Koa({ env })
+  koa.on('error', (error) => log.error('http', {}, error))
+
+  koa.use(async (ctx, next) => {
+    const visit: Visit = { about: { env, id: uuid7(clock, random) }, began: clock.now(), route: null, key: null }
+    visits.set(ctx.req, visit)
+    active++
+    metrics.began()
+    ctx.res.once('close', () => left(visit, ctx.res))
+    ctx.res.setHeader('x-request-id', visit.about.id)
+    if (draining) ctx.res.setHeader('connection', 'close')
+    try {
+      await next()
+      if (visit.route === null) throw new NotFound(lost(ctx.path))
+    } catch (thrown) {
+      const error = known(thrown)
+      if (error.status >= 500) report(visit, thrown)
+      if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
+      const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
+      ctx.set(retryHeaders(error))
+      send(ctx, status, JSON.stringify(body))
+    }
+  })
+
+  const router = new Router()
+  for (const route of routes) {
+    const supplied = container.supply(route.needs)
+    const most = typeof route.places?.most === 'function' ? route.places.most(settings) : route.places?.most
+    const headers = Object.entries(route.headers ?? {})
+
+    router.register(pathOf(route.path, settings), [route.method], async (ctx) => {
+      const visit = visits.get(ctx.req)!
+      visit.route = route
+      for (const [name, value] of headers) ctx.res.setHeader(name, value.replace('{id}', visit.about.id))
+      const span = tracer.startSpan(`${route.method} ${route.path}`, { kind: SpanKind.SERVER })
+      const gone = new AbortController()
+      ctx.res.once('close', () => {
+        if (!ctx.res.writableFinished) gone.abort(new Aborted())
+      })
+      const held: Release[] = []
+      try {
+        const caller = await admit(ctx.req, route.access)
+        if (caller !== null) {
+          visit.key = caller.key
+          ctx.set(await count(caller))
+          held.push(...(await crowd(caller)))
+          if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
+        }
+        const input = await inputOf(ctx, route.body, settings)
+        const query = route.query ? checked(route.query, { ...ctx.query }) : undefined
+        const request = {
+          id: visit.about.id,
+          input,
+          query,
+          params: ctx['params'] as Readonly<Record<string, string>>,
+          caller,
+          header: (name: string) => (ctx.req.headers[name] as string | undefined) ?? null,
+          bytes: ctx.req,
+          signal: gone.signal,
+        }
+        const reply = await route.handle(request, supplied)
+        await render(ctx, reply, visit.about, settings, clock, (error) => report(visit, error))
+      } finally {
+        span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
+        for (const release of held.reverse()) release().catch((error) => report(visit, error))
+      }
+    })
+  }
+  koa.use(router.routes())
+
+  return {
+    listener: koa.callback(),
+    active: () => active,
+    drain: () => {
+      draining = true
+    },
+  }
+}
+
+const pathOf = (path: string, settings: Settings): string => named(path, settings).replace(/\{(\w+)\}/g, ':$1')

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http'
+import type { Alarm, Clock } from '../ports/host.ts'
+import type { Quiet, ServerEvent } from './reply.ts'
+
+export interface Pace {
+  /** Ms of silence before the first event after which `quiet` speaks, again and again. */
+  readonly heartbeat: number
+  /** Ms that a reader may take nothing before it is cut. */
+  readonly stalled: number
+}
+
+/** One event as the standard writes it. */
+export const written = (event: ServerEvent): string => {
+  if ('comment' in event) return `: ${event.comment}\n\n`
+  const data = event.data.includes('\n') ? event.data.replaceAll('\n', '\ndata: ') : event.data
+  return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
+}
+
+/**
+ * Writes each event at once and waits while the reader is slow. An error before anything was written is thrown, so that
+ * it can be answered as any other; after that the last event is `broken`, when there is one to say. The source is
+ * always closed, and the response always ended.
+ */
+export const sendEvents = async (
+  response: ServerResponse,
+  head: Readonly<Record<string, string>>,
+  events: AsyncIterable<ServerEvent>,
+  quiet: Quiet | null,
+  broken: (error: unknown) => ServerEvent | null,
+  clock: Clock,
+  pace: Pace,
+): Promise<void> => {
+  const source = events[Symbol.asyncIterator]()
+  const write = async (text: string): Promise<void> => {
+    if (!response.headersSent) response.writeHead(200, head)
+    if (!response.write(text) && !response.destroyed) await drained(response, clock, pace.stalled)
+  }
+  const beating = (say: Quiet): Alarm =>
+    clock.alarm(pace.heartbeat, () => {
+      if (response.destroyed || response.writableNeedDrain) return
+      if (!response.headersSent) response.writeHead(200, head)
+      response.write(written(say()))
+      beat = beating(say)
+    })
+  let beat = quiet === null ? null : beating(quiet)
+  let ended = false
+  try {
+    for (let silent = true; ; silent = false) {
+      const { done, value } = await source.next()
+      if (silent) beat?.off()
+      ended = done === true
+      if (ended || response.destroyed) break
+      await write(written(value))
+    }
+    if (!response.headersSent) response.writeHead(200, head)
+  } catch (error) {
+    ended = true
+    if (!response.headersSent) throw error
+    const last = broken(error)
+    if (last !== null && !response.destroyed) response.write(written(last))
+  } finally {
+    beat?.off()
+    if (!ended) await source.return?.()
+  }
+  response.end()
+}
+
+const drained = (response: ServerResponse, clock: Clock, stalled: number): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      cut.off()
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    const cut = clock.alarm(stalled, () => response.destroy())
+    response.once('drain', done).once('close', done)
+  })

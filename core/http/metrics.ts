@@ -1,0 +1,41 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { one } from '../container.ts'
+import { plugin } from '../plugin.ts'
+
+/** Labels are route patterns, statuses and class names: never anything that a caller wrote. */
+export interface Metrics {
+  /** Others may register their own here. */
+  readonly registry: Registry
+  began(): void
+  ended(route: string, status: number, ms: number): void
+  fault(kind: string): void
+}
+
+export const Metrics = one<Metrics>('Metrics')
+
+export const metrics = plugin({
+  port: Metrics,
+  name: 'metrics',
+  create: (): Metrics => {
+    const registry = new Registry()
+    const registers = [registry]
+    const seconds = new Histogram({
+      name: 'sealgate_request_seconds',
+      help: 'Time from the head of a request to the last byte of its answer.',
+      labelNames: ['route', 'status'],
+      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300],
+      registers,
+    })
+    const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
+    const faults = new Counter({ name: 'sealgate_faults_total', help: 'Faults by kind.', labelNames: ['kind'], registers })
+    return {
+      registry,
+      began: () => active.inc(),
+      ended(route, status, ms) {
+        active.dec()
+        seconds.observe({ route, status }, ms / 1000)
+      },
+      fault: (kind) => faults.inc({ kind }),
+    }
+  },
+})

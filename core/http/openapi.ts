@@ -1,0 +1,104 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import { scopes } from '../access/caller.ts'
+import type { Settings } from '../settings.ts'
+import type { AnyRoute } from './route.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** The interface as OpenAPI 3.1, from the routes themselves. */
+export const openapi = (routes: readonly AnyRoute[], settings: Settings) => {
+  const paths: Record<string, Record<string, Schema>> = {}
+  for (const route of routes) {
+    const path = named(route.path, settings)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+  }
+  const dashboard = settings.dashboardUrl === undefined ? '' : ` Keys are made at ${settings.dashboardUrl}.`
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'sealgate',
+      version: '1.0.0',
+      description: `A confidential AI gateway: inference, tools and encrypted files.${dashboard}`,
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
+      },
+      schemas: { Error: envelopeOf({ type: ['object', 'array', 'null'] }) },
+    },
+    'x-scopes': scopes,
+  }
+}
+
+/** The path as it is served: the two families under their configured names. */
+export const named = (path: string, { names }: Settings): string =>
+  path.replace(/^\/compat(?=\/)/, `/${names.compat}`).replace(/^\/std(?=\/)/, `/${names.std}`)
+
+const operation = (route: AnyRoute): Schema => {
+  const parameters = [
+    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...queryOf(route),
+  ]
+  const type = route.body?.read === 'form' ? 'multipart/form-data' : 'application/json'
+  const scope = typeof route.access === 'object' ? route.access.scope : null
+  return {
+    summary: route.summary,
+    operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase()),
+    ...(route.access === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
+    ...(scope !== null && { 'x-scope': scope }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && { requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } } }),
+    responses: {
+      200: {
+        description: 'Success',
+        ...(route.answer && { content: { 'application/json': { schema: schemaOf(route.answer) } } }),
+      },
+      default: {
+        description: 'What went wrong',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    },
+  }
+}
+
+const queryOf = (route: AnyRoute): readonly Schema[] => {
+  if (!route.query) return []
+  const { properties = {}, required = [] } = schemaOf(route.query) as {
+    properties?: Record<string, Schema>
+    required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }))
+}
+
+const schemaOf = (schema: GenericSchema): Schema => {
+  const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode: 'input' }) as Record<string, unknown>
+  return rest
+}
+
+const envelopeOf = (data: Schema): Schema => ({
+  type: 'object',
+  required: ['status', 'error', 'message', 'env', 'log', 'support_id'],
+  properties: {
+    status: { type: 'integer' },
+    data,
+    error: { type: ['string', 'null'] },
+    message: { type: ['string', 'null'] },
+    env: { type: 'string', enum: ['development', 'production'] },
+    log: { type: ['string', 'object', 'null'] },
+    validator: { type: ['object', 'array', 'null'] },
+    support_id: { type: ['string', 'null'], format: 'uuid' },
+  },
+})

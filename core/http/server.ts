@@ -1,0 +1,27 @@
+import { type RequestListener, type Server, createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { BadRequest } from '../errors.ts'
+import { uuid7 } from '../ids.ts'
+import type { Clock, Random } from '../ports/host.ts'
+import { type About, errorEnvelope } from './envelope.ts'
+
+/** Our own server: what Node refuses before any route sees it is answered in the envelope too. */
+export const serverFor = (listener: RequestListener, env: About['env'], clock: Clock, random: Random): Server => {
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 600_000, maxHeaderSize: 32 * 1024 }, listener)
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket: Socket) => {
+    if (fault.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const error = new BadRequest(reasons[fault.code ?? ''] ?? 'Malformed request')
+    const about = { env, id: uuid7(clock, random) }
+    const body = JSON.stringify(errorEnvelope(about, error).body)
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    )
+  })
+  return server
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long',
+}

@@ -1,0 +1,172 @@
+import { one } from '../container.ts'
+import { plugin } from '../plugin.ts'
+import { Clock, Random } from '../ports/host.ts'
+import type { ChatAnswer, ChatBody, Completion, WireUsage } from '../ports/upstream.ts'
+import { Settings } from '../settings.ts'
+import { breakers } from './breaker.ts'
+import type { Ability, Candidate, Entry } from './entry.ts'
+import { flow, leave, open, type Live, type Opened } from './flow.ts'
+import { fold, unfold } from './fold.ts'
+import { hedges } from './hedges.ts'
+import { pick, type Choice } from './pick.ts'
+import { remaining, rescuable } from './rescue.ts'
+import { seek, type Found, type Plan, type Search } from './seek.ts'
+
+interface Wish {
+  readonly entry: Entry
+  /** The backend that the caller pins. */
+  readonly provider?: string | null
+  /** Calls with the same one prefer the same backend. */
+  readonly affinity?: string | null
+  /** Ms for all attempts together; `timeouts.total` when absent. */
+  readonly total?: number
+}
+
+export interface Task extends Wish {
+  readonly ability: Ability
+}
+
+export interface ChatTask extends Wish {
+  readonly body: ChatBody
+  readonly stream: boolean
+}
+
+/** The answer with what can be told of it; for a stream that changes as it runs. */
+export interface Served<A extends ChatAnswer = ChatAnswer> {
+  readonly answer: A
+  /** Who answers; null until a stream's first token. */
+  readonly backend: string | null
+  /** As the backend counted, all parts of a rescued answer together; null while or when it did not say. */
+  readonly usage: WireUsage | null
+  /** Some of `usage` is our guess. */
+  readonly guessed: boolean
+  /** Characters of text that were given so far. */
+  readonly size: number
+  /** Attempts that the caller was not told of yet; whoever tells takes them out. */
+  readonly notes: string[]
+}
+
+type Whole = Extract<ChatAnswer, { kind: 'completion' }>
+type Chunks = Extract<ChatAnswer, { kind: 'chunks' }>
+
+/** Every call to a backend: who is asked, how long, how often, and what happens when it fails. */
+export interface Inference {
+  /** Throws BadRequest when the pinned provider does not serve the model, and what the last backend threw when none answers. */
+  run<T>(
+    task: Task,
+    ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<{ readonly answer: T; readonly backend: string }>
+  /** Of the kind that was asked for. A stream is given at once and connects on its first `next`, which rejects when no backend answers. */
+  chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal): Promise<Served<Chunks>>
+  chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal): Promise<Served<Whole>>
+  chat(task: ChatTask, signal: AbortSignal): Promise<Served>
+}
+
+export const Inference = one<Inference>('Inference')
+
+export const inference = plugin({
+  port: Inference,
+  name: 'inference',
+  needs: { settings: Settings, clock: Clock, random: Random },
+  create: ({ settings: { timeouts, routing }, clock, random }): Inference => {
+    const breakerOf = breakers(routing.breaker)
+    const searching = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf }
+    const weighing = {
+      fraction: () => random.fraction(),
+      isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
+    }
+
+    const order = (choice: Choice): readonly Candidate[] => pick(choice, weighing)
+
+    const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
+      signal.throwIfAborted()
+      const search = seek(searching, plan)
+      const stop = () => search.stop(signal.reason)
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        const found = await search.found
+        breakerOf(found.candidate.id).ok(found.pass)
+        return found
+      } finally {
+        signal.removeEventListener('abort', stop)
+      }
+    }
+
+    const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
+      const { body, total = timeouts.total } = task
+      const notes: string[] = []
+      const { answer: completion, candidate } = await settle<Completion>(
+        {
+          order: order({ ...task, ability: 'chat' }),
+          total,
+          each: total,
+          async ask({ upstream, model }, signal) {
+            const answer = await upstream.chat!({ model, body, stream: false }, signal)
+            return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+          },
+        },
+        signal,
+      )
+      const usage = completion.usage ?? null
+      const answer = { kind: 'completion', completion } as const
+      return { answer, backend: candidate.provider, usage, guessed: false, size: sizeOf(completion), notes }
+    }
+
+    const stream = (task: ChatTask, signal: AbortSignal): Served<Chunks> => {
+      const { entry, body, total = timeouts.total } = task
+      const candidates = order({ ...task, ability: 'chat' })
+      const given = rescuable(entry, body)
+      const live: Live = { backend: null, usage: null, guessed: false, size: 0, notes: [] }
+
+      const search = (after: Candidate | null): Search<Opened> =>
+        seek(searching, {
+          order: after === null ? candidates : startingBehind(candidates, after),
+          total: after === null ? total : timeouts.firstToken,
+          each: timeouts.firstToken,
+          async ask({ upstream, model }, signal) {
+            const call = { model, body, stream: true }
+            const going = after === null ? call : { ...call, body: remaining(given!), prefix: given!.text }
+            const answer = await upstream.chat!(going, signal)
+            return open(answer.kind === 'chunks' ? answer.chunks : unfold(answer.completion))
+          },
+          drop: ({ source }) => leave(source),
+          told: (backend, attempt) => live.notes.push(`attempt ${attempt} by ${backend}`),
+        })
+
+      const chunks = flow({
+        clock,
+        signal,
+        live,
+        given,
+        search,
+        breakerOf,
+        idle: timeouts.idle,
+        longest: timeouts.stream,
+        rescues: Math.max(1, routing.retries),
+        choices: typeof body['n'] === 'number' ? body['n'] : 1,
+      })
+      return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
+    }
+
+    return {
+      async run(task, ask, signal) {
+        const { total = timeouts.total } = task
+        const plan = { order: order(task), total, each: total, ask: async (...it: Parameters<typeof ask>) => ask(...it) }
+        const { answer, candidate } = await settle(plan, signal)
+        return { answer, backend: candidate.provider }
+      },
+      chat: (async (task: ChatTask, signal: AbortSignal) =>
+        task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],
+    }
+  },
+})
+
+/** Everybody else first, then the one that broke. */
+const startingBehind = (candidates: readonly Candidate[], after: Candidate): readonly Candidate[] => {
+  const at = candidates.indexOf(after)
+  return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]
+}
+
+const sizeOf = ({ choices }: Completion): number =>
+  choices.reduce((size, { message }) => size + (typeof message.content === 'string' ? message.content.length : 0), 0)

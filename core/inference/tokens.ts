@@ -1,0 +1,60 @@
+import type { ChatBody, Json, Usage, WireUsage } from '../ports/upstream.ts'
+
+const perMessage = 4
+/** About what an image costs where it is neither tiny nor huge. */
+const perImage = 800
+/** What is set aside for an answer whose length the caller leaves open. */
+const openAnswer = 1024
+
+/** A guess: four bytes a token, which is near for English and high for no common language but Chinese, Japanese and Korean. */
+export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
+
+/** A guess at what a chat request costs to read. */
+export const inputOf = ({ messages, tools }: ChatBody): number => {
+  let tokens = weigh(tools) >> 2
+  for (const { content, tool_calls } of messages) {
+    tokens += perMessage
+    if (typeof content === 'string') tokens += tokensOf(content)
+    else for (const part of content ?? []) tokens += part.text === undefined ? perImage : tokensOf(part.text)
+    for (const call of tool_calls ?? []) tokens += tokensOf(call.function.name) + tokensOf(call.function.arguments)
+  }
+  return tokens
+}
+
+/** What a chat request may cost at most, as far as the caller says; it is corrected when the truth is known. */
+export const estimateOf = (body: ChatBody): Estimate => {
+  const said = body['max_completion_tokens'] ?? body['max_tokens']
+  const choices = typeof body['n'] === 'number' ? body['n'] : 1
+  return { input: inputOf(body), output: (typeof said === 'number' ? said : openAnswer) * choices }
+}
+
+export interface Estimate {
+  readonly input: number
+  readonly output: number
+}
+
+/** Bytes of all keys and values, without making text of them. */
+const weigh = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 4
+  let bytes = 2
+  for (const key in value) bytes += key.length + weigh((value as Readonly<Record<string, Json>>)[key])
+  return bytes
+}
+
+/** Our counts from those of the common chat format. */
+export const usageOf = (wire: WireUsage): Usage => {
+  const reasoning = detail(wire['completion_tokens_details'], 'reasoning_tokens')
+  const cached = detail(wire['prompt_tokens_details'], 'cached_tokens')
+  return {
+    input: wire.prompt_tokens,
+    output: wire.completion_tokens,
+    ...(reasoning > 0 && { reasoning }),
+    ...(cached > 0 && { cached }),
+  }
+}
+
+const detail = (details: unknown, name: string): number => {
+  const count = (details as Readonly<Record<string, unknown>> | null | undefined)?.[name]
+  return typeof count === 'number' ? count : 0
+}

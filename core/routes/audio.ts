@@ -1,0 +1,153 @@
+import * as v from 'valibot'
+import { BadRequest } from '../errors.ts'
+import type { Form } from '../http/form.ts'
+import { bytes, json, text, type Reply } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { Inference } from '../inference/attempt.ts'
+import { Catalog } from '../inference/catalog.ts'
+import { Meter } from '../inference/meter.ts'
+import { tokensOf } from '../inference/tokens.ts'
+import type { Transcript } from '../ports/upstream.ts'
+import { provider } from './provider.ts'
+import { served } from './serving.ts'
+import { subtitles } from './subtitles.ts'
+
+const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
+
+const transcription = v.object({
+  model: v.string(),
+  file: v.custom<Audio>((it) => it !== undefined, 'an audio file'),
+  language: v.optional(v.pipe(v.string(), v.maxLength(16))),
+  prompt: v.optional(v.string()),
+  response_format: v.optional(v.picklist(formats), 'json'),
+  granularities: v.optional(v.array(v.picklist(['word', 'segment'])), []),
+  provider,
+})
+
+interface Audio {
+  readonly name: string
+  readonly mime: string
+  readonly bytes: Uint8Array
+}
+
+const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> => {
+  const first = (name: string) => fields.get(name)?.[0]
+  const result = v.safeParse(transcription, {
+    model: first('model'),
+    file: files.get('file'),
+    language: first('language'),
+    prompt: first('prompt'),
+    response_format: first('response_format'),
+    granularities: fields.get('timestamp_granularities[]') ?? fields.get('timestamp_granularities'),
+    provider: first('provider'),
+  })
+  if (result.success) return result.output
+  const validator = result.issues.map((issue) => [v.getDotPath(issue) ?? 'body', `expected ${issue.expected ?? issue.type}`])
+  throw new BadRequest('Validation failed', { validator: Object.fromEntries(validator) })
+}
+
+/** Bytes of a second of speech as it is usually packed; only a guess until the backend tells the length. */
+const perSecond = 16_000
+
+const transcribe = route({
+  method: 'POST',
+  path: '/std/audio/transcriptions',
+  summary: 'Writes down what is said in an audio file.',
+  access: { scope: 'audio.transcription' },
+  body: { read: 'form', schema: transcription, bytes: ({ bodies }) => bodies.audio, check: fieldsOf },
+  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  async handle({ input, caller, signal }, { catalog, inference, meter }) {
+    const { file, language, prompt, granularities, provider } = input
+    const entry = await served(catalog, caller, input.model, 'transcribe', signal)
+    const reservation = await meter.spendAudio(caller, entry, Math.ceil(file.bytes.length / perSecond))
+    try {
+      const { answer, backend } = await inference.run(
+        { entry, ability: 'transcribe', provider: provider ?? null },
+        ({ upstream, model }, signal) =>
+          upstream.transcribe!(
+            { model, audio: file, granularities, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) },
+            signal,
+          ),
+        signal,
+      )
+      void reservation.settle(answer.duration, backend)
+      return written(answer, input.response_format)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const written = (it: Transcript, format: (typeof formats)[number]): Reply => {
+  switch (format) {
+    case 'json':
+      return json({ text: it.text })
+    case 'text':
+      return text(`${it.text}\n`, 'text/plain; charset=utf-8')
+    case 'srt':
+      return text(subtitles(it, 'srt'), 'application/x-subrip; charset=utf-8')
+    case 'vtt':
+      return text(subtitles(it, 'vtt'), 'text/vtt; charset=utf-8')
+    case 'verbose_json':
+      return json({
+        task: 'transcribe',
+        language: it.language ?? '',
+        duration: it.duration ?? it.segments.at(-1)?.end ?? 0,
+        text: it.text,
+        segments: it.segments.map(({ text, start, end, speaker }, id) => ({ id, start, end, text, ...(speaker !== undefined && { speaker }) })),
+        words: it.words.map(({ text, start, end }) => ({ word: text, start, end })),
+      })
+  }
+}
+
+const speech = v.object({
+  model: v.string(),
+  input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
+  voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  response_format: v.optional(v.picklist(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])),
+  speed: v.optional(v.pipe(v.number(), v.minValue(0.25), v.maxValue(4))),
+  provider,
+})
+
+const speak = route({
+  method: 'POST',
+  path: '/std/audio/speech',
+  summary: 'Speaks a text; the answer is an audio file.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'json', schema: speech, bytes: 1024 * 1024 },
+  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  async handle({ input, caller, signal }, { catalog, inference, meter }) {
+    const { voice, speed, response_format: format } = input
+    const entry = await served(catalog, caller, input.model, 'speak', signal)
+    const reservation = await meter.reserve(caller, entry, { input: tokensOf(input.input), output: 0 })
+    try {
+      const { answer, backend } = await inference.run(
+        { entry, ability: 'speak', provider: input.provider ?? null },
+        ({ upstream, model }, signal) =>
+          upstream.speak!(
+            {
+              model,
+              text: input.input,
+              ...(voice !== undefined && { voice }),
+              ...(format !== undefined && { format }),
+              ...(speed !== undefined && { speed }),
+            },
+            signal,
+          ),
+        signal,
+      )
+      void reservation.settle(null, backend)
+      return bytes(whole(answer.bytes), answer.mime, answer.bytes.length, 200, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+async function* whole(bytes: Uint8Array) {
+  yield bytes
+}
+
+export const audio = [transcribe, speak] as const

@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import { mayUse } from '../access/caller.ts'
+import { json } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { Catalog } from '../inference/catalog.ts'
+import { isListed, listed, listedTypes } from '../inference/listing.ts'
+
+const price = v.object({
+  prompt_price_per_k: v.optional(v.number()),
+  completion_price_per_k: v.optional(v.number()),
+  reasoning_price_per_k: v.optional(v.number()),
+  audio_price_per_min: v.optional(v.number()),
+})
+
+/** A catalog entry, of which routes document their answers. */
+export const modelEntry = v.object({
+  id: v.number(),
+  object: v.literal('model'),
+  created: v.number(),
+  owned_by: v.string(),
+  model: v.string(),
+  name: v.string(),
+  description: v.string(),
+  type: v.picklist(listedTypes),
+  input_modalities: v.array(v.string()),
+  price_config: v.record(v.string(), v.record(v.string(), price)),
+  regions: v.array(v.string()),
+  requires_auth: v.number(),
+  usage_mode: v.picklist(['standard', 'confidential', 'both']),
+  visible_in_dashboard: v.number(),
+  likes_count: v.number(),
+  dislikes_count: v.number(),
+  total_reviews: v.number(),
+  rating_percent: v.number(),
+})
+
+const list = route({
+  method: 'GET',
+  path: '/std/models',
+  summary: 'Lists the models that the key may use in the clear.',
+  access: 'any-key',
+  query: v.object({ type: v.optional(v.picklist(listedTypes)) }),
+  answer: v.object({ object: v.literal('list'), data: v.array(modelEntry) }),
+  needs: { catalog: Catalog },
+  async handle({ caller, query: { type }, signal }, { catalog }) {
+    const entries = (await catalog.list(signal)).filter(
+      (entry) =>
+        isListed(entry, 'standard') && mayUse(caller, entry.name) && (type === undefined || entry.settings.type === type),
+    )
+    return json({ object: 'list', data: entries.map((entry) => listed(entry, 'standard')) })
+  },
+})
+
+export const models = [list] as const

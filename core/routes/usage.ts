@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import { data } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { usages, type UsageRow } from '../inference/ledger.ts'
+import { MetadataStore } from '../ports/metadata-store.ts'
+import { page } from './page.ts'
+
+const date = v.optional(v.pipe(v.string(), v.isoDate('a date such as 2030-01-31')))
+
+const count = v.number()
+
+const totals = {
+  requests: count,
+  input: count,
+  output: count,
+  reasoning: count,
+  cached: count,
+  audio_seconds: count,
+  estimated: count,
+  unanswered: count,
+  unpriced: count,
+  /** Null when the price of no request is known. */
+  cost: v.nullable(count),
+}
+
+const read = route({
+  method: 'GET',
+  path: '/admin/usage',
+  summary: 'What the keys of the caller’s organisation used, by key, day and model.',
+  access: { scope: 'api_key.read' },
+  query: v.strictObject({ ...page, from: date, to: date, key: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
+  answer: v.object({
+    usage: v.array(v.object({ key: v.string(), day: v.string(), model: v.string(), ...totals })),
+  }),
+  needs: { rows: MetadataStore },
+  async handle({ caller: { organization }, query: { from, to, key, limit, offset } }, { rows }) {
+    const found = await rows.list(usages, {
+      where: { organization, ...(key !== undefined && { key }) },
+      ...((from !== undefined || to !== undefined) && {
+        between: { field: 'day', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
+      }),
+      order: { by: 'day', descending: true },
+      limit,
+      offset,
+    })
+    const { total } = found
+    const pagination = { limit, offset, total, has_more: offset + found.rows.length < total }
+    return data({ usage: found.rows.map(({ row }) => printed(row)), pagination })
+  },
+})
+
+const printed = ({ key, day, model, requests = 0, unanswered = 0, unpriced = 0, ...row }: UsageRow) => ({
+  key,
+  day,
+  model,
+  requests,
+  input: row.input ?? 0,
+  output: row.output ?? 0,
+  reasoning: row.reasoning ?? 0,
+  cached: row.cached ?? 0,
+  audio_seconds: row.audio_seconds ?? 0,
+  estimated: row.estimated ?? 0,
+  unanswered,
+  unpriced,
+  cost: requests > 0 && unpriced + unanswered === requests ? null : (row.cost_micros ?? 0) / 1e6,
+})
+
+export const usage = [read] as const

@@ -1,0 +1,54 @@
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export const utf8 = (text: string): Uint8Array => encoder.encode(text)
+
+/** Throws on bytes that are not UTF-8. */
+export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+export const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** Big-endian, `length` bytes. */
+export const number = (value: number | bigint, length: number): Uint8Array => {
+  const bytes = new Uint8Array(length)
+  let rest = BigInt(value)
+  for (let at = length - 1; at >= 0; at--) {
+    bytes[at] = Number(rest & 255n)
+    rest >>= 8n
+  }
+  return bytes
+}
+
+/** Big-endian. */
+export const numberOf = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+
+/** Takes as long for unequal bytes as for equal ones. */
+export const same = (one: Uint8Array, other: Uint8Array): boolean => {
+  if (one.length !== other.length) return false
+  let difference = 0
+  for (let at = 0; at < one.length; at++) difference |= one[at]! ^ other[at]!
+  return difference === 0
+}
+
+/** Below zero when `one` comes first; a prefix comes before what it begins. */
+export const order = (one: Uint8Array, other: Uint8Array): number => {
+  const shared = Math.min(one.length, other.length)
+  for (let at = 0; at < shared; at++) if (one[at] !== other[at]) return one[at]! - other[at]!
+  return one.length - other.length
+}
+
+/** Spaces on the right up to the next multiple of `bucket`; an exact multiple gets none. */
+export const padded = (bytes: Uint8Array, bucket: number, least = 0): Uint8Array => {
+  const length = Math.max(least, Math.ceil(bytes.length / bucket) * bucket)
+  const out = new Uint8Array(length).fill(0x20)
+  out.set(bytes)
+  return out
+}

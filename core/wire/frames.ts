@@ -1,0 +1,50 @@
+import { randomBytes } from '@noble/hashes/utils.js'
+import { concat, number, padded, same } from './bytes.ts'
+import { open, seal } from './seal.ts'
+
+/** What a frame is: one of many, the last of a whole answer, or the last of a broken one. */
+export const flags = { data: 0, final: 1, error: 2 } as const
+export type Flag = (typeof flags)[keyof typeof flags]
+
+export const bucket = 512
+const prefixLength = 19
+const mostBytes = 1024 * 1024
+
+const nonceOf = (prefix: Uint8Array, index: number, flag: number): Uint8Array =>
+  concat(prefix, number(index, 4), Uint8Array.of(flag))
+
+/** Seals the frames of one response. The prefix is drawn anew for each, since a replayed request meets another answer. */
+export const frameSealer = (key: Uint8Array, prefix: Uint8Array = randomBytes(prefixLength), pad = bucket) => {
+  let index = 0
+  let ended = false
+  return (plain: Uint8Array, flag: Flag = flags.data): Uint8Array => {
+    if (ended || index > 0xffffffff) throw new Error('Nothing follows the last frame')
+    ended = flag !== flags.data
+    const nonce = nonceOf(prefix, index++, flag)
+    return concat(nonce, seal(key, nonce, padded(plain, pad)))
+  }
+}
+
+export interface Frame {
+  readonly flag: Flag
+  readonly plain: Uint8Array
+}
+
+/** Opens the frames of one response in their order; null for any frame that does not belong there. After null nothing opens any more. */
+export const frameOpener = (key: Uint8Array) => {
+  let prefix: Uint8Array | null = null
+  let index = 0
+  let ended = false
+  return (frame: Uint8Array): Frame | null => {
+    const flag = frame[23]
+    if (ended || frame.length < 24 + 16 || frame.length > mostBytes || flag === undefined || flag > flags.error) {
+      ended = true
+      return null
+    }
+    prefix ??= frame.slice(0, prefixLength)
+    const nonce = nonceOf(prefix, index++, flag)
+    const plain = same(nonce, frame.subarray(0, 24)) ? open(key, nonce, frame.subarray(24)) : null
+    ended = plain === null || flag !== flags.data
+    return plain === null ? null : { flag: flag as Flag, plain }
+  }
+}

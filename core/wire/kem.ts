@@ -1,0 +1,91 @@
+import { x25519 } from '@noble/curves/ed25519.js'
+import { expand, extract } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
+import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
+import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
+import { concat, number, utf8 } from './bytes.ts'
+
+/** The one file that names key encapsulations. */
+export interface Kem {
+  readonly name: 'x-wing' | 'ml-kem-768' | 'x25519'
+  /** As HPKE numbers it. */
+  readonly id: number
+  readonly seed: number
+  readonly publicKey: number
+  /** Its length tells which one a request uses. */
+  readonly cipherText: number
+}
+
+export const kems: readonly Kem[] = [
+  { name: 'x-wing', id: 0x647a, seed: 32, publicKey: 1216, cipherText: 1120 },
+  { name: 'ml-kem-768', id: 0x0041, seed: 64, publicKey: 1184, cipherText: 1088 },
+  { name: 'x25519', id: 0x0020, seed: 32, publicKey: 32, cipherText: 32 },
+]
+
+export const kemOf = (cipherText: number): Kem | null => kems.find((kem) => kem.cipherText === cipherText) ?? null
+
+export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
+  if (name === 'x-wing') return xWing.getPublicKey(seed)
+  return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.getPublicKey(seed)
+}
+
+/** A shared secret of 32 bytes and what carries it. `randomness` is for tests. */
+export const encapsulate = (
+  { name }: Kem,
+  publicKey: Uint8Array,
+  randomness?: Uint8Array,
+): { readonly cipherText: Uint8Array; readonly sharedSecret: Uint8Array } => {
+  if (name === 'x-wing') return xWing.encapsulate(publicKey, randomness)
+  if (name === 'ml-kem-768') return mlKem.encapsulate(publicKey, randomness)
+  const secret = randomness ?? x25519.utils.randomSecretKey()
+  const cipherText = x25519.getPublicKey(secret)
+  return { cipherText, sharedSecret: dhkem(agree(secret, publicKey), cipherText, publicKey) }
+}
+
+/** The Diffie-Hellman of X25519; a runtime may have a faster one. */
+export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
+
+/** Throws for the points of low order. */
+const agree: Agreement = (secret, publicKey) => x25519.getSharedSecret(secret, publicKey)
+
+export type Opener = (cipherText: Uint8Array) => Uint8Array
+
+/**
+ * Expands a seed once and opens many. Only the enclave may use it. A changed ciphertext of ML-KEM or X-Wing opens to
+ * another secret and is noticed by the seal; one of X25519 may throw.
+ */
+export const opener = ({ name }: Kem, seed: Uint8Array, dh: Agreement = agree): Opener => {
+  if (name === 'x25519') {
+    const publicKey = x25519.getPublicKey(seed)
+    return (cipherText) => dhkem(dh(seed, cipherText), cipherText, publicKey)
+  }
+  if (name === 'ml-kem-768') return decapsulating(seed)
+  const expanded = shake256(seed, { dkLen: 96 })
+  const open = decapsulating(expanded.subarray(0, 64))
+  const secret = expanded.slice(64)
+  const publicKey = x25519.getPublicKey(secret)
+  return (cipherText) => {
+    const point = cipherText.subarray(1088)
+    return sha3_256(concat(open(cipherText.subarray(0, 1088)), dh(secret, point), point, publicKey, xWingLabel))
+  }
+}
+
+const decapsulating = (seed: Uint8Array): Opener => {
+  const { secretKey, publicKey } = mlKem.keygen(seed)
+  const prepared = mlKem.prepare(publicKey)
+  return (cipherText) => prepared.decapsulate(cipherText, secretKey)
+}
+
+const xWingLabel = Uint8Array.of(0x5c, 0x2e, 0x2f, 0x2f, 0x5e, 0x5c)
+
+const suite = concat(utf8('KEM'), number(0x0020, 2))
+const version = utf8('HPKE-v1')
+
+/** RFC 9180, 4.1: never the raw Diffie-Hellman. */
+const dhkem = (shared: Uint8Array, cipherText: Uint8Array, publicKey: Uint8Array): Uint8Array => {
+  if (shared.every((byte) => byte === 0)) throw new Error('No shared secret')
+  const key = extract(sha256, concat(version, suite, utf8('eae_prk'), shared), new Uint8Array())
+  const context = concat(cipherText, publicKey)
+  return expand(sha256, key, concat(number(32, 2), version, suite, utf8('shared_secret'), context), 32)
+}

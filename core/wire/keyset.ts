@@ -1,0 +1,88 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concat, number, numberOf, order, same, utf8 } from './bytes.ts'
+import { toHex } from './hex.ts'
+import { type Kem, kems } from './kem.ts'
+
+export interface EnclaveKey {
+  readonly kem: number
+  /** Ms between which a client may seal to it. */
+  readonly notBefore: number
+  readonly notAfter: number
+  readonly publicKey: Uint8Array
+}
+
+export interface KeysetBody {
+  readonly epoch: number
+  readonly releaseDigest: Uint8Array
+  readonly keys: readonly EnclaveKey[]
+}
+
+const magic = utf8('rvenc-keyset/1\0')
+
+/** Names an enclave key: 16 hex. */
+export const enclaveKid = ({ kem, publicKey }: Pick<EnclaveKey, 'kem' | 'publicKey'>): string => toHex(kidOf(kem, publicKey))
+
+const kidOf = (kem: number, publicKey: Uint8Array): Uint8Array =>
+  sha256(concat(utf8('rvenc kid\0'), number(kem, 2), publicKey)).subarray(0, 8)
+
+/** The bytes that a report binds, keys in their one order. */
+export const printKeyset = ({ epoch, releaseDigest, keys }: KeysetBody): Uint8Array =>
+  concat(
+    magic,
+    number(epoch, 8),
+    releaseDigest,
+    number(keys.length, 1),
+    ...[...keys]
+      .sort(inOrder)
+      .map(({ kem, notBefore, notAfter, publicKey }) =>
+        concat(number(kem, 2), number(notBefore, 8), number(notAfter, 8), number(publicKey.length, 4), publicKey),
+      ),
+  )
+
+/** Null for anything but the one way to write a keyset: wrong order, duplicates, lengths or trailing bytes. Keys of unknown kinds are kept. */
+export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
+  let at = 0
+  const take = (length: number): Uint8Array | null => {
+    if (at + length > bytes.length) return null
+    return bytes.subarray(at, (at += length))
+  }
+  const head = take(magic.length)
+  const epoch = take(8)
+  const releaseDigest = take(32)
+  const count = take(1)
+  if (head === null || !same(head, magic) || epoch === null || releaseDigest === null || count === null) return null
+  const keys: EnclaveKey[] = []
+  for (let left = count[0]!; left > 0; left--) {
+    const [kem, notBefore, notAfter, length] = [take(2), take(8), take(8), take(4)]
+    const publicKey = length && take(Number(numberOf(length)))
+    if (!kem || !notBefore || !notAfter || !publicKey) return null
+    const key = {
+      kem: Number(numberOf(kem)),
+      notBefore: Number(numberOf(notBefore)),
+      notAfter: Number(numberOf(notAfter)),
+      publicKey,
+    }
+    const known = kems.find(({ id }) => id === key.kem)
+    if (known !== undefined && known.publicKey !== publicKey.length) return null
+    const last = keys.at(-1)
+    if (last !== undefined && inOrder(last, key) >= 0) return null
+    keys.push(key)
+  }
+  if (at !== bytes.length) return null
+  return { epoch: Number(numberOf(epoch)), releaseDigest, keys }
+}
+
+const inOrder = (one: EnclaveKey, other: EnclaveKey): number =>
+  one.kem - other.kem || order(kidOf(one.kem, one.publicKey), kidOf(other.kem, other.publicKey))
+
+/** What evidence has to carry: the keyset and a challenge, 64 bytes. */
+export const reportData = (keyset: Uint8Array, challenge: Uint8Array): Uint8Array =>
+  concat(sha256(concat(utf8('rvenc-report/1\0'), keyset)), challenge)
+
+const day = 25 * 3_600_000
+
+/** The valid key of this kind that begins last; null when there is none. Keys that promise more than 25 hours are refused. */
+export const newest = ({ keys }: KeysetBody, kem: Kem, now: number): EnclaveKey | null =>
+  keys
+    .filter((key) => key.kem === kem.id && key.notBefore <= now && now < key.notAfter && key.notAfter - key.notBefore <= day)
+    .sort((one, other) => other.notBefore - one.notBefore)[0] ?? null

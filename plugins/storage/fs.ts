@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { BadRequest, Unavailable } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/inference/signals.ts'
+import { plugin } from '../../core/plugin.ts'
+import { BlobStore } from '../../core/ports/blob-store.ts'
+
+const day = 24 * 60 * 60 * 1000
+const piece = 256 * 1024
+const hidden = '.drafts'
+const segment = /^(?!\.\.?$)[\w.-]+$/
+const absent = ['ENOENT', 'ENOTDIR', 'EISDIR']
+
+/** The disk's own faults are ours to hide; those of the source and of the signal pass as they are. */
+const onDisk = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENAMETOOLONG') throw new BadRequest('Invalid path', { cause })
+    throw new Unavailable(undefined, { cause })
+  }
+}
+
+const unlessAbsent = async <T>(work: Promise<T>): Promise<T | null> => {
+  try {
+    return await work
+  } catch (fault) {
+    if (absent.includes((fault as NodeJS.ErrnoException).code ?? '')) return null
+    throw fault
+  }
+}
+
+/** Makes what happened in a folder (a new name, one gone) outlive the power. */
+const flush = async (folder: string) => {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Each chunk is on its way to the disk before the next is asked for. */
+const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> => {
+  const handle = await onDisk(open(file, 'wx', 0o600))
+  const source = bytes[Symbol.asyncIterator]()
+  let size = 0
+  let ended = false
+  try {
+    for (;;) {
+      const step = await unlessAborted(source.next(), signal)
+      if ((ended = step.done === true)) break
+      for (let at = 0; at < step.value.length; ) {
+        at += (await onDisk(handle.write(step.value, at, step.value.length - at))).bytesWritten
+      }
+      size += step.value.length
+    }
+    await onDisk(handle.sync())
+    return size
+  } finally {
+    // Not awaited: a source that is stuck would never answer.
+    if (!ended) source.return?.().catch(() => {})
+    await handle.close()
+  }
+}
+
+/** Opens when the first piece is asked for, so that bytes nobody reads hold no file. */
+const read = async function* (file: string, size: number, start: number, end: number, signal?: AbortSignal) {
+  signal?.throwIfAborted()
+  const handle = await onDisk(open(file))
+  try {
+    if ((await onDisk(handle.stat())).size !== size) throw new Unavailable('The file was replaced while it was read')
+    for (let at = start; at < end; ) {
+      signal?.throwIfAborted()
+      const room = Buffer.allocUnsafeSlow(Math.min(piece, end - at))
+      const { bytesRead } = await onDisk(handle.read(room, 0, room.length, at))
+      if (bytesRead === 0) throw new Unavailable('The file ended early')
+      at += bytesRead
+      yield room.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** One folder's names at a time; a folder sorts as its name and a slash, which gives the order of whole paths. */
+const walk = async function* (root: string, under: string, prefix: string): AsyncGenerator<string> {
+  const entries = (await onDisk(unlessAbsent(readdir(join(root, under), { withFileTypes: true })))) ?? []
+  const paths = entries
+    .filter((it) => segment.test(it.name) && (it.isFile() || it.isDirectory()) && under + it.name !== hidden)
+    .map((it) => under + it.name + (it.isDirectory() ? '/' : ''))
+    .sort()
+  for (const path of paths) {
+    if (!path.endsWith('/')) {
+      if (path.startsWith(prefix)) yield path
+    } else if (path.startsWith(prefix) || prefix.startsWith(path)) yield* walk(root, path, prefix)
+  }
+}
+
+/** Files under one folder. A file appears whole, under its name, and only when it is on the disk. */
+export default plugin({
+  port: BlobStore,
+  name: 'fs',
+  settings: v.strictObject({ folder: v.pipe(v.string(), v.minLength(1)) }),
+  create: (_, { folder }): BlobStore => {
+    const root = resolve(folder)
+    const drafts = join(root, hidden)
+    const never = new AbortController().signal
+    const making = new Map<string, Promise<void>>()
+    let swept: Promise<void> | null = null
+    mkdirSync(drafts, { recursive: true, mode: 0o700 })
+
+    const at = (path: string): string => {
+      const segments = path.split('/')
+      if (segments[0] === hidden || !segments.every((it) => segment.test(it))) throw new BadRequest('Invalid path')
+      return join(root, ...segments)
+    }
+
+    /** Resolves when the folder and all above it are on the disk, whoever makes them. */
+    const ready = (folder: string): Promise<void> => {
+      if (folder === root) return Promise.resolve()
+      let it = making.get(folder)
+      if (!it) making.set(folder, (it = make(folder).finally(() => making.delete(folder))))
+      return it
+    }
+
+    const make = async (folder: string) => {
+      await ready(dirname(folder))
+      try {
+        await mkdir(folder, 0o700)
+      } catch (fault) {
+        if ((fault as NodeJS.ErrnoException).code === 'EEXIST') return
+        throw fault
+      }
+      await flush(dirname(folder))
+    }
+
+    /** Drafts of a process that died; a day is longer than any upload. */
+    const sweep = async () => {
+      for (const name of await readdir(drafts)) {
+        const file = join(drafts, name)
+        const found = await unlessAbsent(stat(file))
+        if (found && found.mtimeMs < Date.now() - day) await rm(file, { force: true })
+      }
+    }
+
+    return {
+      async put(path, bytes, signal = never) {
+        const file = at(path)
+        const draft = join(drafts, randomUUID())
+        signal.throwIfAborted()
+        swept ??= sweep().catch((fault) => {
+          swept = null
+          throw fault
+        })
+        await onDisk(swept)
+        try {
+          const size = await write(draft, bytes, signal)
+          await onDisk(ready(dirname(file)))
+          signal.throwIfAborted()
+          await onDisk(rename(draft, file))
+          await onDisk(flush(dirname(file)))
+          return { size }
+        } catch (fault) {
+          await onDisk(rm(draft, { force: true }))
+          throw fault
+        }
+      },
+      async get(path, range, signal) {
+        const file = at(path)
+        const found = await onDisk(unlessAbsent(stat(file)))
+        if (!found?.isFile()) return null
+        const end = Math.min(found.size, (range?.end ?? Infinity) + 1)
+        return { size: found.size, bytes: read(file, found.size, range?.start ?? 0, end, signal) }
+      },
+      async remove(path) {
+        const file = at(path)
+        const gone = await onDisk(unlessAbsent(unlink(file).then(() => true)))
+        if (gone) await onDisk(flush(dirname(file)))
+      },
+      list: (prefix) => walk(root, '', prefix),
+    }
+  },
+})

@@ -1,0 +1,261 @@
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import * as v from 'valibot'
+import { memory } from '../adapters/memory/index.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Unavailable } from '../core/errors.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import { environments, running } from './environments.ts'
+
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const errorFields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
+
+for (const [name, adapters] of Object.entries(environments)) {
+  t.test(name, async (t) => {
+    const it = await running(t, await adapters(t))
+
+    t.test('the envelope', async (t) => {
+      const answer = await it.call('GET', '/tools')
+      const body = (await answer.json()) as any
+      t.equal(answer.status, 200)
+      t.same(Object.keys(body), errorFields)
+      t.match(body, { status: 200, error: null, env: 'development', validator: null })
+      t.match(body.support_id, uuid7)
+      t.equal(body.log.request_id, answer.headers.get('x-request-id'))
+      t.match(body.data[0], { name: String, normalizedName: String, shortName: String, description: String })
+      t.ok(body.data.some((tool: any) => tool.name === 'getTime' && tool.normalizedName === 'gettime'))
+    })
+
+    t.test('one 401 for every kind of bad key', async (t) => {
+      const { keys } = it.gateway
+      const expired = await keys.create({ expires_at: Date.now() - 1 })
+      const revoked = await keys.create({})
+      t.ok(await keys.revoke(revoked.row.id, null))
+      const elsewhere = await keys.create({ addresses: ['10.0.0.0/8', '::2'] })
+      const kinds: Record<string, string | null> = {
+        missing: null,
+        malformed: 'Bearer nonsense',
+        empty: 'Bearer ',
+        'another scheme': `Basic ${it.key}`,
+        unknown: `Bearer sk_live_${'1'.repeat(44)}`,
+        'a letter changed': `Bearer ${it.key.slice(0, -1)}${it.key.endsWith('2') ? '3' : '2'}`,
+        'only the random part': `Bearer ${it.key.slice(8)}`,
+        'the other prefix': `Bearer ${it.key.replace('live', 'test')}`,
+        expired: `Bearer ${expired.credential}`,
+        revoked: `Bearer ${revoked.credential}`,
+        'another address': `Bearer ${elsewhere.credential}`,
+      }
+      const said = new Set<string>()
+      for (const [kind, authorization] of Object.entries(kinds)) {
+        const answer = await fetch(`${it.base}/admin/keys`, authorization === null ? {} : { headers: { authorization } })
+        const { support_id, log, ...body } = (await answer.json()) as any
+        t.equal(answer.status, 401, kind)
+        said.add(JSON.stringify(body))
+      }
+      t.equal(said.size, 1, 'in the same words')
+      const sent = await it.call('GET', '/tools', undefined, { authorization: 'Bearer nonsense' })
+      t.equal(sent.status, 401, 'a key that is not needed must be valid if sent')
+      t.equal((await fetch(`${it.base}/tools`)).status, 200)
+      const here = await keys.create({ addresses: ['127.0.0.0/8'] })
+      t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${here.credential}` })).status, 200)
+    })
+
+    t.test('keys over the network', async (t) => {
+      const made = await it.call('POST', '/admin/keys', { name: 'ci', scopes: ['tools.execute', 'api_key.read'] })
+      t.equal(made.status, 201)
+      const { data } = (await made.json()) as any
+      t.match(data.key, /^sk_live_[1-9A-HJ-NP-Za-km-z]{44}$/)
+      const as = (method: string, path: string, body?: unknown) => it.call(method, path, body, { authorization: `Bearer ${data.key}` })
+      t.equal((await as('GET', '/admin/keys')).status, 200)
+      t.equal((await as('POST', '/admin/keys', {})).status, 403, 'a missing scope')
+      t.equal((await as('DELETE', `/admin/keys/${data.id}`)).status, 403)
+      const listed = (await (await it.call('GET', '/admin/keys?limit=100')).json()) as any
+      t.ok(listed.data.keys.some(({ id }: any) => id === data.id))
+      t.notMatch(JSON.stringify(listed), data.key, 'a key is shown once')
+      t.equal(listed.data.pagination.total, listed.data.keys.length)
+      const more = await as('POST', '/admin/keys', { scopes: ['api_key.delete'] })
+      t.equal(more.status, 403)
+      t.equal((await it.call('DELETE', `/admin/keys/${data.id}`)).status, 200)
+      t.equal((await as('GET', '/admin/keys')).status, 401, 'revoked at once in this process')
+      t.equal((await it.call('DELETE', '/admin/keys/key_nothing')).status, 404)
+      const foreign = await it.gateway.keys.create({ organization: 'other' })
+      const theirs = (await (await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${foreign.credential}` })).json()) as any
+      t.same(theirs.data.keys.map(({ id }: any) => id), [foreign.row.id], 'organisations see their own')
+      t.equal((await it.call('DELETE', `/admin/keys/${foreign.row.id}`)).status, 404)
+    })
+
+    t.test('bad input is a clear 400 and never echoed', async (t) => {
+      const canary = 'Zx9canary'
+      const post = (body: string, headers = {}) => it.call('POST', '/admin/keys', body, headers)
+      const deep = '['.repeat(10_000) + ']'.repeat(10_000)
+      const cases: Record<string, string> = {
+        malformed: `{"name":"${canary}"`,
+        'not an object': `"${canary}"`,
+        nothing: '',
+        'wrong type': `{"name":{"${canary}":1}}`,
+        'wrong value': `{"mode":"${canary}"}`,
+        deep,
+        'deep in a field': `{"name":${deep}}`,
+        'NUL byte': `{"name":"a\u0000${canary}"}`,
+        'past date': '{"expires_at":5}',
+        'bad address': `{"addresses":["${canary}"]}`,
+        prototype: `{"__proto__":{"x":"${canary}"},"scopes":"all"}`,
+      }
+      for (const [kind, body] of Object.entries(cases)) {
+        const answer = await post(body)
+        const text = await answer.text()
+        t.equal(answer.status, 400, `${kind}: ${text.slice(0, 200)}`)
+        t.notMatch(text, canary, kind)
+        t.same(Object.keys(JSON.parse(text)), errorFields, kind)
+      }
+      t.match(((await (await post('{"name":1,"mode":"x","limits":{"requestsPerSecond":-1}}')).json()) as any).validator, {
+        name: /string/,
+        mode: /live/,
+        'limits.requestsPerSecond': String,
+      })
+      t.match(((await (await post('{"unheard":1}')).json()) as any).validator, { unheard: 'Unknown field' })
+      const large = await post(JSON.stringify({ name: 'x'.repeat(10 * 1024 * 1024) }))
+      t.equal(large.status, 400)
+      t.match(((await large.json()) as any).error, /65536 bytes/)
+      const junk = await it.call('POST', '/admin/keys', undefined, {}).catch(() => null)
+      t.equal(junk?.status, 400, 'no body at all')
+      t.equal((await post('{}', { 'content-encoding': 'gzip' })).status, 400)
+      t.equal((await it.call('GET', '/admin/keys?limit=0')).status, 400)
+      t.equal((await it.call('GET', '/admin/keys?limit=1000')).status, 400)
+      t.equal((await it.call('GET', '/admin/keys?offset=-1')).status, 400)
+      t.equal((await it.call('GET', '/admin/keys?unknown=1')).status, 400)
+      t.equal((await it.call('GET', '/health/live')).status, 200, 'the process lives')
+    })
+
+    t.test('paths and methods', async (t) => {
+      for (const path of ['/', '/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
+        const answer = await fetch(it.base + path)
+        t.ok([404, 400, 401].includes(answer.status), `${path} ${answer.status}`)
+        t.same(Object.keys((await answer.json()) as object), errorFields)
+      }
+      t.equal((await it.call('POST', '/health/live')).status, 404, 'a wrong method')
+      t.match(((await (await it.call('POST', '/std/v1/chat/completions', {})).json()) as any).error, /base URL ends in \/std/)
+      t.match(((await (await it.call('POST', '/compat/v1/v1/systemone', {})).json()) as any).error, /base URL ends in \/compat/)
+    })
+
+    t.test('what Node refuses is answered in the envelope too', async (t) => {
+      const raw = async (text: string) => {
+        const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+        socket.end(text)
+        let answer = ''
+        for await (const part of socket) answer += part
+        return answer
+      }
+      for (const [kind, text] of Object.entries({
+        'oversized headers': `GET /tools HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+        'not HTTP': 'hello there\r\n\r\n',
+        'a bad length': 'POST /admin/keys HTTP/1.1\r\nhost: x\r\ncontent-length: ten\r\n\r\n',
+      })) {
+        const answer = await raw(text)
+        t.match(answer, /^HTTP\/1\.1 400 /, kind)
+        t.same(Object.keys(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))), errorFields, kind)
+      }
+    })
+
+    t.test('describes itself', async (t) => {
+      const described = (await (await fetch(`${it.base}/openapi.json`)).json()) as any
+      t.equal(described.openapi, '3.1.0')
+      t.match(described.info, { version: '1.0.0' })
+      t.same(Object.keys(described.components.securitySchemes), ['bearer', 'apiKey'])
+      t.match(described.paths['/admin/keys'].post, { 'x-scope': 'api_key.create', requestBody: { required: true } })
+      t.equal(described.paths['/admin/keys/{id}'].delete.parameters[0].name, 'id')
+      t.same(described.paths['/tools'].get.security, [])
+      const page = await fetch(`${it.base}/docs`)
+      t.match(page.headers.get('content-type'), /text\/html/)
+      t.match(await page.text(), /\/admin\/keys/)
+      const metrics = await it.call('GET', '/metrics')
+      t.match(await metrics.text(), /sealgate_request_seconds_count\{route="GET \/tools",status="200"\}/)
+      t.equal((await fetch(`${it.base}/metrics`)).status, 401)
+    })
+
+    t.test('logs one line a request, without keys or bodies', async (t) => {
+      const before = it.logged.length
+      await it.call('POST', '/admin/keys', { name: 'Zx9canary' })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const lines = it.logged.slice(before).filter(({ event }) => event === 'request')
+      t.equal(lines.length, 1)
+      t.match(lines[0]!.facts, { route: 'POST /admin/keys', status: 201, key: /^key_/, ms: Number })
+      t.notMatch(JSON.stringify(it.logged), it.key)
+      t.notMatch(JSON.stringify(it.logged), 'Zx9canary')
+    })
+
+    t.test('drains', async (t) => {
+      t.equal((await fetch(`${it.base}/health/ready`)).status, 200)
+      t.equal(await it.gateway.drain(1000), 0)
+      const answer = await fetch(`${it.base}/health/ready`)
+      t.equal(answer.status, 503)
+      t.equal(answer.headers.get('connection'), 'close')
+      t.equal((await fetch(`${it.base}/health/live`)).status, 200)
+    })
+  })
+}
+
+t.test('limits', async (t) => {
+  const it = await running(t, memory(), { limits: { key: { requestsPerSecond: 3 } } })
+  const answers = await Promise.all(Array.from({ length: 8 }, () => it.call('GET', '/admin/keys')))
+  const refused = answers.filter(({ status }) => status === 429)
+  t.equal(answers.filter(({ status }) => status === 200).length, 3)
+  t.equal(refused.length, 5)
+  t.ok(Number(refused[0]!.headers.get('retry-after')) >= 1)
+  t.ok(Number(refused[0]!.headers.get('retry-after-ms')) > 0)
+  t.match(answers[0]!.headers.get('x-ratelimit-limit-requests'), '3')
+  const own = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+  const two = await Promise.all([1, 2].map(() => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${own.credential}` })))
+  t.same(two.map(({ status }) => status).sort(), [200, 429], 'a key may have limits of its own')
+})
+
+t.test('test keys stay in development', async (t) => {
+  for (const [settings, status] of [[{}, 200], [{ env: 'production' }, 401], [{ env: 'production', testKeys: true }, 200]] as const) {
+    const it = await running(t, memory(), settings)
+    const { credential } = await it.gateway.keys.create({ mode: 'test' })
+    t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, status)
+  }
+})
+
+t.test('a store that is down is a 503, never a 401', async (t) => {
+  let down = false
+  const adapters = memory()
+  const flaky = plugin({
+    port: MetadataStore,
+    name: 'flaky',
+    create: (): MetadataStore => {
+      const inner = adapters.metadataStore.make(() => ({}) as never)
+      return {
+        ...inner,
+        get: async (kind, id) => {
+          if (down) throw new Error('connection lost to db.internal with password hunter2')
+          return inner.get(kind, id)
+        },
+      }
+    },
+  })
+  const it = await running(t, { ...adapters, metadataStore: use(flaky) })
+  const { credential } = await it.gateway.keys.create({})
+  down = true
+  const answer = await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
+  t.equal(answer.status, 503)
+  t.equal(answer.headers.get('retry-after'), '1')
+  t.notMatch(await answer.text(), /hunter2|internal/)
+  t.equal((await fetch(`${it.base}/health/ready`)).status, 503)
+  t.notMatch(JSON.stringify(it.logged.map(({ facts }) => facts)), 'hunter2')
+  down = false
+  t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, 200)
+})
+
+t.test('surfaces can be left out, and trusted proxies speak for their clients', async (t) => {
+  const it = await running(t, memory(), { surfaces: ['tools'], trustedProxies: ['127.0.0.1'] })
+  t.equal((await it.call('GET', '/admin/keys')).status, 404)
+  t.equal((await it.call('GET', '/tools')).status, 200)
+  const { credential } = await it.gateway.keys.create({ addresses: ['203.0.113.7'] })
+  const from = (forwarded: string) =>
+    it.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}`, 'x-forwarded-for': forwarded })
+  t.equal((await from('203.0.113.7')).status, 200)
+  t.equal((await from('203.0.113.7, 198.51.100.1')).status, 401, 'the last hop that is not trusted counts')
+  t.equal((await from('198.51.100.1, 203.0.113.7')).status, 200)
+})

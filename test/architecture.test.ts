@@ -1,0 +1,155 @@
+import { access, readFile, readdir } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import { basename, dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+/** Which room may import from which; the longest match wins. `core` alone is the files at its root. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  'core/ports': ['core/container.ts', 'core/errors.ts'],
+  'core/access': ['core/ports', 'core'],
+  'core/dialects': ['core/ports', 'core/errors.ts'],
+  'core/inference': ['core/ports', 'core/dialects', 'core/access', 'core'],
+  'core/http': ['core/ports', 'core/access', 'core/dialects', 'core'],
+  'core/routes': ['core/http', 'core/ports', 'core/access', 'core/dialects', 'core/inference', 'core/wire/body.ts', 'core'],
+  'core/wire': [],
+  'core/enclave': ['core/ports', 'core/dialects', 'core/inference', 'core/wire', 'core'],
+  'core/extract': ['core/ports', 'core/errors.ts'],
+  'core/client': ['core/wire', 'core/dialects/sse.ts'],
+  core: ['core/ports', 'core/access', 'core/http', 'core/routes', 'core/inference'],
+  plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/extract', 'core/wire', 'core'],
+  'adapters/memory': ['core/ports', 'plugins', 'core'],
+  'adapters/production': ['adapters/memory', 'core/ports', 'core/access', 'core/client', 'plugins', 'core'],
+  examples: ['core', 'core/ports', 'adapters/memory', 'adapters/production', 'plugins'],
+}
+
+/** Packages that one place alone may name. */
+const only: Readonly<Record<string, string>> = {
+  tsyringe: 'core/container.ts',
+  'reflect-metadata': 'core/container.ts',
+  koa: 'core/http/',
+  '@koa/router': 'core/http/',
+  'koa-body': 'core/http/',
+  'node-fetch': 'adapters/production/outside-door.ts',
+  undici: 'adapters/production/upstream-door.ts',
+  pino: 'adapters/production/log.ts',
+  '@noble/post-quantum': 'core/wire/kem.ts',
+}
+
+/** Names that one place alone may import from a file. */
+const guarded = [
+  { name: 'opener', from: 'core/wire/kem.ts', by: /^core\/enclave\/epochs\.ts$/ },
+  { name: '*', from: 'core/enclave/', by: /^(core\/enclave\/|adapters\/memory\/enclave\.ts$|adapters\/production\/inside\.ts$)/ },
+]
+
+const listed = async (top: string) => {
+  const files = await readdir(top, { recursive: true }).catch(() => [])
+  return files.map((file) => join(top, file)).filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+}
+const tops = ['core', 'plugins', 'adapters', 'examples'] as const
+const files = (await Promise.all(tops.map(listed))).flat().sort()
+const room = (file: string) =>
+  Object.keys(rooms)
+    .filter((name) => file.startsWith(`${name}/`))
+    .sort((one, other) => other.length - one.length)[0]
+const importsOf = (text: string) =>
+  [...text.matchAll(/(?:^import|^export|^} from|\bimport\()\s*(?:type\s+)?(?:([^'"]*?)\s*from\s*)?'([^']+)'/gm)].map((match) => ({
+    names: match[1] ?? '',
+    from: match[2]!,
+  }))
+const text = new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, 'utf8')] as const)))
+
+t.test('imports stay within the rooms', async (t) => {
+  for (const file of files) {
+    const own = room(file)
+    if (own === undefined) {
+      t.fail(`${file} stands in no room`)
+      continue
+    }
+    for (const { names, from } of importsOf(text.get(file)!)) {
+      if (!from.startsWith('.')) {
+        const name = from.replace(/^((?:@[^/]+\/)?[^/]+).*$/, '$1')
+        const place = only[name]
+        if (place !== undefined) t.ok(file.startsWith(place), `${name} belongs to ${place}, not ${file}`)
+        const free = own !== 'core/wire' || /^(@noble\/|#aead$)/.test(from) || file.endsWith('.node.ts')
+        const browser = own !== 'core/client' || !(from.startsWith('node:') || builtinModules.includes(from))
+        if (!free || !browser) t.fail(`${file} may not import ${from}`)
+        continue
+      }
+      const to = normalize(join(dirname(file), from))
+      const there = room(to)
+      const allowed = there === own || rooms[own]!.some((it) => it === there || it === to)
+      if (!allowed) t.fail(`${file} may not import ${to}`)
+      if (!from.endsWith('.ts')) t.fail(`${file} imports ${from} without its ending`)
+      if (own === 'plugins' && there === 'plugins') t.fail(`${file} imports another plugin`)
+      for (const rule of guarded) {
+        const meant = to.startsWith(rule.from) && (rule.name === '*' || new RegExp(`\\b${rule.name}\\b`).test(names))
+        if (meant && !rule.by.test(file)) t.fail(`${file} may not import ${rule.name} of ${rule.from}`)
+      }
+    }
+  }
+  t.ok(files.length > 50, `${files.length} files looked at`)
+})
+
+t.test('no circles', async (t) => {
+  const graph = new Map(
+    files.map((file) => [
+      file,
+      importsOf(text.get(file)!)
+        .filter(({ from, names }) => from.startsWith('.') && !/^type\b/.test(names))
+        .map(({ from }) => normalize(join(dirname(file), from))),
+    ]),
+  )
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) return void t.fail([...path.slice(path.indexOf(file)), file].join(' > '))
+    if (done.has(file)) return
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  t.equal(done.size, files.length)
+})
+
+t.test('sizes, names and words', async (t) => {
+  const misnamed = /(^|-)(service|manager|handler|helper|utils?|base|impl|common|misc|types|index)\.ts$/
+  for (const file of files) {
+    const content = text.get(file)!
+    const lines = content.split('\n').length - 1
+    if (lines > 300) t.fail(`${file} has ${lines} lines`)
+    if (/^export \*/m.test(content)) t.fail(`${file} is a barrel`)
+    if (/\b(TODO|FIXME|XXX|HACK)\b/.test(content)) t.fail(`${file} is unfinished`)
+    if (misnamed.test(basename(file)) && !/^adapters\/\w+\/index\.ts$/.test(file)) t.fail(`${file} has a name that says nothing`)
+    if (!file.startsWith('plugins/') && !/^[a-z0-9-]+(\.[a-z]+)?\.ts$/.test(basename(file))) t.fail(`${file} is not in kebab case`)
+    if (/new \w+\(\s*`[^`]*\$\{(?!most\})/.test(content) && /^(core|plugins)\//.test(file) && /\b(BadRequest|NotFound|UpstreamFailed|Unavailable|Forbidden|GatewayError)\(\s*`/.test(content)) {
+      t.fail(`${file} builds a public message from data`)
+    }
+    if (/^core\/(?!container|client)/.test(file) && /\b(setTimeout|setInterval|Date\.now|Math\.random)\(/.test(content)) {
+      t.fail(`${file} takes time or chance from the process instead of a port`)
+    }
+  }
+  t.pass('looked at')
+})
+
+t.test('every plugin is named after its file and proves its contract', async (t) => {
+  const contracts: Readonly<Record<string, string>> = {
+    Upstream: 'upstream',
+    BlobStore: 'blob-store',
+    MetadataStore: 'metadata-store',
+    Tool: 'tool',
+  }
+  for (const file of files.filter((it) => it.startsWith('plugins/') && /^[^.]+\.ts$/.test(basename(it)))) {
+    const test = join('test', file.replace(/\.ts$/, '.test.ts'))
+    const proven = await readFile(test, 'utf8').catch(() => null)
+    if (proven === null) {
+      t.fail(`${file} has no ${test}`)
+      continue
+    }
+    const name = /name: '([^']+)'/.exec(text.get(file)!)?.[1]
+    t.equal(name, basename(file, '.ts'), `${file} carries its public name`)
+    const port = /^\s+port: (\w+),/m.exec(text.get(file)!)?.[1] ?? ''
+    const contract = contracts[port]
+    if (contract === undefined) t.fail(`${file} fits ${port}, which has no contract`)
+    else t.match(proven, new RegExp(`contracts/${contract}\\.ts'`), `${test} runs the contract of ${port}`)
+  }
+  for (const contract of Object.values(contracts)) await t.resolves(access(`test/contracts/${contract}.ts`), contract)
+})

@@ -1,0 +1,109 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import memory from '../../adapters/memory/cache.ts'
+import type { Cache } from '../../core/ports/cache.ts'
+import type { Clock } from '../../core/ports/host.ts'
+import { proof } from './contract.ts'
+
+const long = 60_000
+
+export const cache = proof({
+  contract: {
+    'gives back what was set': async (fresh: () => Promise<Cache>) => {
+      const it = await fresh()
+      for (const value of [{ a: [1, { b: 'c' }], d: null }, 'text', 1.5, [], ['']]) {
+        await it.set('key', value, long)
+        deepEqual(await it.get('key'), value)
+      }
+    },
+    'takes nothing for something': async (fresh) => {
+      const it = await fresh()
+      for (const value of [0, '', false, null]) {
+        await it.set('key', value, long)
+        equal(await it.get('key'), value)
+      }
+    },
+    'says undefined for what was never set': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, long)
+      equal(await it.get('other'), undefined)
+    },
+    'says undefined once the time is over': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, 30)
+      await it.set('long', 1, long)
+      await sleep(40)
+      equal(await it.get('key'), undefined)
+      equal(await it.get('long'), 1)
+    },
+    'keeps nothing without time': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, long)
+      await it.set('key', 2, 0)
+      equal(await it.get('key'), undefined)
+    },
+    'the last set counts': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, long)
+      await it.set('key', 2, long)
+      equal(await it.get('key'), 2)
+    },
+    'setting again starts its time anew': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, 20)
+      await it.set('key', 1, long)
+      await sleep(30)
+      equal(await it.get('key'), 1)
+    },
+    'removes, and removing twice is fine': async (fresh) => {
+      const it = await fresh()
+      await it.set('key', 1, long)
+      await it.set('other', 1, long)
+      await it.remove('key')
+      await it.remove('key')
+      equal(await it.get('key'), undefined)
+      equal(await it.get('other'), 1)
+    },
+    'keeps its own copy': async (fresh) => {
+      const it = await fresh()
+      const mine = { a: 1 }
+      await it.set('key', mine, long)
+      mine.a = 2
+      const given = await it.get<{ a: number }>('key')
+      given!.a = 3
+      deepEqual(await it.get('key'), { a: 1 })
+    },
+  },
+  right: () => memory.create({ clock: { now: Date.now } as Clock }, {}, 'memory'),
+  wrong: {
+    'gives back what was set': (right) => ({ set: (key, value, ttl) => right.set(key, JSON.stringify(value), ttl) }),
+    'takes nothing for something': (right) => ({
+      get: async <T>(key: string) => (await right.get<T>(key)) || undefined,
+    }),
+    'says undefined for what was never set': (right) => ({
+      get: async <T>(key: string) => (await right.get<T>(key)) ?? (null as T),
+    }),
+    'says undefined once the time is over': (right) => ({ set: (key, value) => right.set(key, value, long) }),
+    'keeps nothing without time': (right) => ({ set: (key, value, ttl) => right.set(key, value, ttl || long) }),
+    'the last set counts': (right) => ({
+      set: async (key, value, ttl) => ((await right.get(key)) === undefined ? right.set(key, value, ttl) : undefined),
+    }),
+    'setting again starts its time anew': (right) => {
+      const first = new Map<string, number>()
+      return {
+        async set(key, value, ttl) {
+          if (!first.has(key)) first.set(key, ttl)
+          await right.set(key, value, first.get(key)!)
+        },
+      }
+    },
+    'removes, and removing twice is fine': () => ({ remove: async () => {} }),
+    'keeps its own copy': () => {
+      const kept = new Map<string, unknown>()
+      return {
+        get: async <T>(key: string) => kept.get(key) as T | undefined,
+        set: async (key, value) => void kept.set(key, value),
+      }
+    },
+  },
+})

@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A real Redis without persistence. All but `url` and `close` throw when the server is not ours. */
+export interface RedisServer {
+  readonly url: string
+  /** Stays connected and says nothing more. */
+  pause(): void
+  resume(): void
+  /** Killed, with everything it knew. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Stops only what was started here. */
+  close(): Promise<void>
+}
+
+const freePort = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const answers = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    socket.setTimeout(500, () => socket.destroy())
+    socket.once('data', () => socket.destroy())
+    socket.once('error', () => {})
+    socket.once('close', () => resolve(socket.bytesRead > 0))
+  })
+
+const notOurs = (): never => {
+  throw new Error('Not ours to steer')
+}
+
+/** The server that REDIS_URL names, unless one to `steer` is asked for; else one started here; null when there is no redis-server. */
+export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | null> => {
+  const given = process.env.REDIS_URL
+  if (given && !steer) {
+    return { url: given, pause: notOurs, resume: notOurs, stop: notOurs, start: notOurs, close: async () => {} }
+  }
+  const port = await freePort()
+  let child: ChildProcess | null = null
+  const kill = () => child?.kill('SIGKILL')
+  process.once('exit', kill)
+
+  const start = async () => {
+    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    const started = spawn('redis-server', args, { stdio: 'ignore' })
+    await once(started, 'spawn')
+    child = started
+    for (let tries = 0; !(await answers(port)); tries++) {
+      if (tries > 100 || started.exitCode !== null) throw new Error('redis-server did not come up')
+      await sleep(20)
+    }
+  }
+  const stop = async () => {
+    if (!child) return
+    const stopped = child
+    child = null
+    const gone = once(stopped, 'exit')
+    stopped.kill('SIGKILL')
+    await gone
+  }
+
+  try {
+    await start()
+  } catch (fault) {
+    process.off('exit', kill)
+    await stop()
+    if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw fault
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    stop,
+    start,
+    async close() {
+      process.off('exit', kill)
+      await stop()
+    },
+  }
+}

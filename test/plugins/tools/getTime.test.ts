@@ -1,0 +1,43 @@
+import t from 'tap'
+import { use, plugin } from '../../../core/plugin.ts'
+import { Clock } from '../../../core/ports/host.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import getTime from '../../../plugins/tools/getTime.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const noon = plugin({
+  port: Clock,
+  name: 'noon',
+  create: (): Clock => ({
+    now: () => Date.UTC(2030, 0, 1, 12),
+    sleep: async () => {},
+    alarm: () => ({ again() {}, off() {} }),
+  }),
+})
+const made = () => fitted(use(noon), use(getTime)).supply({ tools: Tool }).tools[0]!
+
+t.test('contract', (t) =>
+  conform(t, tool.contract, () => ({
+    tool: made(),
+    good: { params: { timezone: 'Europe/Berlin' } },
+    bad: { params: { timezone: 'Mars/Phobos' } },
+  })),
+)
+
+t.test('tells the time where it is asked for', async (t) => {
+  const it = made()
+  if (it.kind !== 'simple') return t.fail('is simple')
+  const at = (timezone: string) => it.run({ timezone }, AbortSignal.timeout(1000))
+  t.same(await at('Asia/Tokyo'), {
+    timezone: 'Asia/Tokyo',
+    utc: '2030-01-01T12:00:00.000Z',
+    date: '2030-01-01',
+    time: '21:00:00',
+    weekday: 'Tuesday',
+    offset: '+09:00',
+  })
+  t.match(await at('Asia/Kathmandu'), { time: '17:45:00', offset: '+05:45' })
+  t.match(await at('UTC'), { time: '12:00:00', offset: '+00:00' })
+})
