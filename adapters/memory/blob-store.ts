@@ -27,7 +27,7 @@ const gather = async (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Pr
   try {
     for (;;) {
       const step = await unlessAborted(source.next(), signal)
-      if ((ended = step.done === true)) return Buffer.concat(chunks)
+      if ((ended = step.done === true)) return new Uint8Array(Buffer.concat(chunks))
       chunks.push(new Uint8Array(step.value))
     }
   } finally {

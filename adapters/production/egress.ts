@@ -69,9 +69,7 @@ export const makeEgress = (allow: readonly string[], ports: readonly number[]): 
   const doors = new Set(ports)
 
   const admits = (address: string): boolean =>
-    isIP(address) !== 0 &&
-    !address.includes('%') &&
-    (isPublic(address) || permitted.check(address, family(address)))
+    isIP(address) !== 0 && !address.includes('%') && (isPublic(address) || permitted.check(address, family(address)))
 
   return {
     target(text, base) {

@@ -7,7 +7,8 @@ export const levels = ['info', 'warn', 'error', 'silent'] as const
 const depth = 8
 
 const word = /^\w{1,64}$/
-const frame = /^ {4}at (?:[\w$.<>#[\] ]{1,200} \()?(?:(?:file:|node:|\/|[A-Z]:\\)[^\s()]+:\d+:\d+|<anonymous>|native)\)?$/
+const frame =
+  /^ {4}at (?:[\w$.<>#[\] ]{1,200} \()?(?:(?:file:|node:|\/|[A-Z]:\\)[^\s()]+:\d+:\d+|<anonymous>|native)\)?$/
 
 /** The lines of the stack below the message, which may imitate them. Empty when the two can't be told apart. */
 const places = ({ stack, message }: Error): string[] => {
@@ -15,7 +16,10 @@ const places = ({ stack, message }: Error): string[] => {
   const head = message ? stack.indexOf(': ') + 2 : 0
   if (message && !stack.startsWith(`${message}\n`, head)) return []
   const rest = message ? stack.slice(head + message.length + 1) : stack.slice(stack.indexOf('\n') + 1)
-  return rest.split('\n').filter((line) => frame.test(line)).map((line) => line.trim())
+  return rest
+    .split('\n')
+    .filter((line) => frame.test(line))
+    .map((line) => line.trim())
 }
 
 const tell = (cause: unknown): Record<string, unknown> => {

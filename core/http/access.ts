@@ -9,7 +9,7 @@ export type Admit = (request: IncomingMessage, access: Access) => Promise<Caller
 
 /** Decides on the matched route who may come in: 401 for every kind of bad key, 403 for a missing scope, 503 when the keys can't be read. */
 export const admitting = (keyring: Keyring, trustedProxies: readonly string[]): Admit => {
-  const proxies = listed(trustedProxies)
+  const proxies = trustedProxies.length === 0 ? null : listed(trustedProxies)
   return async (request, access) => {
     const header = request.headers.authorization
     if (header === undefined) {

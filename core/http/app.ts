@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import Router from '@koa/router'
 import { SpanKind, trace } from '@opentelemetry/api'
 import Koa from 'koa'
@@ -16,7 +16,7 @@ import { known, retryHeaders } from './fault.ts'
 import { counting, crowding } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import { named } from './openapi.ts'
-import { render, send } from './render.ts'
+import { head, render, send } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { type Release, slots } from './slots.ts'
 
@@ -55,8 +55,6 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   let active = 0
   let draining = false
 
-  const visits = new WeakMap<IncomingMessage, Visit>()
-
   const report = (visit: Visit, thrown: unknown): void => {
     const error = known(thrown)
     if (error instanceof Aborted) return
@@ -78,7 +76,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
 
   koa.use(async (ctx, next) => {
     const visit: Visit = { about: { env, id: uuid7(clock, random) }, began: clock.now(), route: null, key: null }
-    visits.set(ctx.req, visit)
+    ctx.state = visit
     active++
     metrics.began()
     ctx.res.once('close', () => left(visit, ctx.res))
@@ -92,7 +90,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      ctx.set(retryHeaders(error))
+      head(ctx.res, retryHeaders(error))
       send(ctx, status, JSON.stringify(body))
     }
   })
@@ -101,23 +99,23 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   for (const route of routes) {
     const supplied = container.supply(route.needs)
     const most = typeof route.places?.most === 'function' ? route.places.most(settings) : route.places?.most
-    const headers = Object.entries(route.headers ?? {})
+    const headers = route.headers ?? {}
 
     router.register(pathOf(route.path, settings), [route.method], async (ctx) => {
-      const visit = visits.get(ctx.req)!
+      const visit = ctx.state as Visit
       visit.route = route
-      for (const [name, value] of headers) ctx.res.setHeader(name, value.replace('{id}', visit.about.id))
+      for (const name in headers) ctx.res.setHeader(name, headers[name]!.replace('{id}', visit.about.id))
       const span = tracer.startSpan(`${route.method} ${route.path}`, { kind: SpanKind.SERVER })
-      const gone = new AbortController()
+      let gone: AbortController | null = null
       ctx.res.once('close', () => {
-        if (!ctx.res.writableFinished) gone.abort(new Aborted())
+        if (!ctx.res.writableFinished) gone?.abort(new Aborted())
       })
       const held: Release[] = []
       try {
         const caller = await admit(ctx.req, route.access)
         if (caller !== null) {
           visit.key = caller.key
-          ctx.set(await count(caller))
+          head(ctx.res, await count(caller))
           held.push(...(await crowd(caller)))
           if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
         }
@@ -131,7 +129,12 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
           caller,
           header: (name: string) => (ctx.req.headers[name] as string | undefined) ?? null,
           bytes: ctx.req,
-          signal: gone.signal,
+          // Made when asked for: many handlers never wait, and a signal costs as much as parsing a small body.
+          get signal() {
+            gone ??= new AbortController()
+            if (ctx.res.destroyed && !ctx.res.writableFinished) gone.abort(new Aborted())
+            return gone.signal
+          },
         }
         const reply = await route.handle(request, supplied)
         await render(ctx, reply, visit.about, settings, clock, (error) => report(visit, error))

@@ -32,9 +32,9 @@ const bytesOf = (request: IncomingMessage, most: number, oversized: () => Error)
   new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
+    const quit = () => request.off('data', take).off('end', end).off('close', gone).off('error', gone)
     const stop = (error: Error) => {
-      request.off('data', take).off('end', end).off('close', gone)
-      request.resume()
+      quit().resume()
       reject(error)
     }
     const take = (part: Buffer) => {
@@ -42,9 +42,12 @@ const bytesOf = (request: IncomingMessage, most: number, oversized: () => Error)
       if (size > most) stop(oversized())
       else parts.push(part)
     }
-    const end = () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size))
+    const end = () => {
+      quit()
+      resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size))
+    }
     const gone = () => stop(new Aborted())
-    request.on('data', take).once('end', end).once('close', gone).once('error', gone)
+    request.on('data', take).on('end', end).on('close', gone).on('error', gone)
   })
 
 /** What stands in the answer is what was expected where, never what was received. */

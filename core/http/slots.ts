@@ -1,6 +1,6 @@
 import { TooMany } from '../errors.ts'
-import type { Alarm, Clock, Random } from '../ports/host.ts'
-import type { RateLimiter } from '../ports/rate-limiter.ts'
+import type { Clock, Random } from '../ports/host.ts'
+import type { Place, RateLimiter } from '../ports/rate-limiter.ts'
 
 export type Release = () => Promise<void>
 
@@ -14,6 +14,7 @@ const guess = 300
  */
 export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
   const pace = new Map<string, { held: number; next: number }>()
+  const renew = renewing(clock)
 
   return async (name: string, most: number): Promise<Release> => {
     const place = await limiter.take(name, most, ttl)
@@ -28,21 +29,31 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
       const retryAfter = Math.ceil(seen.next - began + (random.fraction() * seen.held) / most)
       throw new TooMany('Too many concurrent requests', { retryAfter })
     }
-    let released = false
-    const renewing = (): Alarm =>
-      clock.alarm(ttl / 3, () => {
-        const next = () => {
-          if (!released) renewal = renewing()
-        }
-        place.renew().then((kept) => kept && next(), next)
-      })
-    let renewal = renewing()
-    return async () => {
-      released = true
-      renewal.off()
-      const held = clock.now() - began
-      seen.held += (held - seen.held) / 8
-      await place.release()
+    renew.add(place)
+    return () => {
+      renew.delete(place)
+      seen.held += (clock.now() - began - seen.held) / 8
+      return place.release()
     }
+  }
+}
+
+/** Renews all held places by one clock, since a timer a request would cost more than the place itself. */
+const renewing = (clock: Clock) => {
+  const places = new Set<Place>()
+  let ticking = false
+  const tick = () => {
+    ticking = places.size > 0
+    if (!ticking) return
+    for (const place of places) place.renew().then((kept) => kept || places.delete(place), () => undefined)
+    clock.alarm(ttl / 3, tick)
+  }
+  return {
+    add(place: Place) {
+      places.add(place)
+      if (!ticking) clock.alarm(ttl / 3, tick)
+      ticking = true
+    },
+    delete: (place: Place) => places.delete(place),
   }
 }

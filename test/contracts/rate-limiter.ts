@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import memory from '../../adapters/memory/rate-limiter.ts'
 import type { Clock } from '../../core/ports/host.ts'
 import type { Allowance, Place, RateLimiter, Spent } from '../../core/ports/rate-limiter.ts'
+import { wrong } from '../fakes/careless-limiters.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000
@@ -33,31 +34,6 @@ const refused = async (it: RateLimiter, allowance: Allowance, amount: number) =>
 
 const left = async (it: RateLimiter, allowance: Allowance) =>
   Math.round((await spent(it, allowance, 0)).left[0]! * 1e6) / 1e6
-
-/** Another view of the same limiter, with `spend` changed. */
-const spending = (change: (answer: Spent, amounts: readonly number[]) => Spent) => (right: RateLimiter) => ({
-  spend: async (charges: Parameters<RateLimiter['spend']>[0]) =>
-    change(
-      await right.spend(charges),
-      charges.map(({ amount }) => amount),
-    ),
-})
-
-const settling = (
-  settle: (answer: Spent & { ok: true }, actual: readonly number[], amounts: readonly number[]) => Promise<void>,
-) =>
-  spending((answer, amounts) =>
-    answer.ok ? { ...answer, settle: (actual) => settle(answer, actual, amounts) } : answer,
-  )
-
-/** Another view of the same limiter, with its places changed. */
-const taking =
-  (change: (place: Place, again: () => Promise<Place | null>) => Partial<Place>) => (right: RateLimiter) => ({
-    async take(name: string, most: number, ttl: number) {
-      const place = await right.take(name, most, ttl)
-      return place && { ...place, ...change(place, () => right.take(name, most, ttl)) }
-    },
-  })
 
 export const rateLimiter = proof({
   contract: {
@@ -138,7 +114,7 @@ export const rateLimiter = proof({
         { allowance: tokens('b', 100), amount: 0.5 },
       ]
       const answer = await it.spend(charges)
-      ok(answer.ok)
+      ok(answer.ok, 'accepted')
       deepEqual(answer.left, [7, 99.5])
       equal(await left(it, tokens('a', 10)), 7)
       equal(await left(it, tokens('b', 100)), 99.5)
@@ -154,7 +130,7 @@ export const rateLimiter = proof({
       const it = await fresh()
       const [a, b, c] = [tokens('a', 10), tokens('b', 2), tokens('c', 10)]
       const answer = await it.spend([a, b, c].map((allowance) => ({ allowance, amount: 3 })))
-      ok(!answer.ok)
+      ok(!answer.ok, 'refused')
       for (const allowance of [a, b, c]) equal(await left(it, allowance), allowance.most)
     },
     'tells which charge was refused': async (fresh) => {
@@ -162,7 +138,7 @@ export const rateLimiter = proof({
       const [a, b] = [tokens('a', 10, 1_000), tokens('b', 10, 1_000)]
       await spent(it, b, 10)
       const answer = await it.spend([a, b].map((allowance) => ({ allowance, amount: 5 })))
-      ok(!answer.ok)
+      ok(!answer.ok, 'refused')
       equal(answer.refused, 1)
     },
     'refuses until the wait is over, then accepts': async (fresh) => {
@@ -172,8 +148,8 @@ export const rateLimiter = proof({
       await it.spend([a, b].map((allowance) => ({ allowance, amount: 10 })))
       const began = performance.now()
       const first = await it.spend(charges)
-      ok(!first.ok)
-      ok(first.wait > 0 && first.wait <= 81)
+      ok(!first.ok, 'refused')
+      ok(first.wait > 0 && first.wait <= 81, 'the longest wait of all')
       for (;;) {
         const asked = performance.now() - began
         const answer = await it.spend(charges)
@@ -200,7 +176,7 @@ export const rateLimiter = proof({
         await sleep(12)
         const atLeast = performance.now() - after
         const have = await left(it, a)
-        ok(have >= atLeast - 3 && have <= performance.now() - before + 3)
+        ok(have >= atLeast - 3 && have <= performance.now() - before + 3, 'as much as time has passed')
       }
     },
     'never holds more than its most': async (fresh) => {
@@ -216,7 +192,7 @@ export const rateLimiter = proof({
       const it = await fresh()
       const [a, b] = [tokens('a', 10), tokens('b', 10)]
       const answer = await it.spend([a, b].map((allowance) => ({ allowance, amount: 5 })))
-      ok(answer.ok)
+      ok(answer.ok, 'accepted')
       await answer.settle([1, 5])
       equal(await left(it, a), 9)
       equal(await left(it, b), 5)
@@ -226,7 +202,7 @@ export const rateLimiter = proof({
       const a = tokens('a', 10, 200)
       await (await spent(it, a, 5)).settle([12])
       const { wait } = await refused(it, a, 1)
-      ok(wait > 40 && wait <= 60)
+      ok(wait > 40 && wait <= 60, 'the debt first')
     },
     'settling twice is settling once': async (fresh) => {
       const it = await fresh()
@@ -250,109 +226,5 @@ export const rateLimiter = proof({
     },
   },
   right: () => memory.create({ clock: { now: Date.now } as Clock }, {}, 'memory'),
-  wrong: {
-    'gives at most so many places': (right) => ({ take: (name, most, ttl) => right.take(name, most + 1, ttl) }),
-    'gives at most so many also when all ask at once': (right) => {
-      const count = new Map<string, number>()
-      return {
-        async take(name, most, ttl) {
-          const before = count.get(name) ?? 0
-          await sleep(0)
-          if (before >= most) return null
-          count.set(name, before + 1)
-          return right.take(name, Infinity, ttl)
-        },
-      }
-    },
-    'a released place is free': taking(() => ({ release: async () => {} })),
-    'releasing twice frees nobody else': (right) => {
-      const all: Place[] = []
-      return {
-        async take(name, most, ttl) {
-          const place = await right.take(name, most, ttl)
-          if (place) all.push(place)
-          return place && { ...place, release: async () => all.shift()?.release() }
-        },
-      }
-    },
-    'a place falls free after its time': (right) => ({ take: (name, most) => right.take(name, most, long) }),
-    'a short place does not end a long one': (right) => {
-      const all: Place[] = []
-      return {
-        async take(name, most, ttl) {
-          const place = await right.take(name, most, ttl)
-          if (place) all.push(place)
-          setTimeout(() => all.splice(0).forEach((it) => it.release()), ttl).unref()
-          return place
-        },
-      }
-    },
-    'a renewed place is kept': taking(() => ({ renew: async () => true })),
-    'renewing tells that a place was lost, and takes no other': taking((place, again) => ({
-      renew: async () => (await place.renew()) || (await again()) !== null,
-    })),
-    'places under different names are independent': (right) => ({
-      take: (_name, most, ttl) => right.take('', most, ttl),
-    }),
-    'tells what is left, in the order of the charges': spending((answer) =>
-      answer.ok ? { ...answer, left: answer.left.toReversed() } : answer,
-    ),
-    'spends down to nothing and no further': (right) => ({
-      spend: (charges) => right.spend(charges.map((it) => ({ ...it, amount: it.amount * 0.9 }))),
-    }),
-    'all charges or none': (right) => ({
-      async spend(charges) {
-        let last: Spent | undefined
-        for (const [i, charge] of charges.entries()) {
-          last = await right.spend([charge])
-          if (!last.ok) return { ...last, refused: i }
-        }
-        return last!
-      },
-    }),
-    'tells which charge was refused': spending((answer) => (answer.ok ? answer : { ...answer, refused: 0 })),
-    'refuses until the wait is over, then accepts': spending((answer) =>
-      answer.ok ? answer : { ...answer, wait: answer.wait / 2 },
-    ),
-    'waits for ever for what never fits': spending((answer) =>
-      answer.ok ? answer : { ...answer, wait: Math.min(answer.wait, long) },
-    ),
-    'refills evenly': (right) => ({
-      spend: (charges) =>
-        right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, per: it.allowance.per * 2 } }))),
-    }),
-    'never holds more than its most': (right) => ({
-      spend: (charges) =>
-        right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, most: it.allowance.most * 2 } }))),
-    }),
-    'settling gives back what was not used': settling((answer, actual, amounts) =>
-      answer.settle(actual.map((it, i) => Math.max(it, amounts[i]!))),
-    ),
-    'settling takes what was used more, even below zero': settling((answer, actual, amounts) =>
-      answer.settle(actual.map((it, i) => Math.min(it, amounts[i]!))),
-    ),
-    'settling twice is settling once': (right) => ({
-      async spend(charges) {
-        const answer = await right.spend(charges)
-        if (!answer.ok) return answer
-        const settle = async (actual: readonly number[]) => {
-          const more = await right.spend(charges.map((it) => ({ ...it, amount: 0 })))
-          if (more.ok) await more.settle(actual.map((it, i) => it - charges[i]!.amount))
-        }
-        return { ...answer, settle }
-      },
-    }),
-    'never overspends when all ask at once': (right) => ({
-      async spend(charges) {
-        const seen = await right.spend(charges.map((it) => ({ ...it, amount: 0 })))
-        await sleep(0)
-        if (!seen.ok || charges.some(({ amount }, i) => seen.left[i]! < amount)) return right.spend(charges)
-        await seen.settle(charges.map(({ amount }) => amount))
-        return seen
-      },
-    }),
-    'allowances of different names are independent': (right) => ({
-      spend: (charges) => right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, name: '' } }))),
-    }),
-  },
+  wrong,
 })

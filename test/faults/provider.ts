@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Sixty words; every answer is compared with them letter for letter. */
 export const answer =
-  'On a grey morning the ferry left Besançon’s quay with eleven goats, two nuns and a crate of naïve paintings 🎨 bound for 東京. ' +
-  'Nobody spoke until the fog lifted; then the captain, who had once taught geometry in Łódź, drew a perfect circle on the ' +
-  'deck with chalk and asked the goats, politely, whether they could find its centre before noon struck. None could.'
+  'On a morning the ferry left Besançon’s quay with eleven goats, two nuns and a crate of naïve paintings 🎨 bound for 東京. ' +
+  'Nobody spoke until the fog lifted; then the captain, who had taught geometry in Łódź, drew a perfect circle on the ' +
+  'deck and asked the goats whether they could find its centre before noon struck. None could.'
 
 const words = answer.split(/(?<= )/)
 

@@ -1,0 +1,107 @@
+import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
+import type { Answer, Clock } from '../ports/host.ts'
+
+/** Bytes of an answer that is read whole. */
+const most = 64 * 1024 * 1024
+/** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
+const refusal = 16 * 1024
+const patience = 1_000
+
+/** What a status other than 2xx means. */
+export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {
+  if (status === 400 || status === 404 || status === 413 || status === 422) {
+    return new BadRequest('The backend refused the request', { cause })
+  }
+  // 401, 402 and 403 are about our account with the backend, never about the caller.
+  const again = status === 408 || status === 429 || status >= 500 || (status >= 401 && status <= 403)
+  return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause })
+}
+
+/** An error that the backend tells inside an answer that began well. */
+export const toldFault = (error: unknown): UpstreamFailed => {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+  return new UpstreamFailed(undefined, {
+    again: true,
+    answered: Number.isInteger(code) ? (code as number) : null,
+    cause: new Error('An error inside the answer', { cause: error }),
+  })
+}
+
+/** An answer that is not what was asked for: HTML, half a JSON text, another shape. */
+export const garbled = (what: string, answered: number | null = null, cause?: unknown): UpstreamFailed =>
+  new UpstreamFailed(undefined, { again: true, answered, cause: new Error(what, { cause }) })
+
+/** Gives back an answer with a 2xx; throws what any other means. */
+export const accepted = async (answer: Answer, clock: Clock): Promise<Answer> => {
+  if (answer.status >= 200 && answer.status < 300) return answer
+  throw faultOf(answer.status, retryAfterOf(answer, clock), new Error(await beginning(answer, clock)))
+}
+
+/** Ms, of whichever header tells. */
+export const retryAfterOf = (answer: Answer, clock: Clock): number | null => {
+  const ms = Number.parseFloat(answer.header('retry-after-ms') ?? '')
+  if (ms >= 0) return ms
+  const after = answer.header('retry-after')
+  if (after === null) return null
+  const seconds = Number(after)
+  const wait = Number.isNaN(seconds) ? Date.parse(after) - clock.now() : seconds * 1000
+  return Number.isFinite(wait) ? Math.max(0, wait) : null
+}
+
+const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
+  const late = clock.alarm(patience, () => answer.discard())
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const part of answer.body) {
+      parts.push(part)
+      size += part.length
+      if (size >= refusal) break
+    }
+  } catch (cause) {
+    // The status alone says what is to be done.
+    if (!(cause instanceof UpstreamFailed)) throw cause
+  } finally {
+    late.off()
+  }
+  return Buffer.concat(parts).toString('utf8', 0, refusal)
+}
+
+export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body) {
+    size += part.length
+    if (size > most) throw garbled('The answer is over 64 MiB', status)
+    parts.push(part)
+  }
+  return parts.length === 1 ? Buffer.from(parts[0]!.buffer, parts[0]!.byteOffset, size) : Buffer.concat(parts, size)
+}
+
+/** A JSON object. */
+export const readObject = async (answer: Answer): Promise<Record<string, unknown>> => {
+  const text = (await readBytes(answer)).toString('utf8')
+  const value = parseObject(text)
+  if (value === null) throw garbled('The answer is not a JSON object', answer.status)
+  return value
+}
+
+/** Null for what is no JSON object. */
+export const parseObject = (text: string): Record<string, unknown> | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** Behind the end mark: the connection serves again when the answer ends soon, and is closed when it does not. */
+export const finish = (reads: AsyncIterator<Uint8Array>, answer: Answer, clock: Clock): void => {
+  const late = clock.alarm(patience, () => answer.discard())
+  const off = () => late.off()
+  const drain = (): Promise<void> => reads.next().then(({ done }) => (done ? off() : drain()), off)
+  void drain()
+}

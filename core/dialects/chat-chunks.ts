@@ -1,0 +1,104 @@
+import type { Answer, Clock } from '../ports/host.ts'
+import type { Chunk, Completion } from '../ports/upstream.ts'
+import { finish, garbled, parseObject, toldFault } from './backend.ts'
+import { sseUnpacker, type SseEvent } from './sse.ts'
+import { unpack } from './unpack.ts'
+
+/** What the backend's JSON may leave out. */
+interface Fields {
+  [field: string]: unknown
+}
+
+interface Loose extends Fields {
+  choices: { delta?: Fields | null; message?: Fields | null; finish_reason?: string | null; index: number }[]
+}
+
+/**
+ * The chunks of an event stream. It ends well only behind the end mark, or, for a backend that never sends one, when every
+ * choice has its finish reason.
+ */
+export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): AsyncIterable<Chunk> => {
+  const events: SseEvent[] = []
+  const take = sseUnpacker()
+  const open = new Set<number>()
+  let spoken = false
+
+  const note = ({ choices }: Chunk) => {
+    for (const { index, finish_reason } of choices) {
+      spoken = true
+      if (finish_reason === null) open.add(index)
+      else open.delete(index)
+    }
+  }
+
+  const pass = (into: Chunk[]): boolean => {
+    for (const { event, data } of events) {
+      if (data.startsWith('[DONE]')) return true
+      if (data === '') continue
+      const chunk = chunkOf(event, data)
+      if (!marksEnd) note(chunk)
+      into.push(chunk)
+    }
+    return false
+  }
+
+  return unpack<Chunk>(
+    answer.body,
+    (read, into) => {
+      events.length = 0
+      try {
+        take(read, events)
+      } catch (fault) {
+        // What came before the fault is still good.
+        if (pass(into)) return true
+        throw fault
+      }
+      return pass(into)
+    },
+    {
+      cut() {
+        if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', answer.status)
+      },
+      over: (reads) => finish(reads, answer, clock),
+    },
+  )
+}
+
+const chunkOf = (event: string | null, data: string): Chunk => {
+  const chunk = parseObject(data)
+  if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
+  if (chunk['error'] != null || event === 'error') throw toldFault(chunk['error'] ?? chunk)
+  const loose = checked(chunk)
+  for (const choice of loose.choices) {
+    choice.delta = thoughts(choice.delta ?? {})
+    choice.finish_reason ??= null
+  }
+  return loose as unknown as Chunk
+}
+
+/** A completion as the backend sent it, unless it is none. */
+export const completionOf = (body: Record<string, unknown>): Completion => {
+  if (body['error'] != null) throw toldFault(body['error'])
+  const loose = checked(body)
+  for (const choice of loose.choices) {
+    if (choice.message == null) throw garbled('A choice without a message')
+    choice.message = thoughts(choice.message)
+    choice.finish_reason ??= null
+  }
+  return loose as unknown as Completion
+}
+
+const checked = (body: Record<string, unknown>): Loose => {
+  if (body['choices'] == null && body['usage'] != null) body['choices'] = []
+  if (!Array.isArray(body['choices'])) throw garbled('No choices in the answer')
+  for (const choice of body['choices'])
+    if (typeof choice !== 'object' || choice === null) throw garbled('A choice that is none')
+  return body as Loose
+}
+
+/** Some backends call their thoughts `reasoning`: the name that callers look for is added. */
+const thoughts = (it: Fields): Fields => {
+  if (typeof it['reasoning'] === 'string' && it['reasoning_content'] === undefined)
+    it['reasoning_content'] = it['reasoning']
+  return it
+}

@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import type { ChatBody, Chunk, Completion, Usage, WireUsage } from '../ports/upstream.ts'
+
+const part = v.looseObject({ type: v.string() })
+
+const message = v.looseObject({
+  role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: v.nullish(v.union([v.string(), v.array(part)])),
+})
+
+/** The public chat format. What is not named here goes to the backend untouched. */
+export const ChatRequest = v.looseObject({
+  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  messages: v.pipe(v.array(message), v.minLength(1)),
+  stream: v.nullish(v.boolean()),
+  /** Pins a backend. */
+  provider: v.nullish(v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9][a-z0-9-]*$/))),
+})
+
+export type ChatRequest = v.InferOutput<typeof ChatRequest>
+
+export interface Parts {
+  /** As the caller names it. */
+  readonly model: string
+  readonly provider: string | null
+  readonly stream: boolean
+  readonly body: ChatBody
+}
+
+/** What routes the request, apart from what the backend gets to see. */
+export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts => ({
+  model,
+  provider: provider ?? null,
+  stream: stream ?? false,
+  body: body as ChatBody,
+})
+
+/** Whether the caller wants usage in its stream. Backends are always asked for it, so that it can be counted. */
+export const asksUsage = (body: ChatBody): boolean => {
+  const options = body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
+  return options?.include_usage === true
+}
+
+/** The chunk for a caller who did not ask for usage; null for one that carries nothing else. */
+export const withoutUsage = (chunk: Chunk): Chunk | null => {
+  if (chunk.usage === undefined) return chunk
+  if (chunk.usage !== null && chunk.choices.length === 0) return null
+  const { usage: _, ...rest } = chunk
+  return rest as Chunk
+}
+
+/** The data of one event, under the name that the caller knows the model by. */
+export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })
+
+export const endMark = '[DONE]'
+
+export const printCompletion = (completion: Completion, model: string): string =>
+  JSON.stringify({ ...completion, model })
+
+export const wireUsage = ({ input, output, reasoning, cached, estimated }: Usage): WireUsage => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+  ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
+  ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  ...(estimated && { estimated }),
+})
+
+/** Null where the backend gave no counts. */
+export const usageOf = (wire: WireUsage | null | undefined): Usage | null => {
+  const input = count(wire?.prompt_tokens)
+  const output = count(wire?.completion_tokens)
+  if (!wire || (input === null && output === null)) return null
+  const cached = count((wire['prompt_tokens_details'] as Record<string, unknown> | null | undefined)?.['cached_tokens'])
+  const reasoning = count(
+    (wire['completion_tokens_details'] as Record<string, unknown> | null | undefined)?.['reasoning_tokens'],
+  )
+  return {
+    input: input ?? 0,
+    output: output ?? 0,
+    ...(reasoning !== null && { reasoning }),
+    ...(cached !== null && { cached }),
+    ...(wire['estimated'] === true && { estimated: true }),
+  }
+}
+
+const count = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null

@@ -1,0 +1,55 @@
+import { UpstreamFailed } from '../errors.ts'
+import type { Distribution, Usage } from '../ports/upstream.ts'
+
+/**
+ * Probabilities of a backend that may have rounded them: their sum may be off by half a unit of the last digit each, and
+ * is made 1 again. Null when one is no probability or the sum is further off.
+ */
+export const normalised = (given: readonly unknown[]): readonly number[] | null => {
+  if (given.length === 0 || !given.every(isProbability)) return null
+  // A number shows no zeros at its end, so two digits are allowed for where fewer are seen.
+  const digits = Math.max(2, ...given.map(decimals))
+  const sum = given.reduce((sum, it) => sum + it, 0)
+  if (Math.abs(sum - 1) > 1e-6 + given.length * 0.5 * 10 ** -digits) return null
+  return given.map((it) => it / sum)
+}
+
+export const isProbability = (it: unknown): it is number => typeof it === 'number' && it >= 0 && it <= 1
+
+const decimals = (number: number): number => {
+  const [digits = '', exponent = '0'] = String(number).split('e')
+  return Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent))
+}
+
+/** One question's part of an answer, or a fault that names it by its place in the call. */
+export const distributionOf = (index: number, given: readonly unknown[], labelMass?: unknown): Distribution => {
+  const probabilities = normalised(given)
+  if (probabilities === null) throw badAnswer(index)
+  // Sums of many small numbers may end up just above 1.
+  const mass = typeof labelMass === 'number' && labelMass >= 0 && labelMass < 1.001 ? Math.min(1, labelMass) : null
+  return mass === null ? { probabilities } : { probabilities, labelMass: mass }
+}
+
+/** The question's place in the call stands in `validator`; whoever knows the ids puts the id there. */
+export const badAnswer = (index: number, cause?: unknown): UpstreamFailed =>
+  new UpstreamFailed('The backend gave no valid answer to a question', {
+    again: true,
+    validator: { [index]: 'the backend gave no valid answer' },
+    cause,
+  })
+
+export const refused = (index: number): UpstreamFailed =>
+  new UpstreamFailed('The backend refused a question', { validator: { [index]: 'the backend refused to answer' } })
+
+export const unreadable = (cause?: unknown): UpstreamFailed =>
+  new UpstreamFailed('The backend answered in a form that is not known', { again: true, cause })
+
+/** Counts as both public forms give them; none are marked as a guess. */
+export const countsOf = (usage: ReadonlyMap<string, unknown> | null): Usage => {
+  const count = (name: string) => {
+    const value = usage?.get(name)
+    return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : null
+  }
+  const input = count('input_tokens')
+  return { input: input ?? 0, output: count('output_tokens') ?? 0, ...(input === null && { estimated: true }) }
+}

@@ -1,0 +1,64 @@
+import { BadRequest, type GatewayError } from '../errors.ts'
+import type { OrderedJson, Usage } from '../ports/upstream.ts'
+
+export type Answer =
+  | {
+      readonly type: 'choice'
+      readonly choice: string
+      readonly probabilities: ReadonlyMap<string, number>
+      readonly confidence: number
+    }
+  | { readonly type: 'noul'; readonly noul: number }
+  | {
+      readonly type: 'score'
+      readonly score: number
+      readonly legend: ReadonlyMap<string, OrderedJson>
+      readonly probabilities: ReadonlyMap<string, number>
+      readonly confidence: number
+    }
+
+export interface Answered {
+  /** Ours, resolved. */
+  readonly model: string
+  /** By the caller's ids, in the caller's order. */
+  readonly answers: ReadonlyMap<string, Answer>
+  readonly usage: Usage
+  readonly diagnostics: Readonly<Record<string, unknown>>
+}
+
+const whole = (count: number) => Math.max(0, Math.round(count))
+
+/** The body of an answer; numbers keep every digit, maps their order. */
+export const printAnswered = (
+  { model, answers, usage, diagnostics }: Answered,
+  under: 'diagnostics' | 'x_diagnostics',
+): unknown => ({
+  model,
+  answers,
+  usage: { input_tokens: whole(usage.input), output_tokens: whole(usage.output) },
+  [under]: diagnostics,
+})
+
+const kinds: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'authentication_error',
+  403: 'permission_denied',
+  404: 'not_found',
+  413: 'too_large',
+  429: 'rate_limited',
+  502: 'upstream_failed',
+}
+
+/** Errors as System-One clients know them: a list for what is wrong with a body, one object for everything else. */
+export const printDetail = (error: GatewayError): { readonly status: number; readonly body: unknown } => {
+  const { status, message, validator } = error
+  if (!(error instanceof BadRequest) || validator === null) {
+    return { status, body: { detail: { error_type: kinds[status] ?? 'unavailable', message } } }
+  }
+  const detail = Object.entries(validator).map(([path, msg]) => ({
+    loc: path === 'body' ? ['body'] : ['body', ...path.split('.')],
+    msg,
+    type: 'value_error',
+  }))
+  return { status: 422, body: { detail } }
+}

@@ -1,0 +1,192 @@
+import { BadRequest } from '../errors.ts'
+import type { OrderedJson, Question } from '../ports/upstream.ts'
+
+/** A decision request as it is understood, whichever route it came by. */
+export interface DecisionRequest {
+  readonly model: string
+  readonly provider: string | null
+  readonly state: OrderedJson
+  /** In the order sent; the ids are the caller's own and go no further than the answer. */
+  readonly questions: readonly Named[]
+  /** At most one data URL in both together. */
+  readonly images: readonly string[]
+  readonly videos: readonly string[]
+  readonly samples: number | null
+  readonly steps: number | null
+}
+
+export interface Named {
+  readonly id: string
+  readonly question: Question
+}
+
+const imageUrl = /^data:image\/(?:png|jpeg|webp|gif);base64,/
+const videoUrl = /^data:video\/mp4;base64,/
+const providerName = /^[a-z0-9][a-z0-9-]{0,63}$/
+const mostFlaws = 20
+const longestPath = 100
+
+type Report = (path: string, expected: string) => void
+type Fields = ReadonlyMap<string, OrderedJson>
+
+/** Throws BadRequest that says, path by path, what was expected. */
+export const parseDecision = (body: OrderedJson): DecisionRequest => {
+  const flaws: [path: string, expected: string][] = []
+  const report: Report = (path, expected) => flaws.push([path, expected])
+  const fields = body instanceof Map ? (body as Fields) : new Map<string, OrderedJson>()
+  if (fields !== body) throw invalid([['body', 'expected an object']])
+
+  const text = (name: string): string | null => {
+    const value = fields.get(name)
+    return typeof value === 'string' && value !== '' ? value : null
+  }
+  const model = text('model')
+  if (model === null) report('model', 'expected the name of a model')
+  if (!fields.has('state')) report('state', 'expected any JSON')
+  const provider = fields.get('provider') ?? null
+  if (provider !== null && !(typeof provider === 'string' && providerName.test(provider))) {
+    report('provider', 'expected up to 64 lower-case letters, digits and hyphens')
+  }
+  const questions = questionsOf(fields.get('questions'), report)
+  const images = media(
+    fields,
+    'images',
+    imageUrl,
+    'expected a base64 data URL of a PNG, JPEG, WebP or GIF image',
+    report,
+  )
+  const videos = media(fields, 'videos', videoUrl, 'expected a base64 data URL of an MP4 video', report)
+  if (images.length > 0 && videos.length > 0) report('videos', 'expected no video beside an image')
+  const samples = count(fields, 'samples', 32, report)
+  const steps = count(fields, 'steps', 8, report)
+  if (fields.get('stream')) report('stream', 'expected no stream: this route answers at once')
+
+  if (flaws.length > 0) throw invalid(flaws)
+  return {
+    model: model!,
+    provider: provider as string | null,
+    state: fields.get('state')!,
+    questions,
+    images,
+    videos,
+    samples,
+    steps,
+  }
+}
+
+/** The first flaw is also said aloud. Paths hold the caller's own field names, and never a value. */
+export const invalid = (flaws: readonly (readonly [path: string, expected: string])[]): BadRequest => {
+  const validator: Record<string, string> = Object.create(null)
+  for (const [path, expected] of flaws.slice(0, mostFlaws)) validator[path.slice(0, longestPath)] ??= expected
+  const [path, expected] = Object.entries(validator)[0]!
+  const message = path + ': ' + expected
+  return new BadRequest(message, { validator })
+}
+
+const questionsOf = (value: OrderedJson | undefined, report: Report): readonly Named[] => {
+  if (!(value instanceof Map) || value.size < 1 || value.size > 16) {
+    report('questions', 'expected a map of 1 to 16 questions')
+    return []
+  }
+  const questions: Named[] = []
+  for (const [id, its] of value as Fields) {
+    if (id === '') report('questions', 'expected ids of at least one character')
+    const question = questionOf(its, `questions.${id}`, report)
+    if (question) questions.push({ id, question })
+  }
+  return questions
+}
+
+const questionOf = (value: OrderedJson, path: string, report: Report): Question | null => {
+  if (!(value instanceof Map)) {
+    report(path, 'expected an object')
+    return null
+  }
+  const fields = value as Fields
+  const instructions = described(fields.get('instructions'), `${path}.instructions`, report)
+  const criteria = fields.get('criteria')
+  const at = `${path}.criteria`
+  switch (fields.get('type')) {
+    case 'choice':
+      return { type: 'choice', instructions, options: optionsOf(criteria, at, report) }
+    case 'noul':
+      return { type: 'noul', instructions, ...outcomesOf(criteria, at, report) }
+    case 'score':
+      return { type: 'score', instructions, levels: levelsOf(criteria, at, report) }
+    default:
+      report(`${path}.type`, 'expected choice, noul or score')
+      return null
+  }
+}
+
+const optionsOf = (criteria: OrderedJson | undefined, path: string, report: Report) => {
+  if (Array.isArray(criteria)) {
+    report(path, 'expected a map of labels to descriptions, not a list')
+    return []
+  }
+  if (!(criteria instanceof Map) || criteria.size < 1 || criteria.size > 26) {
+    report(path, 'expected a map of 1 to 26 labels to descriptions')
+    return []
+  }
+  if (criteria.has('')) report(path, 'expected labels of at least one character')
+  return [...(criteria as Fields)].map(([label, description]) => ({
+    label,
+    description: described(description, `${path}.${label}`, report),
+  }))
+}
+
+const outcomesOf = (criteria: OrderedJson | undefined, path: string, report: Report) => {
+  if (criteria === undefined || criteria === null) return { yes: null, no: null }
+  if (!(criteria instanceof Map)) {
+    report(path, 'expected an object with true, false or both, or null')
+    return { yes: null, no: null }
+  }
+  const fields = criteria as Fields
+  for (const key of fields.keys()) {
+    if (key !== 'true' && key !== 'false') report(path, 'expected no keys but true and false')
+  }
+  return {
+    yes: described(fields.get('true'), `${path}.true`, report),
+    no: described(fields.get('false'), `${path}.false`, report),
+  }
+}
+
+const levelsOf = (criteria: OrderedJson | undefined, path: string, report: Report): readonly OrderedJson[] => {
+  if (criteria instanceof Map) {
+    report(path, 'expected a list, not a map')
+    return []
+  }
+  if (!Array.isArray(criteria) || criteria.length < 2 || criteria.length > 10) {
+    report(path, 'expected a list of 2 to 10 levels')
+    return []
+  }
+  return (criteria as readonly OrderedJson[]).map((level, index) => described(level, `${path}.${index}`, report))
+}
+
+/** Instructions and descriptions are of one kind; an absent one is null. */
+const described = (value: OrderedJson | undefined, path: string, report: Report): OrderedJson => {
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    report(path, 'expected a string, object, array or null')
+    return null
+  }
+  return value ?? null
+}
+
+const media = (fields: Fields, name: string, shape: RegExp, expected: string, report: Report): readonly string[] => {
+  const value = fields.get(name) ?? []
+  if (!Array.isArray(value) || value.length > 1) {
+    report(name, 'expected a list of one item at most')
+    return []
+  }
+  if (value.every((it) => typeof it === 'string' && shape.test(it))) return value as readonly string[]
+  report(`${name}.0`, expected)
+  return []
+}
+
+const count = (fields: Fields, name: string, most: number, report: Report): number | null => {
+  const value = fields.get(name) ?? null
+  if (value === null) return null
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value
+  report(name, `expected a whole number from 1 to ${most}`)
+  return null
+}

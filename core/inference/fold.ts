@@ -1,0 +1,106 @@
+import type { Chunk, Completion, Message, WireUsage } from '../ports/upstream.ts'
+
+type Fields = Record<string, unknown>
+
+interface Choice extends Fields {
+  index: number
+  message: Fields
+  finish_reason: string | null
+}
+
+/** Texts that come in pieces; any other is told anew each time. */
+const growing = new Set([
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'thinking',
+  'refusal',
+  'arguments',
+  'transcript',
+  'text',
+  'summary',
+  'data',
+])
+
+/** One completion of all chunks. Rejects with what the chunks throw. */
+export const fold = async (chunks: AsyncIterable<Chunk>): Promise<Completion> => {
+  const whole: Fields = { id: '', object: 'chat.completion', created: 0, model: '' }
+  const choices = new Map<number, Choice>()
+  let usage: WireUsage | null | undefined
+  for await (const { choices: news, usage: its, object: _, ...rest } of chunks) {
+    merge(whole, rest)
+    if (its != null || usage === undefined) usage = its
+    for (const { index, delta, ...more } of news) {
+      let choice = choices.get(index)
+      if (!choice) {
+        choice = { index, message: { role: 'assistant', content: null }, finish_reason: null }
+        choices.set(index, choice)
+      }
+      merge(choice.message, delta)
+      merge(choice, more)
+    }
+  }
+  const made = [...choices.values()].sort((a, b) => a.index - b.index)
+  for (const { message } of made)
+    if (message['tool_calls']) message['tool_calls'] = ordered(message['tool_calls'] as Fields[])
+  return { ...whole, choices: made, ...(usage !== undefined && { usage }) } as unknown as Completion
+}
+
+const isFields = (it: unknown): it is Fields => typeof it === 'object' && it !== null && !Array.isArray(it)
+
+const merge = (into: Fields, news: Fields): void => {
+  for (const name in news) {
+    const value = news[name]
+    if (value === undefined || name === '__proto__') continue
+    const old = Object.hasOwn(into, name) ? into[name] : undefined
+    if (value === null) into[name] ??= null
+    else if (typeof value === 'string') into[name] = typeof old === 'string' && growing.has(name) ? old + value : value
+    else if (Array.isArray(value)) into[name] = join(Array.isArray(old) ? old : [], value, name === 'tool_calls')
+    else if (isFields(value)) {
+      const fields: Fields = isFields(old) ? old : {}
+      merge(fields, value)
+      into[name] = fields
+    } else into[name] = value
+  }
+}
+
+/** Items that carry an index are pieces of one another; all others stand for themselves. */
+const join = (old: unknown[], news: readonly unknown[], pieces: boolean): unknown[] => {
+  for (const item of news) {
+    const there = isFields(item) ? (whole(old, item, pieces) as Fields | undefined) : undefined
+    if (there) merge(there, item as Fields)
+    else if (isFields(item)) {
+      const made: Fields = {}
+      merge(made, item)
+      old.push(made)
+    } else old.push(item)
+  }
+  return old
+}
+
+/** What the item is a piece of. A backend that leaves the index out of its tool calls tells their ids instead. */
+const whole = (old: readonly unknown[], { index, id }: Fields, pieces: boolean): unknown => {
+  if (typeof index === 'number') return old.find((it) => isFields(it) && it['index'] === index)
+  if (!pieces) return undefined
+  return id === undefined || id === null ? old.at(-1) : old.find((it) => isFields(it) && it['id'] === id)
+}
+
+const ordered = (calls: readonly Fields[]): Fields[] =>
+  calls.toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0)).map(({ index: _, ...call }) => call)
+
+/** The same answer as a stream: per choice its whole message, then its finish reason; usage last. */
+export async function* unfold(completion: Completion): AsyncGenerator<Chunk, undefined> {
+  const { choices, usage, ...rest } = completion
+  const head = { ...rest, object: 'chat.completion.chunk' }
+  for (const { index, message, finish_reason, logprobs, ...more } of choices) {
+    const delta = deltaOf(message)
+    yield { ...head, choices: [{ index, delta, finish_reason: null, ...(logprobs !== undefined && { logprobs }) }] }
+    yield { ...head, choices: [{ index, delta: {}, finish_reason, ...more }] }
+  }
+  if (usage !== undefined) yield { ...head, choices: [], usage }
+}
+
+const deltaOf = ({ tool_calls, ...message }: Message): Chunk['choices'][number]['delta'] => ({
+  ...(message as Fields),
+  ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ index, ...call })) }),
+})

@@ -1,0 +1,315 @@
+import { createClient } from '@keyv/redis'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import cachePlugin from '../../adapters/production/cache.ts'
+import limiterPlugin from '../../adapters/production/rate-limiter.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { use, plugin } from '../../core/plugin.ts'
+import { Cache } from '../../core/ports/cache.ts'
+import { Log } from '../../core/ports/host.ts'
+import { RateLimiter, type Charge } from '../../core/ports/rate-limiter.ts'
+import { cache } from '../contracts/cache.ts'
+import { conform } from '../contracts/contract.ts'
+import { rateLimiter } from '../contracts/rate-limiter.ts'
+import { startRedis } from '../fakes/redis.ts'
+import { fitted } from '../helpers.ts'
+
+const server = await startRedis()
+const steered = await startRedis({ steer: true })
+if (!server || !steered) {
+  t.plan(0, 'no redis-server on this machine')
+  process.exit(0)
+}
+
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (fault) => unhandled.push(fault))
+t.teardown(async () => {
+  await server.close()
+  await steered.close()
+})
+
+const events: string[] = []
+const note = (event: string) => void events.push(event)
+const log = use(plugin({ port: Log, name: 'noted', create: () => ({ info: note, warn: note, error: note }) }))
+
+const limiterOn = (t: Test, url: string, settings: object = {}): RateLimiter => {
+  const container = fitted(use(limiterPlugin, { url, prefix: `t-${randomUUID()}`, ...settings }), log)
+  t.teardown(() => container.dispose())
+  return container.supply({ it: RateLimiter }).it
+}
+
+const cacheOn = (t: Test, url: string, settings: object = {}): Cache => {
+  const container = fitted(use(cachePlugin, { url, prefix: `t-${randomUUID()}`, ...settings }), log)
+  t.teardown(() => container.dispose())
+  return container.supply({ it: Cache }).it
+}
+
+/** On a busy machine a contract must not see what belongs to the drill. */
+const patient = { patience: 2_000 }
+
+const charge = (concern: 'tokens' | 'requests', amount = 1, most = 1e6): Charge => ({
+  allowance: { name: `${concern}-${most}`, concern, most, per: 1e12 },
+  amount,
+})
+
+/** Ms that each call took, in order; a call that throws anything but Unavailable fails the test. */
+const times = async (calls: number, call: () => Promise<unknown>) => {
+  const each = async () => {
+    const began = performance.now()
+    await call().catch((fault) => {
+      if (!(fault instanceof Unavailable)) throw fault
+    })
+    return performance.now() - began
+  }
+  const took = await Promise.all(Array.from({ length: calls }, each))
+  return took.sort((a, b) => a - b)
+}
+
+const p99 = (took: readonly number[]) => took[Math.ceil(took.length * 0.99) - 1]!
+
+const until = async (good: () => Promise<boolean>) => {
+  const began = performance.now()
+  while (!(await good().catch(() => false))) {
+    if (performance.now() - began > 10_000) throw new Error('Never')
+    await sleep(20)
+  }
+  return performance.now() - began
+}
+
+t.test('the limiter keeps its promises', (t) =>
+  conform(t, rateLimiter.contract, (t) => limiterOn(t, server.url, patient)),
+)
+t.test('the cache keeps its promises', (t) => conform(t, cache.contract, (t) => cacheOn(t, server.url, patient)))
+
+t.test('two clients share one limit exactly', async (t) => {
+  const shared = { prefix: `t-${randomUUID()}`, ...patient }
+  const limiters = [limiterOn(t, server.url, shared), limiterOn(t, server.url, shared)]
+  let [operations, inFlight, highest, given] = [0, 0, 0, 0]
+  const work = async (it: RateLimiter) => {
+    while (operations < 10_000) {
+      operations++
+      const place = await it.take('shared', 7, 60_000)
+      if (!place) continue
+      given++
+      highest = Math.max(highest, ++inFlight)
+      await sleep(0)
+      inFlight--
+      await place.release()
+    }
+  }
+  await Promise.all(limiters.flatMap((it) => Array.from({ length: 20 }, () => work(it))))
+  t.equal(highest, 7, `of 10000 asked ${given} were given, never more than 7 at once`)
+
+  const answers = await Promise.all(
+    Array.from({ length: 10_000 }, (_, i) => limiters[i % 2]!.spend([charge('tokens', 1, 3_000)])),
+  )
+  t.equal(answers.filter((answer) => answer.ok).length, 3_000, 'of 10000 amounts exactly 3000 were spent')
+})
+
+t.test('everything in the store ends by itself, and one step is in one slot', async (t) => {
+  const prefix = `t-${randomUUID()}`
+  const it = limiterOn(t, server.url, { prefix, ...patient })
+  const copies = cacheOn(t, server.url, { prefix, ...patient })
+  const place = await it.take('name', 2, 5_000)
+  await it.take('name', 2, 100)
+  await place!.renew()
+  const answer = await it.spend([charge('tokens', 5), charge('requests', 5)])
+  t.ok(answer.ok && (await answer.settle([7, 0]), true))
+  await copies.set('name', 1, 5_000)
+  const client = createClient({ url: server.url })
+  await client.connect()
+  t.teardown(() => client.destroy())
+  const keys = (await client.keys('*')).filter((key) => key.includes(prefix))
+  t.equal(keys.length, 5, 'two probes, a name, a bucket that is not whole, a copy')
+  for (const key of keys) t.ok((await client.pTTL(key)) > 0, key.replace(prefix, ''))
+  t.equal(keys.filter((key) => key.startsWith(`{${prefix}:spend}:`)).length, 1)
+})
+
+for (const [way, break_, mend] of [
+  ['paused', async () => steered.pause(), async () => steered.resume()],
+  ['killed', steered.stop, steered.start],
+] as const) {
+  t.test(`${way}: each concern as declared, at once, and back within 2 s`, async (t) => {
+    const it = limiterOn(t, steered.url)
+    const other = limiterOn(t, steered.url, { whenDown: { places: 'open', tokens: 'open', requests: 'closed' } })
+    const copies = cacheOn(t, steered.url)
+    const works = async () => {
+      for (const each of [it, other]) {
+        await (await each.take('works', 1, 1_000))?.release()
+        const answer = await each.spend([charge('tokens'), charge('requests')])
+        if (!answer.ok || answer.left.includes(null)) return false
+      }
+      await copies.set('copy', 1, 60_000)
+      return (await copies.get('copy')) === 1
+    }
+    await until(works)
+    const held = (await it.take('held', 1, 60_000))!
+    const heldOpen = (await other.take('held', 1, 60_000))!
+    const spentBefore = await it.spend([charge('tokens', 5)])
+    events.length = 0
+
+    await break_()
+    const calls = {
+      places: () => it.take('a', 1, 1_000),
+      tokens: () => it.spend([charge('tokens')]),
+      requests: () => it.spend([charge('requests')]),
+      'open places': () => other.take('a', 1, 1_000),
+      copies: () => copies.get('copy'),
+    }
+    const all = () => Promise.all([...Object.values(calls), () => sleep(40)].map((call) => times(100, call)))
+    const noticing = await all()
+    const knowing = await all()
+    // A busy machine is late with every timer, and that much is not ours.
+    const late = (took: typeof noticing) => Math.max(0, p99(took.at(-1)!) - 42)
+    for (const [i, what] of Object.keys(calls).entries()) {
+      const [first, then] = [p99(noticing[i]!), p99(knowing[i]!)]
+      t.ok(first <= 50 + late(noticing), `${what}: ${first.toFixed(1)} ms at p99`)
+      t.ok(then <= 25 + late(knowing), `${what}: ${then.toFixed(1)} ms at p99 once it is known`)
+    }
+
+    const closed = { name: 'Unavailable', status: 503, retryAfter: 1_000 }
+    await t.rejects(it.take('a', 1, 1_000), closed, 'places are closed')
+    await t.rejects(it.spend([charge('tokens')]), closed, 'tokens are closed')
+    await t.rejects(it.spend([charge('requests'), charge('tokens')]), closed, 'closed if any is')
+    await t.rejects(held.renew(), closed, 'whether a place is kept is not known')
+    await t.resolves(held.release(), 'what is not released falls free')
+    const passed = await it.spend([charge('requests'), charge('requests')])
+    t.match(passed, { ok: true, left: [null, null] }, 'requests are open')
+    if (passed.ok) await t.resolves(passed.settle([9, 9]))
+    if (spentBefore.ok) await t.resolves(spentBefore.settle([9]), 'settling never fails')
+    const free = (await other.take('a', 1, 1_000))!
+    t.equal(await free.renew(), true, 'open places pass')
+    t.equal(await heldOpen.renew(), true)
+    await t.resolves(free.release())
+    await t.rejects(other.spend([charge('requests')]), closed, 'as declared, not as usual')
+    t.equal(await copies.get('copy'), undefined, 'no copy')
+    await t.resolves(copies.set('copy', 2, 1_000))
+    await t.resolves(copies.remove('copy'))
+
+    await sleep(1_200)
+    await mend()
+    const back = await until(works)
+    t.ok(back < 2_000, `back after ${back.toFixed(0)} ms`)
+    t.strictSame([...new Set(events)].sort(), ['redis.down', 'redis.up'], 'both are told')
+    t.equal(events.length, 6, 'once by each')
+  })
+}
+
+t.test('what was given up costs nothing later', async (t) => {
+  const it = limiterOn(t, steered.url)
+  const tight = charge('tokens', 10, 10)
+  await until(async () => (await it.spend([charge('tokens', 0)])).ok)
+  steered.pause()
+  const asked = await Promise.allSettled([it.take('given-up', 1, 60_000), it.spend([tight])])
+  t.strictSame(
+    asked.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  steered.resume()
+  await until(async () => (await it.spend([charge('tokens', 0)])).ok)
+  await sleep(50)
+  t.ok(await it.take('given-up', 1, 60_000), 'the place is free')
+  t.match(await it.spend([tight]), { ok: true, left: [0] }, 'the allowance is whole')
+})
+
+t.test('begins without Redis and finds it later', async (t) => {
+  await steered.stop()
+  const it = limiterOn(t, steered.url)
+  const copies = cacheOn(t, steered.url)
+  const began = performance.now()
+  await t.rejects(it.take('a', 1, 1_000), { name: 'Unavailable' })
+  t.equal(await copies.get('a'), undefined)
+  t.ok(performance.now() - began < 150)
+  await steered.start()
+  const back = await until(async () => (await it.take('a', 1, 10)) !== null)
+  t.ok(back < 2_000, `there after ${back.toFixed(0)} ms`)
+})
+
+t.test('a line that stays silent for ever is replaced', async (t) => {
+  let silent = false
+  const sockets = new Set<Socket>()
+  const between = createServer((near) => {
+    const mine = !silent
+    const far = connect(Number(new URL(steered.url).port), '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from.on('error', () => {}).on('close', () => to.destroy()))
+      from.on('data', (bytes) => !silent && mine && to.write(bytes))
+    }
+  }).listen(0, '127.0.0.1')
+  await once(between, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    between.close()
+  })
+  const it = limiterOn(t, `redis://127.0.0.1:${(between.address() as AddressInfo).port}`)
+  const works = async () => (await it.take('a', 9, 100)) !== null
+  await until(works)
+  silent = true
+  await t.rejects(it.take('a', 9, 1_000), { name: 'Unavailable' })
+  await sleep(700)
+  silent = false
+  const back = await until(works)
+  t.ok(back < 2_000, `back after ${back.toFixed(0)} ms`)
+})
+
+t.test('a process that was busy itself does not take Redis for silent', async (t) => {
+  const it = limiterOn(t, steered.url)
+  await until(async () => (await it.take('a', 9, 100)) !== null)
+  events.length = 0
+  const place = it.take('busy', 1, 1_000)
+  for (const began = performance.now(); performance.now() - began < 120;);
+  t.ok(await place)
+  t.strictSame(events, [])
+})
+
+t.test('closed is closed', async (t) => {
+  const container = fitted(use(limiterPlugin, { url: steered.url }), log)
+  const it = container.supply({ it: RateLimiter }).it
+  const asked = it.take('a', 1, 1_000).catch((fault) => fault.name)
+  await container.dispose()
+  t.equal(await asked, 'Unavailable')
+  await t.rejects(it.take('a', 1, 1_000), { name: 'Unavailable' })
+})
+
+t.test('a Redis that takes no writes is down until it does', async (t) => {
+  const client = createClient({ url: steered.url })
+  await client.connect()
+  t.teardown(() => client.destroy())
+  const it = limiterOn(t, steered.url)
+  await until(async () => (await it.take('a', 9, 1_000)) !== null)
+  await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '1'])
+  await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
+  await t.rejects(it.spend([charge('tokens')]), { name: 'Unavailable', retryAfter: 1_000 })
+  await sleep(100)
+  t.match(await it.spend([charge('requests')]), { ok: true, left: [null] })
+  await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '0'])
+  t.ok((await until(async () => (await it.take('a', 9, 1_000)) !== null)) < 2_000)
+})
+
+t.test('a copy that cannot be written or read is no copy, and nothing else', async (t) => {
+  const prefix = `t-${randomUUID()}`
+  const copies = cacheOn(t, server.url, { prefix, ...patient })
+  await copies.set('bad', 1n, 1_000)
+  const client = createClient({ url: server.url })
+  await client.connect()
+  t.teardown(() => client.destroy())
+  await client.set(`${prefix}:cache::junk`, '{', { expiration: { type: 'PX', value: 5_000 } })
+  events.length = 0
+  t.equal(await copies.get('bad'), undefined)
+  t.equal(await copies.get('junk'), undefined)
+  t.strictSame(events, [], 'the line stands')
+})
+
+t.test('settings are checked before anything runs', async (t) => {
+  t.throws(() => use(limiterPlugin, { url: 'nowhere' }), /^redis: url/)
+  t.throws(() => use(limiterPlugin, { url: 'redis://localhost', whenDown: { places: 'ajar' } }), /whenDown\.places/)
+  t.throws(() => use(cachePlugin, { url: 'redis://localhost', prefix: '{}' }), /prefix/)
+})
+
+t.test('no rejection went unheard', async (t) => t.strictSame(unhandled, []))

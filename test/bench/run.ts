@@ -1,0 +1,10 @@
+/** Ratios against a baseline of the same run; absolute times are only told. `npm run bench [name …]` */
+const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+  house: async () => (await import('./house.ts')).house(),
+}
+
+const wanted = process.argv.slice(2)
+for (const [name, run] of Object.entries(chapters)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  for (const line of await run()) console.log(`${name}: ${line}`)
+}

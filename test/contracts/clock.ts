@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { system } from '../../adapters/memory/host.ts'
+import type { Clock } from '../../core/ports/host.ts'
+import { proof } from './contract.ts'
+
+const lasted = async (work: () => Promise<unknown>): Promise<number> => {
+  const from = performance.now()
+  await work()
+  return performance.now() - from
+}
+
+// Timers may fire a millisecond early.
+const early = 2
+
+export const clock = proof({
+  contract: {
+    'tells milliseconds since the epoch': async (fresh: () => Promise<Clock>) => {
+      assert.ok(Math.abs((await fresh()).now() - Date.now()) < 1000)
+    },
+    'goes on': async (fresh) => {
+      const clock = await fresh()
+      const from = clock.now()
+      await wait(20)
+      const gone = clock.now() - from
+      assert.ok(gone >= 20 - early && gone < 2000)
+    },
+    'sleeps as long as it is told': async (fresh) => {
+      const clock = await fresh()
+      const gone = await lasted(() => clock.sleep(40))
+      assert.ok(gone >= 40 - early && gone < 2000)
+    },
+    'a sleep ends with the reason of its signal': async (fresh) => {
+      const clock = await fresh()
+      const stop = new AbortController()
+      const reason = new Error('enough')
+      setTimeout(() => stop.abort(reason), 10)
+      const gone = await lasted(() =>
+        assert.rejects(Promise.race([clock.sleep(3000, stop.signal), wait(500)]), (it) => it === reason),
+      )
+      assert.ok(gone < 500)
+    },
+    'does not fall asleep when the signal has fired': async (fresh) => {
+      const clock = await fresh()
+      const reason = new Error('enough')
+      const asleep = clock.sleep(300, AbortSignal.abort(reason))
+      await assert.rejects(Promise.race([asleep, wait(150)]), (it) => it === reason)
+    },
+    'a sleep longer than a timer can be does not end at once': async (fresh) => {
+      const clock = await fresh()
+      const stop = new AbortController()
+      const asleep = clock.sleep(2 ** 40, stop.signal).then(
+        () => 'woke',
+        () => 'stopped',
+      )
+      await wait(20)
+      stop.abort()
+      assert.equal(await asleep, 'stopped')
+    },
+    'an alarm rings once': async (fresh) => {
+      const clock = await fresh()
+      let rings = 0
+      const from = performance.now()
+      let rang = 0
+      const alarm = clock.alarm(20, () => {
+        rings++
+        rang = performance.now() - from
+      })
+      await wait(120)
+      alarm.off()
+      assert.equal(rings, 1)
+      assert.ok(rang >= 20 - early)
+    },
+    'an alarm put off begins its wait anew': async (fresh) => {
+      const clock = await fresh()
+      let rang = 0
+      const alarm = clock.alarm(80, () => (rang = performance.now()))
+      await wait(40)
+      const from = performance.now()
+      alarm.again()
+      await wait(250)
+      alarm.off()
+      assert.ok(rang - from >= 80 - early, 'it waited the whole time')
+    },
+    'an alarm turned off does not ring, and putting it off does not wake it': async (fresh) => {
+      const clock = await fresh()
+      let rings = 0
+      const alarm = clock.alarm(20, () => rings++)
+      alarm.off()
+      alarm.again()
+      await wait(80)
+      assert.equal(rings, 0)
+    },
+    'an alarm that has rung stays silent': async (fresh) => {
+      const clock = await fresh()
+      let rings = 0
+      const alarm = clock.alarm(10, () => rings++)
+      await wait(60)
+      alarm.again()
+      await wait(60)
+      alarm.off()
+      assert.equal(rings, 1)
+    },
+  },
+  right: () => system.clock,
+  wrong: {
+    'tells milliseconds since the epoch': () => ({ now: () => performance.now() }),
+    'goes on': ({ now }) => {
+      const stopped = now()
+      return { now: () => stopped }
+    },
+    'sleeps as long as it is told': ({ sleep }) => ({ sleep: (ms, signal) => sleep(ms / 2, signal) }),
+    'a sleep ends with the reason of its signal': ({ sleep }) => ({
+      sleep: (ms, signal) =>
+        sleep(ms, signal).catch((fault) => {
+          throw signal?.aborted ? new Error('aborted') : fault
+        }),
+    }),
+    'does not fall asleep when the signal has fired': ({ sleep }) => ({
+      sleep: (ms, signal) => sleep(ms, signal?.aborted ? undefined : signal),
+    }),
+    'a sleep longer than a timer can be does not end at once': ({ sleep }) => ({
+      sleep: (ms, signal) => sleep(ms | 0, signal),
+    }),
+    'an alarm rings once': ({ alarm }) => ({
+      alarm(ms, ring) {
+        const twice = alarm(ms * 2, ring)
+        const once = alarm(ms, ring)
+        return {
+          again: () => (once.again(), twice.again()),
+          off: () => (once.off(), twice.off()),
+        }
+      },
+    }),
+    'an alarm put off begins its wait anew': ({ alarm }) => ({
+      alarm: (ms, ring) => ({ ...alarm(ms, ring), again() {} }),
+    }),
+    'an alarm turned off does not ring, and putting it off does not wake it': ({ alarm }) => ({
+      alarm(ms, ring) {
+        let now = alarm(ms, ring)
+        return {
+          again() {
+            now.off()
+            now = alarm(ms, ring)
+          },
+          off: () => now.off(),
+        }
+      },
+    }),
+    'an alarm that has rung stays silent': ({ alarm }) => ({
+      alarm(ms, ring) {
+        let off = false
+        let now = alarm(ms, ring)
+        return {
+          again() {
+            now.off()
+            if (!off) now = alarm(ms, ring)
+          },
+          off() {
+            off = true
+            now.off()
+          },
+        }
+      },
+    }),
+  },
+})

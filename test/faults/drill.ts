@@ -1,0 +1,94 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pathToFileURL } from 'node:url'
+import { memory } from '../../adapters/memory/index.ts'
+import { createGateway } from '../../core/gateway.ts'
+import { use } from '../../core/plugin.ts'
+import type { SettingsInput } from '../../core/settings.ts'
+import openai from '../../plugins/providers/openai.ts'
+import type { Target } from './client.ts'
+import { deadUrl, startProvider } from './provider.ts'
+import { scenes, type Scene, type Stage, type Verdict } from './scenes.ts'
+
+export interface Result extends Verdict {
+  readonly scene: Scene
+}
+
+/** A gateway whose models have the names of the scenes; given the two backends' addresses. */
+export type StartGateway = (faulty: string, dead: string, settings: SettingsInput) => Promise<{ target: Target; close(): Promise<void> }>
+
+/** Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a minute. */
+export const settingsFor = (pace: number): SettingsInput => {
+  const ms = (full: number) => Math.max(1, Math.round(full * pace))
+  return {
+    models: Object.fromEntries(
+      scenes.map(({ name, continues, refused }) => [
+        name,
+        {
+          ...(continues && { continues }),
+          upstreams: [...(refused ? [{ provider: 'dead', priority: 1 }] : []), { provider: 'faulty', priority: 2 }],
+        },
+      ]),
+    ),
+    timeouts: { firstToken: ms(25_000), idle: ms(15_000), stalled: ms(30_000), heartbeat: ms(5_000) },
+  }
+}
+
+/** All scenes at once: none may disturb another. */
+export const drill = async (start: StartGateway, pace = 1): Promise<readonly Result[]> => {
+  const provider = await startProvider(pace)
+  const settings = settingsFor(pace)
+  const gateway = await start(provider.url, await deadUrl(), settings)
+  const stage: Stage = { target: gateway.target, provider, pace, stalled: 30_000 * pace }
+  try {
+    return await Promise.all(
+      scenes.map(async (scene) => {
+        try {
+          return { scene, ...(await scene.play(stage)) }
+        } catch (error) {
+          return { scene, mark: 'fail' as const, note: String(error) }
+        }
+      }),
+    )
+  } finally {
+    await gateway.close()
+    await provider.close()
+  }
+}
+
+/** Ours, listening on a free port. */
+export const startOurs: StartGateway = async (faulty, dead, settings) => {
+  const gateway = createGateway(
+    {
+      ...memory(),
+      upstreams: [
+        use(openai, { baseUrl: faulty, apiKey: 'unused' }, 'faulty'),
+        use(openai, { baseUrl: dead, apiKey: 'unused' }, 'dead'),
+      ],
+    },
+    settings,
+  )
+  const { credential } = await gateway.keys.create({ name: 'drill' })
+  const server = createServer(gateway.listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    target: { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/std`, key: credential },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await gateway.close()
+    },
+  }
+}
+
+export const scorecard = (results: readonly Result[]): string => {
+  const lines = results.map(({ scene, mark, note }) => `${scene.name}  ${mark.padEnd(8)}${scene.title}${note && ` (${note})`}`)
+  const marks = ['pass', 'partial', 'safe', 'fail'].map((mark) => `${results.filter((it) => it.mark === mark).length} ${mark}`)
+  return `${lines.join('\n')}\n\n${marks.join(' · ')}\n`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const results = await drill(startOurs, process.argv.includes('--quick') ? 0.1 : 1)
+  process.stdout.write(scorecard(results))
+  process.exitCode = results.every(({ mark }) => mark === 'pass') ? 0 : 1
+}
