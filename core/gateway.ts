@@ -5,6 +5,9 @@ import { Container, type Fitting } from './container.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/documents.ts'
 import { metrics } from './http/metrics.ts'
+import { inference } from './inference/attempt.ts'
+import { catalog } from './inference/catalog.ts'
+import { meter } from './inference/meter.ts'
 import { serverFor } from './http/server.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { flaw, plugin, use } from './plugin.ts'
@@ -55,7 +58,7 @@ export const createGateway = (adapters: Adapters, settings: SettingsInput = {}):
   for (const fitting of fittings) container.fit(fitting)
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked.output })))
   container.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, metrics]) container.fit(use<any, any, any>(part))
+  for (const part of [keyring, metrics, catalog, inference, meter]) container.fit(use<any, any, any>(part))
 
   const routes = table(checked.output.surfaces)
   const served = app([...routes, ...documents(routes, checked.output)], container, (path) => lost(path, checked.output))

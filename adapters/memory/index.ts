@@ -1,7 +1,7 @@
 import type { Adapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
+import rehearsal from '../../plugins/providers/rehearsal.ts'
 import getTime from '../../plugins/tools/getTime.ts'
-
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
 import { clock, fetch, log, random } from './host.ts'
@@ -18,6 +18,6 @@ export const memory = (): Adapters => ({
   rateLimiter: use(rateLimiter),
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),
-  upstreams: [],
+  upstreams: [use(rehearsal)],
   tools: [use(getTime)],
 })

@@ -136,7 +136,7 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
       }
       const timer = setTimeout(() => {
         // What has arrived is read first, and a process that was itself busy allows for it: neither is a silent Redis.
-        if (performance.now() - asked > patience + 4) setTimeout(giveUp, 8)
+        if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
         else setImmediate(giveUp)
       }, patience)
       it.waiting++

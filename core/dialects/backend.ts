@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
 import type { Answer, Clock } from '../ports/host.ts'
 
@@ -6,6 +7,13 @@ const most = 64 * 1024 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
 const refusal = 16 * 1024
 const patience = 1_000
+
+/** A setting: where a backend is, without a slash at the end. */
+export const BaseUrl = v.pipe(
+  v.string(),
+  v.url(),
+  v.transform((url) => url.replace(/\/+$/, '')),
+)
 
 /** What a status other than 2xx means. */
 export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {

@@ -1,12 +1,11 @@
 import { UpstreamFailed } from '../errors.ts'
 import type { Answer, Clock, Fetch } from '../ports/host.ts'
-import type { ChatCall, Model, ModelType, Upstream } from '../ports/upstream.ts'
+import type { ChatCall, Model, SpeakCall, TranscribeCall, Upstream, WireUsage } from '../ports/upstream.ts'
 import { accepted, garbled, readBytes, readObject } from './backend.ts'
 import { chunksOf, completionOf } from './chat-chunks.ts'
 import { usageOf } from './chat-completions.ts'
 import { form } from './form.ts'
 import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
-import type { SpeakCall, TranscribeCall, WireUsage } from '../ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -79,7 +78,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
       const body = { model, input: texts, encoding_format: 'base64', ...(dimensions !== undefined && { dimensions }) }
       const { data, usage } = await readObject(await post('/embeddings', model, JSON.stringify(body), signal))
       const vectors = vectorsOf(data, texts.length)
-      return { vectors, usage: usageOf({ completion_tokens: 0, ...(usage as WireUsage) }) ?? { input: 0, output: 0 } }
+      return { vectors, usage: usageOf(usage as WireUsage) ?? { input: 0, output: 0 } }
     },
 
     async transcribe(call, signal) {
@@ -106,8 +105,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
   }
 }
 
-const plainModel = (entry: Fields, type: ModelType = 'CHAT'): Model | null =>
-  typeof entry['id'] === 'string' ? { id: entry['id'], type } : null
+const plainModel = ({ id }: Fields): Model | null => (typeof id === 'string' ? { id, type: 'CHAT' } : null)
 
 const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
   const { model, stream, prefix } = call

@@ -91,8 +91,10 @@ export const completionOf = (body: Record<string, unknown>): Completion => {
 const checked = (body: Record<string, unknown>): Loose => {
   if (body['choices'] == null && body['usage'] != null) body['choices'] = []
   if (!Array.isArray(body['choices'])) throw garbled('No choices in the answer')
-  for (const choice of body['choices'])
+  for (const choice of body['choices']) {
     if (typeof choice !== 'object' || choice === null) throw garbled('A choice that is none')
+    if (choice.error != null) throw toldFault(choice.error)
+  }
   return body as Loose
 }
 

@@ -11,7 +11,8 @@ export const normalised = (given: readonly unknown[]): readonly number[] | null 
   const digits = Math.max(2, ...given.map(decimals))
   const sum = given.reduce((sum, it) => sum + it, 0)
   if (Math.abs(sum - 1) > 1e-6 + given.length * 0.5 * 10 ** -digits) return null
-  return given.map((it) => it / sum)
+  // What is off by nothing but arithmetic stays as it came, to the last digit.
+  return Math.abs(sum - 1) < 1e-12 ? given : given.map((it) => it / sum)
 }
 
 export const isProbability = (it: unknown): it is number => typeof it === 'number' && it >= 0 && it <= 1

@@ -38,8 +38,6 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly backend: string | null
   /** As the backend counted, all parts of a rescued answer together; null while or when it did not say. */
   readonly usage: WireUsage | null
-  /** Some of `usage` is our guess. */
-  readonly guessed: boolean
   /** Characters of text that were given so far. */
   readonly size: number
   /** Attempts that the caller was not told of yet; whoever tells takes them out. */
@@ -110,14 +108,14 @@ export const inference = plugin({
       )
       const usage = completion.usage ?? null
       const answer = { kind: 'completion', completion } as const
-      return { answer, backend: candidate.provider, usage, guessed: false, size: sizeOf(completion), notes }
+      return { answer, backend: candidate.provider, usage, size: sizeOf(completion), notes }
     }
 
     const stream = (task: ChatTask, signal: AbortSignal): Served<Chunks> => {
       const { entry, body, total = timeouts.total } = task
       const candidates = order({ ...task, ability: 'chat' })
       const given = rescuable(entry, body)
-      const live: Live = { backend: null, usage: null, guessed: false, size: 0, notes: [] }
+      const live: Live = { backend: null, usage: null, size: 0, notes: [] }
 
       const search = (after: Candidate | null): Search<Opened> =>
         seek(searching, {

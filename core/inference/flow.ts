@@ -18,8 +18,6 @@ export interface Live {
   /** Who answers; null until the first token. */
   backend: string | null
   usage: WireUsage | null
-  /** Some of `usage` is our guess. */
-  guessed: boolean
   /** Characters of text so far, thoughts included. */
   size: number
   /** Attempts that nobody was told of yet. */
@@ -219,9 +217,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     rescues++
     watch?.off()
     watch = null
-    const lost = live.usage ?? (before ? sum(before, lostUsage(given!)) : lostUsage(given!))
-    live.guessed ||= live.usage === null
-    before = lost
+    before = live.usage ?? (before ? sum(before, lostUsage(given!)) : lostUsage(given!))
     live.usage = null
     woven = weave(given!)
     look(from)

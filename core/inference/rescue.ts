@@ -1,3 +1,4 @@
+import { wireUsage } from '../dialects/chat-completions.ts'
 import type { ChatBody, Chunk, ChunkChoice, WireUsage } from '../ports/upstream.ts'
 import type { Entry } from './entry.ts'
 import { inputOf, tokensOf } from './tokens.ts'
@@ -45,19 +46,16 @@ export const remaining = ({ body, text }: Given): ChatBody => {
 }
 
 /** What the broken part cost, when its backend could not say so any more. */
-export const lostUsage = ({ body, text }: Given): WireUsage => {
-  const prompt_tokens = inputOf(body)
-  const completion_tokens = tokensOf(text)
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
-}
+export const lostUsage = ({ body, text }: Given): WireUsage =>
+  wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
 
 /** Counts of two parts of one answer; details are those of the later one. */
-export const sum = (a: WireUsage, b: WireUsage): WireUsage => ({
-  ...b,
-  prompt_tokens: a.prompt_tokens + b.prompt_tokens,
-  completion_tokens: a.completion_tokens + b.completion_tokens,
-  total_tokens: a.total_tokens + b.total_tokens,
-})
+export const sum = (a: WireUsage, b: WireUsage): WireUsage => {
+  const prompt_tokens = (a.prompt_tokens ?? 0) + (b.prompt_tokens ?? 0)
+  const completion_tokens = (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0)
+  const total_tokens = prompt_tokens + completion_tokens
+  return { ...b, prompt_tokens, completion_tokens, total_tokens, ...(a['estimated'] === true && { estimated: true }) }
+}
 
 /** Makes chunks of a continuation fit behind what was given; null for one that says nothing new. */
 export type Weave = (chunk: Chunk) => Chunk | null

@@ -1,3 +1,4 @@
+import { usageOf as read } from '../dialects/chat-completions.ts'
 import type { ChatBody, Json, Usage, WireUsage } from '../ports/upstream.ts'
 
 const perMessage = 4
@@ -42,19 +43,5 @@ const weigh = (value: unknown): number => {
   return bytes
 }
 
-/** Our counts from those of the common chat format. */
-export const usageOf = (wire: WireUsage): Usage => {
-  const reasoning = detail(wire['completion_tokens_details'], 'reasoning_tokens')
-  const cached = detail(wire['prompt_tokens_details'], 'cached_tokens')
-  return {
-    input: wire.prompt_tokens,
-    output: wire.completion_tokens,
-    ...(reasoning > 0 && { reasoning }),
-    ...(cached > 0 && { cached }),
-  }
-}
-
-const detail = (details: unknown, name: string): number => {
-  const count = (details as Readonly<Record<string, unknown>> | null | undefined)?.[name]
-  return typeof count === 'number' ? count : 0
-}
+/** What a backend says it counted; nothing, and marked so, when that is no count. */
+export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, output: 0, estimated: true }

@@ -44,6 +44,8 @@ export type SealedReply =
       readonly kind: 'body'
       readonly status: number
       readonly body: Readonly<Record<string, unknown>>
+      /** Fixed words when it failed after opening; what exactly is sealed in the body. */
+      readonly failure: string | null
       readonly trailer: Trailer
     }
   | {

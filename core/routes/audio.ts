@@ -42,7 +42,7 @@ const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> 
     provider: first('provider'),
   })
   if (result.success) return result.output
-  const validator = result.issues.map((issue) => [v.getDotPath(issue) ?? 'body', `expected ${issue.expected ?? issue.type}`])
+  const validator = result.issues.map((issue) => [v.getDotPath(issue) ?? 'body', `expected ${issue.expected}`])
   throw new BadRequest('Validation failed', { validator: Object.fromEntries(validator) })
 }
 

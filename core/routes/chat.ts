@@ -1,13 +1,13 @@
-import { chatRequest, split } from '../dialects/chat-completions.ts'
+import { asksUsage, ChatRequest, endMark, printChunk, printCompletion, split, usageOf, withoutUsage } from '../dialects/chat-completions.ts'
 import type { GatewayError } from '../errors.ts'
-import { events, json, type ServerEvent } from '../http/reply.ts'
+import { events, text, type ServerEvent } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Inference, type Served } from '../inference/attempt.ts'
 import { Catalog, type Entry } from '../inference/catalog.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
 import { affinityOf } from '../inference/pick.ts'
-import { estimateOf, usageOf } from '../inference/tokens.ts'
-import type { ChatBody, Chunk, Usage } from '../ports/upstream.ts'
+import { estimateOf } from '../inference/tokens.ts'
+import type { Chunk, Usage } from '../ports/upstream.ts'
 import { served } from './serving.ts'
 
 const complete = route({
@@ -15,25 +15,21 @@ const complete = route({
   path: '/std/chat/completions',
   summary: 'Answers a conversation, whole or as a stream of events.',
   access: { scope: 'chats.completion' },
-  body: { read: 'json', schema: chatRequest, bytes: ({ bodies }) => bodies.chat },
+  body: { read: 'json', schema: ChatRequest, bytes: ({ bodies }) => bodies.chat },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ id, input, caller, signal }, { catalog, inference, meter }) {
-    const { model, provider, stream, body: said } = split(input)
+    const { model, provider, stream, body } = split(input)
     const entry = await served(catalog, caller, model, 'chat', signal)
-    const counted = stream && !countsAsked(said)
-    const body = counted ? { ...said, stream_options: { ...options(said), include_usage: true } } : said
     const estimate = estimateOf(body)
     const reservation = await meter.reserve(caller, entry, estimate)
-    const usageIn = ({ usage, guessed, size }: Served): Usage =>
-      usage === null
-        ? { input: estimate.input, output: Math.ceil(size / 4), estimated: true }
-        : { ...usageOf(usage), ...(guessed && { estimated: true }) }
+    const usageIn = ({ usage, size }: Served): Usage =>
+      usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true }
     try {
       const task = { entry, body, provider, affinity: affinityOf(entry, caller.organization, body) }
       if (stream) {
         const it = await inference.chat({ ...task, stream }, signal)
         return events(
-          printing(it, entry, reservation, usageIn, counted),
+          printing(it, entry, reservation, usageIn, asksUsage(body)),
           (error) => ({ data: broken(error, id) }),
           () => ({ comment: 'waiting' }),
           reservation.headers,
@@ -41,7 +37,7 @@ const complete = route({
       }
       const it = await inference.chat({ ...task, stream }, signal)
       void reservation.settle(usageIn(it), it.backend)
-      return json({ ...it.answer.completion, model: entry.name }, 200, reservation.headers)
+      return text(printCompletion(it.answer.completion, entry.name), undefined, 200, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -49,17 +45,13 @@ const complete = route({
   },
 })
 
-const options = (body: ChatBody) => body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
-
-const countsAsked = (body: ChatBody): boolean => options(body)?.include_usage === true
-
 /** Chunks as events, the end mark after a clean end alone; settles the reservation however it ends. */
 const printing = (
   it: Served & { readonly answer: { readonly kind: 'chunks' } },
   { name }: Entry,
   reservation: Reservation<Usage>,
   usageIn: (it: Served) => Usage,
-  withoutUsage: boolean,
+  asked: boolean,
 ): AsyncIterableIterator<ServerEvent> => {
   const chunks = it.answer.chunks[Symbol.asyncIterator]()
   let pending: ServerEvent | null = null
@@ -75,8 +67,9 @@ const printing = (
       settle()
       return { value: end, done: false }
     }
-    if (withoutUsage && value.choices.length === 0 && value.usage != null) return chunks.next().then(took, broke)
-    const event = { data: JSON.stringify(withoutUsage ? { ...value, model: name, usage: undefined } : { ...value, model: name }) }
+    const chunk = asked ? value : withoutUsage(value)
+    if (chunk === null) return chunks.next().then(took, broke)
+    const event = { data: printChunk(chunk, name) }
     if (it.notes.length === 0) return { value: event, done: false }
     pending = event
     return { value: { comment: it.notes.splice(0).join(', ') }, done: false }
@@ -108,7 +101,7 @@ const printing = (
   }
 }
 
-const end: ServerEvent = { data: '[DONE]' }
+const end: ServerEvent = { data: endMark }
 
 /** What a stream says that can't be finished; no end mark follows. */
 const broken = (error: GatewayError, id: string): string =>

@@ -1,20 +1,25 @@
 import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 import { admin } from './admin.ts'
+import { chat } from './chat.ts'
+import { decisions } from './decision.ts'
 import { health } from './health.ts'
+import { media } from './media.ts'
+import { models } from './models.ts'
 import { tools } from './tools.ts'
+import { usage } from './usage.ts'
 
 type Surface = Settings['surfaces'][number]
 
 /** The whole surface on one screen. */
 const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
-  decision: [],
-  chat: [],
+  decision: decisions,
+  chat: [...chat, ...models, ...media],
   rvenc: [],
   tools,
   files: [],
   index: [],
-  admin,
+  admin: [...admin, ...usage],
 }
 
 export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [

@@ -29,7 +29,7 @@ export const unwrapKey = (kek: Uint8Array, wrapped: Uint8Array): Uint8Array | nu
 const buckets = { name: 32, mime: 128 } as const
 
 /** A file's name or kind, padded so that its length says little. */
-export const sealLabel = (dek: Uint8Array, label: 'name' | 'mime', text: string, nonce = randomBytes(24)): Uint8Array =>
+export const sealLabel = (dek: Uint8Array, label: 'name' | 'mime', text: string, nonce: Uint8Array = randomBytes(24)): Uint8Array =>
   sealWith(fileKey(dek, label), nonce, padded(utf8(text), buckets[label], buckets[label]))
 
 /** Null when it does not open. */
@@ -39,7 +39,7 @@ export const openLabel = (dek: Uint8Array, label: 'name' | 'mime', sealed: Uint8
 }
 
 /** Version 1: the content in one piece, under the DEK itself. */
-export const sealWhole = (dek: Uint8Array, plain: Uint8Array, nonce = randomBytes(24)): Uint8Array =>
+export const sealWhole = (dek: Uint8Array, plain: Uint8Array, nonce: Uint8Array = randomBytes(24)): Uint8Array =>
   sealWith(dek, nonce, plain)
 
 export const openWhole = (dek: Uint8Array, content: Uint8Array): Uint8Array | null => openWith(dek, content)
@@ -55,7 +55,7 @@ const nonceOf = (prefix: Uint8Array, index: number, last: boolean): Uint8Array =
 export async function* sealContent(
   dek: Uint8Array,
   plain: AsyncIterable<Uint8Array>,
-  prefix = randomBytes(prefixLength),
+  prefix: Uint8Array = randomBytes(prefixLength),
 ): AsyncGenerator<Uint8Array> {
   const key = fileKey(dek, 'content')
   yield concat(prefix, new Uint8Array(headLength - prefixLength))

@@ -70,7 +70,7 @@ export const log = proof({
     'says when': async (fresh) => {
       const kept = await fresh()
       kept.log.info('a')
-      assert.ok(Math.abs(new Date(lines(kept)[0]?.['time'] as number).getTime() - Date.now()) < 5000)
+      assert.ok(Math.abs(new Date(lines(kept)[0]?.['time'] as number).getTime() - Date.now()) < 5000, 'just now')
     },
     'keeps the facts beside the cause': async (fresh) => {
       const kept = await fresh()
@@ -81,7 +81,7 @@ export const log = proof({
       const kept = await fresh()
       kept.log.error('broken', {}, raise())
       const text = kept.written()
-      for (const word of ['BadRequest', 'RangeError', 'EFAR']) assert.ok(text.includes(word))
+      for (const word of ['BadRequest', 'RangeError', 'EFAR']) assert.ok(text.includes(word), word)
       assert.match(text, /at raise .*log\.[tj]s:\d+:\d+/)
     },
     'writes nothing that a cause says': async (fresh) => {
@@ -90,7 +90,7 @@ export const log = proof({
       kept.log.error('broken', {}, canary)
       kept.log.error('broken', {}, { message: canary, cause: new Error(canary) })
       assert.equal(lines(kept).length, 3)
-      assert.ok(!kept.written().includes(canary))
+      assert.ok(!kept.written().includes(canary), 'no canary')
     },
     'bears causes without end': async (fresh) => {
       const kept = await fresh()
@@ -101,7 +101,7 @@ export const log = proof({
       for (let i = 0; i < 10_000; i++) deep = new Error('deep', { cause: deep })
       kept.log.error('deep', {}, deep)
       assert.equal(lines(kept).length, 2)
-      assert.ok(kept.written().length < 64 * 1024)
+      assert.ok(kept.written().length < 64 * 1024, 'a short line')
     },
   },
   right: keep,

@@ -27,11 +27,14 @@ export const random = proof({
       assert.deepEqual(given, copy)
     },
     'fractions lie between 0 and 1, 1 left out': async (fresh) => {
-      assert.ok(many(await fresh()).every((it) => it >= 0 && it < 1))
+      assert.ok(
+        many(await fresh()).every((it) => it >= 0 && it < 1),
+        'all of them',
+      )
     },
     'fractions spread over the whole': async (fresh) => {
       const tenths = new Set(many(await fresh()).map((it) => Math.floor(it * 10)))
-      for (let tenth = 0; tenth < 10; tenth++) assert.ok(tenths.has(tenth))
+      for (let tenth = 0; tenth < 10; tenth++) assert.ok(tenths.has(tenth), 'every tenth')
     },
   },
   right: () => system.random,

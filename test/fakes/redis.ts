@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A real Redis without persistence. All but `url` and `close` throw when the server is not ours. */
@@ -85,6 +85,34 @@ export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | 
     async close() {
       process.off('exit', kill)
       await stop()
+    },
+  }
+}
+
+/** A wire to a server that can be cut without either end being told: what goes in meanwhile is lost, and old connections stay so. */
+export const wireTo = async (url: string) => {
+  let whole = true
+  const sockets = new Set<Socket>()
+  const entry = createServer((near) => {
+    let mine = whole
+    const far = connect(Number(new URL(url).port), new URL(url).hostname)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from.on('error', () => {}).on('close', () => to.destroy()))
+      from.on('data', (bytes) => (mine &&= whole) && to.write(bytes))
+    }
+  }).listen(0, '127.0.0.1')
+  await once(entry, 'listening')
+  return {
+    url: `redis://127.0.0.1:${(entry.address() as AddressInfo).port}`,
+    cut: () => void (whole = false),
+    mend: () => void (whole = true),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      entry.close()
+      await once(entry, 'close')
     },
   }
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { memory } from '../../adapters/memory/index.ts'
+import { fetch } from '../../adapters/production/host.ts'
 import { createGateway } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import type { SettingsInput } from '../../core/settings.ts'
@@ -61,9 +62,10 @@ export const startOurs: StartGateway = async (faulty, dead, settings) => {
   const gateway = createGateway(
     {
       ...memory(),
+      fetch: use(fetch),
       upstreams: [
-        use(openai, { baseUrl: faulty, apiKey: 'unused' }, 'faulty'),
-        use(openai, { baseUrl: dead, apiKey: 'unused' }, 'dead'),
+        use(openai, { baseUrl: faulty, continuation: { continue_final_message: true } }, 'faulty'),
+        use(openai, { baseUrl: dead }, 'dead'),
       ],
     },
     settings,

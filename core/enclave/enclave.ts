@@ -1,0 +1,82 @@
+import type { Container } from '../container.ts'
+import { NotFound } from '../errors.ts'
+import { Clock } from '../ports/host.ts'
+import type { Enclave, Evidence, Keyset, SealedReply } from '../ports/enclave.ts'
+import { Prover } from '../ports/prover.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Kem, kems } from '../wire/kem.ts'
+import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
+import { chat, chatNeeds } from './chat.ts'
+import { Epochs } from './epochs.ts'
+import { Misbound, type Opened, type Outer, opening } from './open.ts'
+import { sealedFailure } from './reply.ts'
+
+export interface Inside {
+  /** Ms that a key may be sealed to. */
+  readonly epoch: number
+  readonly kems: readonly Kem['name'][]
+  /** Refuse sealed JSON that does not name its route. */
+  readonly requireBinding: boolean
+  readonly releaseDigest: Uint8Array
+}
+
+interface Chapter {
+  readonly outer: Outer
+  run(opened: Opened, grant: Parameters<Enclave['handle']>[2], signal: AbortSignal): Promise<SealedReply>
+}
+
+/** The inside of the sealed path: route → open → run → seal. */
+export const enclave = (container: Container, settings: Inside): Enclave => {
+  const { clock, prover } = container.supply({ clock: Clock, prover: Prover })
+  const epochs = new Epochs(clock, { length: settings.epoch, kems: settings.kems, releaseDigest: settings.releaseDigest })
+  const open = opening(epochs, settings.requireBinding)
+  const forChat = container.supply(chatNeeds)
+
+  const chapters: Readonly<Record<string, Chapter>> = {
+    'rvenc/chat/completions': {
+      outer: { params: 'encryptedInference', nonce: 'nonce', parts: {}, kid: 'enclaveKid' },
+      run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
+    },
+  }
+
+  let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
+
+  const published = async (challenge: Uint8Array): Promise<Keyset> => {
+    const body = epochs.keyset()
+    const bytes = printKeyset(body)
+    const keyset = toHex(bytes)
+    const plain = challenge.every((byte) => byte === 0)
+    const evidence = plain && cached?.keyset === keyset ? cached.evidence : await prover.prove(reportData(bytes, challenge))
+    if (plain) cached = { keyset, evidence }
+    const keys = body.keys.map((key) => ({
+      enclaveKid: enclaveKid(key),
+      kem: kems.find(({ id }) => id === key.kem)!.name,
+      public_key: toHex(key.publicKey),
+      not_before: key.notBefore,
+      not_after: key.notAfter,
+    }))
+    return { keyset, keys, evidence }
+  }
+
+  return {
+    keys: () => published(new Uint8Array(32)),
+    attest: (challenge) => published(challenge),
+    async handle(route, sealed, grant, signal) {
+      const chapter = chapters[route]
+      if (chapter === undefined) throw new NotFound('Not found')
+      let opened: Opened
+      try {
+        opened = open(route, chapter.outer, sealed)
+      } catch (error) {
+        if (error instanceof Misbound) return sealedFailure(error.opened.secret, error)
+        throw error
+      }
+      try {
+        return await chapter.run(opened, grant, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        return sealedFailure(opened.secret, error)
+      }
+    },
+  }
+}

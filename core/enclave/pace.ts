@@ -1,0 +1,81 @@
+import type { Clock } from '../ports/host.ts'
+import type { Chunk } from '../ports/upstream.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { bucket } from '../wire/frames.ts'
+import { merged } from './merge.ts'
+
+const tick = 50
+const most = 512
+
+export interface Paced {
+  readonly chunk: Chunk
+  readonly text: Uint8Array
+}
+
+/**
+ * Chunks at fixed moments: the first one at once, then at most one every 50 ms, counted from it. What came in between is
+ * merged, as much as fills one bucket, so that neither the times nor the sizes of frames tell the lengths of tokens.
+ * Ends, or throws, once everything before the end was given.
+ */
+export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal: AbortSignal): AsyncGenerator<Paced> {
+  const queue: Chunk[] = []
+  let ended = false
+  let fault: { readonly error: unknown } | null = null
+  let wake: () => void = () => {}
+  let resume: () => void = () => {}
+  const source = chunks[Symbol.asyncIterator]()
+
+  const read = async () => {
+    for (;;) {
+      const { done, value } = await source.next()
+      if (done) return
+      queue.push(value)
+      wake()
+      if (queue.length >= most) await new Promise<void>((go) => (resume = go))
+      if (ended) return
+    }
+  }
+  const reading = read()
+    .catch((error: unknown) => {
+      fault = { error }
+    })
+    .finally(() => {
+      ended = true
+      wake()
+    })
+
+  const take = (): Paced => {
+    let chunk = queue.shift()!
+    let text = utf8(JSON.stringify(chunk))
+    while (queue.length > 0) {
+      const more = merged(chunk, queue[0]!)
+      const longer = utf8(JSON.stringify(more))
+      if (longer.length > bucket) break
+      queue.shift()
+      chunk = more
+      text = longer
+    }
+    resume()
+    return { chunk, text }
+  }
+
+  try {
+    let began = 0
+    for (let first = true; ; first = false) {
+      while (queue.length === 0 && !ended) await new Promise<void>((go) => (wake = go))
+      if (!first) {
+        const late = (clock.now() - began) % tick
+        await clock.sleep(tick - late, signal)
+      }
+      if (queue.length === 0) break
+      yield take()
+      if (first) began = clock.now()
+    }
+    if (fault !== null) throw (fault as { readonly error: unknown }).error
+  } finally {
+    ended = true
+    resume()
+    await source.return?.()
+    await reading
+  }
+}

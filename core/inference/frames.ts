@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pLimit from 'p-limit'
+import { BadRequest } from '../errors.ts'
+
+/** Kilobytes of address space, seconds of work, and ms by the wall, for one decoder. */
+const memory = 2 * 1024 * 1024
+const work = 10
+const patience = 8_000
+
+/** 1920 by 1080, and the rows that make the height a multiple of sixteen. */
+const mostPixels = 1920 * 1088
+
+// As many decoders at once as there are cores, whoever asks.
+const turn = pLimit(availableParallelism())
+
+/** Pictures of an MP4 file at these seconds, as JPEG. Throws BadRequest when one can't be read, or nothing here can read any. */
+export const sample = (
+  video: Uint8Array,
+  seconds: readonly number[],
+  signal: AbortSignal,
+  decoder = 'ffmpeg',
+): Promise<readonly Uint8Array[]> =>
+  turn(async () => {
+    signal.throwIfAborted()
+    const folder = await mkdtemp(join(tmpdir(), 'frames-'))
+    try {
+      const source = join(folder, 'video')
+      await writeFile(source, video, { mode: 0o600 })
+      const pictures = seconds.map((_, index) => join(folder, `${index}.jpg`))
+      await run(decoder, argumentsFor(source, seconds, pictures), signal)
+      const frames = await Promise.all(pictures.map((picture) => readFile(picture).catch(() => null)))
+      if (!frames.every(isJpeg)) throw new BadRequest('The video could not be sampled')
+      return frames
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+const isJpeg = (bytes: Uint8Array | null): bytes is Uint8Array =>
+  bytes !== null && bytes.length > 3 && bytes[0] === 0xff && bytes[1] === 0xd8
+
+/** One input a picture, so that each is sought from the key frame before it. */
+const argumentsFor = (source: string, seconds: readonly number[], pictures: readonly string[]): readonly string[] => [
+  ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1'],
+  ...seconds.flatMap((at) => [
+    ...['-protocol_whitelist', 'file,pipe', '-f', 'mov', '-max_pixels', `${mostPixels}`, '-threads', '1'],
+    ...['-an', '-sn', '-dn', '-ss', at.toFixed(3), '-i', source],
+  ]),
+  ...pictures.flatMap((picture, index) => [
+    ...[
+      '-map',
+      `${index}:v:0`,
+      '-frames:v',
+      '1',
+      '-c:v',
+      'mjpeg',
+      '-q:v',
+      '3',
+      '-pix_fmt',
+      'yuvj420p',
+      '-threads',
+      '1',
+    ],
+    ...['-f', 'image2', '-update', '1', picture],
+  ]),
+]
+
+/** Nothing of what the decoder says is read, and none of our environment but the search path is given to it. */
+const run = (decoder: string, given: readonly string[], signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const limits = `ulimit -v ${memory} 2>/dev/null; ulimit -t ${work} 2>/dev/null; exec "$@"`
+    const child = spawn('/bin/sh', ['-c', limits, 'sh', decoder, ...given], {
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] },
+      signal,
+      timeout: patience,
+      killSignal: 'SIGKILL',
+    })
+    const missing = () => new BadRequest('This deployment cannot sample video')
+    child.once('error', () => reject(signal.aborted ? signal.reason : missing()))
+    child.once('close', (code) => {
+      if (signal.aborted) reject(signal.reason)
+      else if (code === 127) reject(missing())
+      else if (code !== 0) reject(new BadRequest('The video could not be sampled'))
+      else resolve()
+    })
+  })

@@ -1,0 +1,90 @@
+import { readPlain } from '../dialects/json.ts'
+import type { Completion } from '../ports/upstream.ts'
+
+/** What one read gives for the marks, in the order shown. */
+export interface Odds {
+  /** Sums to 1. */
+  readonly probabilities: readonly number[]
+  readonly labelMass?: number
+  readonly truncated?: boolean
+}
+
+/** A label that is out of sight is of no account below this share of what is seen. */
+const negligible = 0.01
+/** So little mass means that the model answered something else. */
+const least = 0.01
+
+/** Null when the backend gave no log-probabilities, `astray` when they lie elsewhere than on the marks. */
+export const oddsOf = (
+  completion: Completion,
+  marks: readonly string[],
+  temperature: number,
+): Odds | 'astray' | null => {
+  const seen = firstToken(completion)
+  if (seen === null) return null
+  const masses = new Map(marks.map((mark) => [fold(mark), 0]))
+  for (const [token, probability] of seen) {
+    const mark = fold(token)
+    const mass = masses.get(mark)
+    if (mass !== undefined) masses.set(mark, mass + probability)
+  }
+  const each = marks.map((mark) => masses.get(fold(mark))!)
+  const mass = each.reduce((sum, it) => sum + it, 0)
+  if (mass < least) return 'astray'
+  const cooled = each.map((it) => (it === 0 ? 0 : Math.pow(it / mass, 1 / temperature)))
+  const total = cooled.reduce((sum, it) => sum + it, 0)
+  return {
+    probabilities: cooled.map((it) => it / total),
+    labelMass: Math.min(1, mass),
+    truncated: each.includes(0) && hidden([...seen.values()]) > negligible * mass,
+  }
+}
+
+/** The most that a token may have that is not among those seen. */
+const hidden = (seen: readonly number[]): number =>
+  Math.min(Math.min(...seen), Math.max(0, 1 - seen.reduce((sum, it) => sum + it, 0)))
+
+/** Tokenizers tell apart what a reader does not: a space ahead, and the case. */
+const fold = (token: string): string =>
+  token
+    .replace(/^[\s\u0120\u2581]+/, '')
+    .trimEnd()
+    .toLowerCase()
+
+interface Told {
+  readonly token?: unknown
+  readonly logprob?: unknown
+}
+
+/** Each likely first token with its probability; one that is listed twice counts once. */
+const firstToken = (completion: Completion): ReadonlyMap<string, number> | null => {
+  const logprobs = completion.choices[0]?.logprobs as {
+    content?: readonly (Told & { top_logprobs?: unknown })[] | null
+  } | null
+  const chosen = Array.isArray(logprobs?.content) ? logprobs.content[0] : null
+  if (!chosen) return null
+  const top = Array.isArray(chosen.top_logprobs) ? (chosen.top_logprobs as readonly Told[]) : []
+  const seen = new Map<string, number>()
+  for (const told of [...top, chosen]) {
+    if (typeof told?.token !== 'string' || typeof told.logprob !== 'number' || !(told.logprob <= 1e-3)) continue
+    if (!seen.has(told.token)) seen.set(told.token, Math.min(1, Math.exp(told.logprob)))
+  }
+  return seen.size > 0 ? seen : null
+}
+
+/** Null when the answer is no weight for each mark and nothing else. */
+export const weighedOdds = (completion: Completion, marks: readonly string[]): Odds | null => {
+  const content = completion.choices[0]?.message.content
+  if (typeof content !== 'string') return null
+  let said: unknown
+  try {
+    said = readPlain(content)
+  } catch {
+    return null
+  }
+  if (typeof said !== 'object' || said === null || Object.keys(said).length !== marks.length) return null
+  const weights = marks.map((mark) => (said as Readonly<Record<string, unknown>>)[mark])
+  if (!weights.every((it): it is number => typeof it === 'number' && it >= 0 && it <= 100)) return null
+  const sum = weights.reduce((sum, it) => sum + it, 0)
+  return sum > 0 ? { probabilities: weights.map((it) => it / sum) } : null
+}

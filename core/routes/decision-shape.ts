@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import type { DecisionRequest } from '../dialects/typed-decision.ts'
+import { modelEntry } from './models.ts'
+import { provider } from './provider.ts'
+
+const described = v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown()), v.null()])
+const instructions = v.optional(described, null)
+const most = (count: number) => v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(count)))
+const one = (pattern: RegExp) => v.nullish(v.pipe(v.array(v.pipe(v.string(), v.regex(pattern))), v.maxLength(1)))
+
+const question = v.variant('type', [
+  v.looseObject({ type: v.literal('choice'), instructions, criteria: v.record(v.string(), described) }),
+  v.looseObject({
+    type: v.literal('noul'),
+    instructions,
+    criteria: v.nullish(v.object({ true: v.optional(described), false: v.optional(described) })),
+  }),
+  v.looseObject({
+    type: v.literal('score'),
+    instructions,
+    criteria: v.pipe(v.array(described), v.minLength(2), v.maxLength(10)),
+  }),
+])
+
+/** What the body looks like. `parseDecision` reads it, since here the order of keys matters and has no place in a schema. */
+export const decisionRequest = v.looseObject({
+  model: v.string(),
+  state: v.unknown(),
+  questions: v.record(v.string(), question),
+  images: one(/^data:image\/(?:png|jpeg|webp|gif);base64,/),
+  videos: one(/^data:video\/mp4;base64,/),
+  samples: most(32),
+  steps: most(8),
+  provider,
+}) as unknown as v.GenericSchema<unknown, DecisionRequest>
+
+const probabilities = v.record(v.string(), v.number())
+
+const answer = v.variant('type', [
+  v.object({ type: v.literal('choice'), choice: v.string(), probabilities, confidence: v.number() }),
+  v.object({ type: v.literal('noul'), noul: v.number() }),
+  v.object({
+    type: v.literal('score'),
+    score: v.number(),
+    legend: v.record(v.string(), described),
+    probabilities,
+    confidence: v.number(),
+  }),
+])
+
+export const decisionAnswer = (under: 'diagnostics' | 'x_diagnostics') =>
+  v.object({
+    model: v.string(),
+    answers: v.record(v.string(), answer),
+    usage: v.object({ input_tokens: v.number(), output_tokens: v.number() }),
+    [under]: v.looseObject({}),
+  })
+
+export const decisionModels = v.object({
+  object: v.literal('list'),
+  data: v.array(v.object({ ...modelEntry.entries, type: v.picklist(['CHAT', 'DECISION']) })),
+  models: v.array(v.object({ name: v.string(), description: v.string(), release_date: v.string() })),
+})

@@ -1,0 +1,143 @@
+import { mayUse, type Caller } from '../access/caller.ts'
+import type { Supplied } from '../container.ts'
+import { parseDecision, type DecisionRequest } from '../dialects/typed-decision.ts'
+import { printAnswered, printDetail } from '../dialects/typed-decision-answer.ts'
+import { BadRequest } from '../errors.ts'
+import { json, type Reply } from '../http/reply.ts'
+import { route, type Request } from '../http/route.ts'
+import { Inference } from '../inference/attempt.ts'
+import { Catalog, type Entry } from '../inference/catalog.ts'
+import { decide } from '../inference/decide.ts'
+import { listed } from '../inference/listing.ts'
+import { picturesOf } from '../inference/media.ts'
+import { Meter } from '../inference/meter.ts'
+import { Clock } from '../ports/host.ts'
+import { Settings } from '../settings.ts'
+import { decisionAnswer, decisionModels, decisionRequest } from './decision-shape.ts'
+import { served } from './serving.ts'
+
+const needs = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
+type Given = Supplied<typeof needs>
+
+/** The name that the stock client sends when its user names none. */
+const latest = 'jev-latest'
+
+const decides = ({ does, settings }: Entry) => does.has('decide') && settings.standard
+
+/** The model behind a name: an alias, a model of that name, or for the stock name the default. */
+const resolve = async (
+  name: string,
+  caller: Caller,
+  { catalog, settings }: Given,
+  signal: AbortSignal,
+): Promise<string> => {
+  const { aliases, default: byDefault } = settings.decision
+  if (Object.hasOwn(aliases, name)) return aliases[name]!
+  if (name !== latest || (await catalog.find(name, signal)) !== null) return name
+  if (byDefault !== undefined) return byDefault
+  const first = (await catalog.list(signal)).find((entry) => decides(entry) && mayUse(caller, entry.name))
+  return first?.name ?? name
+}
+
+const entryFor = async (name: string, caller: Caller, given: Given, signal: AbortSignal): Promise<Entry> => {
+  const { catalog, settings } = given
+  const model = await resolve(name, caller, given, signal)
+  const entry = await catalog.find(model, signal)
+  if (entry?.settings.standard && mayUse(caller, model) && entry.does.has('chat') && !entry.does.has('decide')) {
+    const message = 'The model only chats: send it to /' + settings.names.std + '/chat/completions'
+    throw new BadRequest(message, { validator: { model: 'expected a model that decides' } })
+  }
+  return served(catalog, caller, model, 'decide', signal)
+}
+
+/** Who is asked again about what stays uncertain; a pinned backend is taken at its word. */
+const largerThan = async (
+  entry: Entry,
+  request: DecisionRequest,
+  caller: Caller,
+  { catalog, settings: { decision } }: Given,
+  signal: AbortSignal,
+) => {
+  const { escalate } = decision
+  if (!escalate || request.provider !== null || escalate.to === entry.name || !mayUse(caller, escalate.to)) return null
+  const larger = await catalog.find(escalate.to, signal)
+  return larger !== null && decides(larger) ? { entry: larger, below: escalate.below } : null
+}
+
+/** Media that take longer than the whole request may are the caller's, so that no client sends them again. */
+const picturesIn = async (request: DecisionRequest, ms: number, clock: Clock, left: AbortSignal) => {
+  if (request.images.length + request.videos.length === 0) return []
+  const late = new AbortController()
+  const alarm = clock.alarm(ms, () => late.abort(new BadRequest('The media could not be read in time')))
+  try {
+    return await picturesOf(request, AbortSignal.any([left, late.signal]))
+  } finally {
+    alarm.off()
+  }
+}
+
+const answer =
+  (under: 'diagnostics' | 'x_diagnostics') =>
+  async ({ input, caller, signal }: Request<DecisionRequest, unknown, Caller>, given: Given): Promise<Reply> => {
+    const { inference, meter, clock, settings } = given
+    const began = clock.now()
+    const total = settings.timeouts.decision
+    const entry = await entryFor(input.model, caller, given, signal)
+    const larger = await largerThan(entry, input, caller, given, signal)
+    const images = await picturesIn(input, total, clock, signal)
+    const { provider, questions, state, samples, steps } = input
+    const call = { state, images, samples, steps }
+    const matter = { caller, entry, larger, provider, questions, call, began, total }
+    const decided = await decide({ inference, meter, clock }, matter, signal)
+    return json(printAnswered(decided, under), 200, decided.headers)
+  }
+
+const shared = {
+  method: 'POST',
+  access: { scope: 'chats.completion' },
+  body: { read: 'ordered', schema: decisionRequest, bytes: 16 * 1024 * 1024, check: parseDecision },
+  places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
+  headers: { 'x-typesafe-request-id': '{id}' },
+  needs,
+} as const
+
+const decision = route({
+  ...shared,
+  path: '/compat/v1/decision',
+  summary: 'Answers typed questions about a state.',
+  answer: decisionAnswer('diagnostics'),
+  handle: answer('diagnostics'),
+})
+
+const systemOne = route({
+  ...shared,
+  path: '/compat/v1/systemone',
+  summary: 'The same, as System-One clients know it.',
+  answer: decisionAnswer('x_diagnostics'),
+  errors: (_, error) => printDetail(error),
+  handle: answer('x_diagnostics'),
+})
+
+const models = route({
+  method: 'GET',
+  path: '/compat/v1/models',
+  summary: 'Lists the models that answer typed questions for the key.',
+  access: 'any-key',
+  answer: decisionModels,
+  headers: { 'x-typesafe-request-id': '{id}' },
+  needs: { catalog: Catalog },
+  async handle({ caller, signal }, { catalog }) {
+    const entries = (await catalog.list(signal)).filter((entry) => decides(entry) && mayUse(caller, entry.name))
+    return json({
+      object: 'list',
+      data: entries.map((entry) => listed(entry, 'standard')),
+      models: entries.map(({ name, settings }) => ({
+        name,
+        description: settings.description,
+        release_date: new Date(settings.created * 1000).toISOString().slice(0, 10),
+      })),
+    })
+  },
+})
+
+export const decisions = [decision, systemOne, models] as const

@@ -1,0 +1,44 @@
+import { fromHex, toHex } from './hex.ts'
+import { kems } from './kem.ts'
+
+/** The outer fields of sealed requests, as everybody between client and enclave may check them. */
+export const lengths = {
+  nonce: 24,
+  enclaveKid: 8,
+  /** Sealed parameters in JSON. */
+  params: 32 * 1024 * 1024,
+  name: 1024,
+  audio: 25 * 1024 * 1024,
+  key: 128,
+} as const
+
+const tag = 16
+
+/** What is expected of a field, in words for `validator`; null when it is so. */
+export type Check = (text: unknown) => string | null
+
+const hexOf = (least: number, most: number, words: string): Check => (text) => {
+  if (typeof text !== 'string' || text.length % 2 !== 0 || text.length < least * 2 || text.length > most * 2) return words
+  return isHex(text) ? null : words
+}
+
+const lower = /^[0-9a-f]*$/
+const isHex = (text: string): boolean => lower.test(text)
+
+export const checks = {
+  nonce: hexOf(lengths.nonce, lengths.nonce, 'Expected 24 bytes in lower-case hex'),
+  enclaveKid: hexOf(lengths.enclaveKid, lengths.enclaveKid, 'Expected 8 bytes in lower-case hex'),
+  params: hexOf(tag, lengths.params + tag, 'Expected sealed JSON in lower-case hex'),
+  name: hexOf(tag + 1, lengths.name + tag, 'Expected a sealed name in lower-case hex'),
+  audio: hexOf(tag + 1, lengths.audio + tag, 'Expected a sealed file in lower-case hex'),
+  key: hexOf(32 + tag, lengths.key, 'Expected a sealed key in lower-case hex'),
+  cipherText: ((text) =>
+    typeof text === 'string' && kems.some(({ cipherText }) => cipherText * 2 === text.length) && isHex(text)
+      ? null
+      : 'Expected 1120, 1088 or 32 bytes in lower-case hex') satisfies Check,
+} as const
+
+/** After its check held. */
+export const bytesOf = (text: string): Uint8Array => fromHex(text, text.length / 2) ?? new Uint8Array()
+
+export const hexText = toHex

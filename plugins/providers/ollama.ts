@@ -1,0 +1,295 @@
+import * as v from 'valibot'
+import {
+  accepted,
+  BaseUrl,
+  finish,
+  garbled,
+  parseObject,
+  readBytes,
+  readObject,
+  toldFault,
+} from '../../core/dialects/backend.ts'
+import { wireUsage } from '../../core/dialects/chat-completions.ts'
+import { vectorsOf } from '../../core/dialects/media-answers.ts'
+import { lineUnpacker } from '../../core/dialects/ndjson.ts'
+import { unpack } from '../../core/dialects/unpack.ts'
+import { BadRequest } from '../../core/errors.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch, Random, type Answer } from '../../core/ports/host.ts'
+import {
+  Upstream,
+  type ChatCall,
+  type Chunk,
+  type Completion,
+  type Message,
+  type Model,
+  type ToolCall,
+} from '../../core/ports/upstream.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Theirs by ours. */
+const options: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  min_p: 'min_p',
+  seed: 'seed',
+  stop: 'stop',
+  max_tokens: 'num_predict',
+  max_completion_tokens: 'num_predict',
+  presence_penalty: 'presence_penalty',
+  frequency_penalty: 'frequency_penalty',
+}
+
+const efforts: Readonly<Record<string, string | boolean>> = { none: false, minimal: 'low', xhigh: 'high', max: 'high' }
+
+const formatOf = (format: unknown): unknown => {
+  const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: unknown } }
+  if (type === 'json_schema') return json_schema?.schema ?? 'json'
+  return type === 'json_object' ? 'json' : undefined
+}
+
+const parsed = (json: string): Fields => {
+  const value = parseObject(json || '{}')
+  if (value === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
+  return value
+}
+
+/** Their line, or their whole answer. */
+interface Said {
+  readonly model?: string
+  readonly created_at?: string
+  readonly message?: {
+    readonly content?: string
+    readonly thinking?: string
+    readonly tool_calls?: readonly {
+      readonly id?: string
+      readonly function: { readonly name: string; readonly arguments: unknown }
+    }[]
+  }
+  readonly done?: boolean
+  readonly done_reason?: string
+  readonly logprobs?: readonly Told[]
+  readonly prompt_eval_count?: number
+  readonly eval_count?: number
+  readonly [field: string]: unknown
+}
+
+interface Told {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes?: readonly number[]
+  readonly top_logprobs?: readonly Told[]
+}
+
+const told = ({ token, logprob, bytes, top_logprobs }: Told): Fields => ({
+  token,
+  logprob,
+  bytes: bytes ?? [...Buffer.from(token)],
+  ...(top_logprobs && { top_logprobs: top_logprobs.map(told) }),
+})
+
+const saidOf = (body: Record<string, unknown> | null): Said => {
+  if (body === null) throw garbled('A malformed line')
+  if (body['error'] != null) throw toldFault(body['error'])
+  return body as Said
+}
+
+/** Everything of theirs that the common format has no place for stays under its own name. */
+const restOf = ({ model, created_at, message, done, done_reason, logprobs, ...rest }: Said): Fields => rest
+
+const usageIn = ({ prompt_eval_count = 0, eval_count = 0 }: Said) =>
+  wireUsage({ input: prompt_eval_count, output: eval_count })
+
+const logprobsIn = ({ logprobs }: Said): Fields =>
+  logprobs ? { logprobs: { content: logprobs.map((it) => ({ top_logprobs: [], ...told(it) })), refusal: null } } : {}
+
+const reasonOf = (said: Said, called: boolean): string => {
+  if (called) return 'tool_calls'
+  return said.done_reason === 'length' ? 'length' : 'stop'
+}
+
+export default plugin({
+  port: Upstream,
+  name: 'ollama',
+  settings: v.strictObject({
+    apiKey: v.optional(v.string()),
+    baseUrl: v.optional(BaseUrl, 'http://localhost:11434'),
+  }),
+  needs: { fetch: Fetch, clock: Clock, random: Random },
+  create: ({ fetch, clock, random }, { apiKey, baseUrl }, name): Upstream => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    }
+    const ask = async (method: 'GET' | 'POST', path: string, body: Fields | null, signal: AbortSignal) =>
+      accepted(
+        await fetch.upstream(baseUrl + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }),
+        clock,
+      )
+    const id = (kind: string) => kind + Buffer.from(random.bytes(12)).toString('hex')
+
+    const image = async (url: string, signal: AbortSignal): Promise<string> => {
+      const data = /^data:[^,]*;base64,/.exec(url)
+      if (data) return url.slice(data[0].length)
+      const answer = await accepted(await fetch.outside(url, { method: 'GET', signal }), clock)
+      return (await readBytes(answer)).toString('base64')
+    }
+
+    /** They know an answer of a tool by the tool's name, not by the call's id. */
+    const messagesOf = (messages: readonly Message[], signal: AbortSignal): Promise<Fields[]> => {
+      const names = new Map(
+        messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name])),
+      )
+      return Promise.all(
+        messages.map(
+          async ({ role, content, tool_calls, tool_call_id, reasoning_content, ...rest }): Promise<Fields> => {
+            const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+            const images = parts.flatMap((part) => part.image_url?.url ?? [])
+            return {
+              role: role === 'developer' ? 'system' : role === 'function' ? 'tool' : role,
+              content: parts.map((part) => part.text ?? '').join(''),
+              ...(images.length > 0 && { images: await Promise.all(images.map((url) => image(url, signal))) }),
+              ...(typeof reasoning_content === 'string' && { thinking: reasoning_content }),
+              ...(tool_calls && {
+                tool_calls: tool_calls.map((call) => ({
+                  function: { name: call.function.name, arguments: parsed(call.function.arguments) },
+                })),
+              }),
+              ...(tool_call_id !== undefined && { tool_name: names.get(tool_call_id) ?? tool_call_id }),
+              ...rest,
+            }
+          },
+        ),
+      )
+    }
+
+    const bodyOf = async ({ model, body, stream, prefix }: ChatCall, signal: AbortSignal): Promise<Fields> => {
+      const { messages, options: own, response_format, reasoning_effort, stream_options: _, ...rest } = body
+      const chosen: Record<string, unknown> = {}
+      const others: Record<string, unknown> = {}
+      for (const [name, value] of Object.entries(rest)) {
+        const theirs = Object.hasOwn(options, name) ? options[name]! : null
+        if (theirs === null) others[name] = value
+        else if (value != null) chosen[theirs] = value
+      }
+      Object.assign(chosen, own)
+      const said = await messagesOf(messages, signal)
+      const format = formatOf(response_format)
+      return {
+        ...(typeof reasoning_effort === 'string' && { think: efforts[reasoning_effort] ?? reasoning_effort }),
+        ...(format !== undefined && { format }),
+        ...others,
+        model,
+        messages: prefix === undefined ? said : [...said, { role: 'assistant', content: prefix }],
+        stream,
+        ...(Object.keys(chosen).length > 0 && { options: chosen }),
+      }
+    }
+
+    const callsOf = ({ message }: Said): ToolCall[] =>
+      (message?.tool_calls ?? []).map((call) => ({
+        id: call.id ?? id('call_'),
+        type: 'function',
+        function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments ?? {}) },
+      }))
+
+    const created = ({ created_at }: Said) => Math.floor((Date.parse(created_at ?? '') || clock.now()) / 1000)
+
+    const completionOf = (said: Said, model: string): Completion => {
+      const { content = '', thinking } = said.message ?? {}
+      const tool_calls = callsOf(said)
+      const message: Message = {
+        role: 'assistant',
+        content: content === '' && tool_calls.length > 0 ? null : content,
+        ...(thinking !== undefined && { reasoning_content: thinking }),
+        ...(tool_calls.length > 0 && { tool_calls }),
+      }
+      return {
+        id: id('chatcmpl-'),
+        object: 'chat.completion',
+        created: created(said),
+        model: said.model ?? model,
+        choices: [{ index: 0, message, finish_reason: reasonOf(said, tool_calls.length > 0), ...logprobsIn(said) }],
+        usage: usageIn(said),
+        ...restOf(said),
+      }
+    }
+
+    const chunksOf = (answer: Answer, model: string): AsyncIterable<Chunk> => {
+      const head = { id: id('chatcmpl-'), object: 'chat.completion.chunk' }
+      const lines: string[] = []
+      const take = lineUnpacker()
+      let calls = 0
+
+      const chunkOf = (said: Said): Chunk => {
+        const { content, thinking } = said.message ?? {}
+        const tool_calls = callsOf(said).map((call) => ({ index: calls++, ...call }))
+        const delta = {
+          role: 'assistant',
+          ...(content !== undefined && content !== '' && { content }),
+          ...(thinking !== undefined && { reasoning_content: thinking }),
+          ...(tool_calls.length > 0 && { tool_calls }),
+        }
+        const finish_reason = said.done ? reasonOf(said, calls > 0) : null
+        return {
+          ...head,
+          created: created(said),
+          model: said.model ?? model,
+          choices: [{ index: 0, delta, finish_reason, ...logprobsIn(said) }],
+          ...(said.done && { usage: usageIn(said) }),
+          ...restOf(said),
+        }
+      }
+
+      return unpack<Chunk>(
+        answer.body,
+        (read, into) => {
+          lines.length = 0
+          take(read, lines)
+          for (const line of lines) {
+            const said = saidOf(parseObject(line))
+            into.push(chunkOf(said))
+            if (said.done) return true
+          }
+          return false
+        },
+        {
+          cut() {
+            throw garbled('The stream ended without its last line', answer.status)
+          },
+          over: (reads) => finish(reads, answer, clock),
+        },
+      )
+    }
+
+    return {
+      name,
+
+      async models(signal) {
+        const { models } = await readObject(await ask('GET', '/api/tags', null, signal))
+        if (!Array.isArray(models)) throw garbled('No list of models')
+        return models.map(({ model, name, details }): Model => {
+          const embeds = /bert|embed/.test(`${details?.family} ${name}`)
+          return { id: model ?? name, type: embeds ? 'EMBEDDING' : 'CHAT' }
+        })
+      },
+
+      async chat(call, signal) {
+        const answer = await ask('POST', '/api/chat', await bodyOf(call, signal), signal)
+        if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, call.model) }
+        const said = saidOf(await readObject(answer))
+        if (!said.done) throw garbled('An answer that is not done')
+        return { kind: 'completion', completion: completionOf(said, call.model) }
+      },
+
+      async embed({ model, texts, dimensions }, signal) {
+        const body = { model, input: texts, ...(dimensions !== undefined && { dimensions }) }
+        const { embeddings, prompt_eval_count } = await readObject(await ask('POST', '/api/embed', body, signal))
+        const rows = Array.isArray(embeddings) ? embeddings.map((embedding: unknown) => ({ embedding })) : null
+        return { vectors: vectorsOf(rows, texts.length), usage: { input: Number(prompt_eval_count ?? 0), output: 0 } }
+      },
+    }
+  },
+})

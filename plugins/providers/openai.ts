@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import { BaseUrl } from '../../core/dialects/backend.ts'
+import { chatBackend } from '../../core/dialects/chat-backend.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Upstream, type Model, type ModelType, type TranscribeCall } from '../../core/ports/upstream.ts'
+import { modelTypes } from '../../core/settings.ts'
+
+const text = v.pipe(v.string(), v.minLength(1))
+
+const kinds: readonly (readonly [RegExp, ModelType])[] = [
+  [/whisper|transcribe/, 'AUDIO_TRANSCRIPTION'],
+  [/tts/, 'AUDIO_SPEECH'],
+  [/dall-e|gpt-image/, 'IMAGE'],
+  [/embed/, 'EMBEDDING'],
+]
+
+/** The list of models does not say what they are for, their names do. */
+const typeOf = (id: string): ModelType => kinds.find(([name]) => name.test(id))?.[1] ?? 'CHAT'
+
+const transcriptFormat = ({ model, diarize }: TranscribeCall): string => {
+  if (model.includes('diarize')) return diarize === false ? 'json' : 'diarized_json'
+  return model.includes('transcribe') ? 'json' : 'verbose_json'
+}
+
+export default plugin({
+  port: Upstream,
+  name: 'openai',
+  settings: v.strictObject({
+    /** A compatible server of one's own may need none. */
+    apiKey: v.optional(text),
+    baseUrl: v.optional(BaseUrl, 'https://api.openai.com/v1'),
+    organization: v.optional(text),
+    project: v.optional(text),
+    /** More headers for a server that asks for them. */
+    headers: v.optional(v.record(v.string(), v.string()), {}),
+    /** Names and types of models, where they can't be told from the names; on Azure the deployments. */
+    types: v.optional(v.record(v.string(), v.picklist(modelTypes)), {}),
+    /** Deployments on Azure: `baseUrl` is that of the resource. */
+    azure: v.optional(v.strictObject({ apiVersion: text })),
+    voice: v.optional(text, 'alloy'),
+    /** Fields that make this server go on from a trailing assistant message. */
+    continuation: v.optional(v.nullable(v.record(v.string(), v.unknown())), null),
+    /** False for a server that ends its streams without `[DONE]`. */
+    marksEnd: v.optional(v.boolean(), true),
+  }),
+  needs: { fetch: Fetch, clock: Clock },
+  create: ({ fetch, clock }, settings, name): Upstream => {
+    const { apiKey, baseUrl, organization, project, types, azure, voice, continuation, marksEnd } = settings
+
+    const inAzure = (path: string, model: string | null): string => {
+      const place = model === null ? '' : `/deployments/${encodeURIComponent(model)}`
+      return `${baseUrl}/openai${place}${path}?api-version=${encodeURIComponent(azure!.apiVersion)}`
+    }
+
+    const backend = chatBackend({
+      fetch,
+      clock,
+      baseUrl,
+      headers: {
+        ...(apiKey !== undefined && (azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` })),
+        ...(organization !== undefined && { 'openai-organization': organization }),
+        ...(project !== undefined && { 'openai-project': project }),
+        ...settings.headers,
+      },
+      ...(azure && { url: inAzure }),
+      marksEnd,
+      continuation,
+      transcriptFormat,
+      voice,
+      // The other models give their images inside the answer anyway and refuse the field.
+      drawFields: (model) => (model.includes('dall-e') ? { response_format: 'b64_json' } : {}),
+      modelOf: ({ id }) => (typeof id === 'string' ? { id, type: types[id] ?? typeOf(id) } : null),
+    })
+
+    const deployments = Object.entries(types).map(([id, type]): Model => ({ id, type }))
+    return {
+      name,
+      ...backend,
+      async models(signal) {
+        const listed = await backend.models(signal)
+        // Azure lists what could be deployed, not what is.
+        return azure && deployments.length > 0 ? deployments : listed
+      },
+    }
+  },
+})

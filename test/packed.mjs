@@ -1,0 +1,53 @@
+// Packs the package, installs the tarball in an empty folder as a user would, starts it and asks it something.
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] }).toString()
+
+try {
+  run('npm', ['pack', '--silent', '--pack-destination', folder], process.cwd())
+  const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'))
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  run('npm', ['install', '--silent', '--omit=optional', `./${tarball}`], folder)
+
+  writeFileSync(
+    join(folder, 'embed.js'),
+    `import { createGateway } from 'sealgate'
+     import { memory } from 'sealgate/memory'
+     const gateway = createGateway(memory())
+     console.log(typeof gateway.listener)
+     await gateway.close()`,
+  )
+  if (run('node', ['embed.js'], folder).trim() !== 'function') throw new Error('could not be embedded')
+
+  const server = spawn(join(folder, 'node_modules/.bin/sealgate'), [], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', SEALGATE_LOG: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const base = await new Promise((resolve, reject) => {
+      let said = ''
+      server.stdout.on('data', (part) => {
+        said += part
+        const url = /sealgate listening on (http:\S+)/.exec(said)?.[1]
+        if (url) resolve(url)
+      })
+      server.once('exit', () => reject(new Error(`ended before it listened: ${said}`)))
+      setTimeout(reject, 20_000, new Error('did not listen in time')).unref()
+    })
+    const ready = await fetch(`${base}/health/ready`)
+    if (ready.status !== 200) throw new Error(`not ready: ${ready.status}`)
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGTERM')
+    if ((await ended) !== 0) throw new Error('did not stop cleanly')
+    console.log('packed, installed, embedded, started, ready, stopped')
+  } finally {
+    server.kill('SIGKILL')
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
