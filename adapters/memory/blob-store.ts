@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { BadRequest } from '../../core/errors.ts'
-import { unlessAborted } from '../../core/inference/signals.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 
@@ -20,17 +19,22 @@ const pieces = async function* (bytes: Uint8Array, start: number, end: number, s
   }
 }
 
-const gather = async (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> => {
+const gather = async (bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Uint8Array> => {
+  signal?.throwIfAborted()
   const source = bytes[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
+  let leave = () => {}
   let ended = false
+  const left = new Promise<never>((_, reject) => (leave = () => reject(signal?.reason)))
+  signal?.addEventListener('abort', leave)
   try {
     for (;;) {
-      const step = await unlessAborted(source.next(), signal)
+      const step = await Promise.race([source.next(), left])
       if ((ended = step.done === true)) return new Uint8Array(Buffer.concat(chunks))
       chunks.push(new Uint8Array(step.value))
     }
   } finally {
+    signal?.removeEventListener('abort', leave)
     // Not awaited: a source that is stuck would never answer.
     if (!ended) source.return?.().catch(() => {})
   }
@@ -42,9 +46,8 @@ export default plugin({
   name: 'memory',
   create: (): BlobStore => {
     const blobs = new Map<string, Uint8Array>()
-    const never = new AbortController().signal
     return {
-      async put(path, bytes, signal = never) {
+      async put(path, bytes, signal) {
         check(path)
         const whole = await gather(bytes, signal)
         blobs.set(path, whole)

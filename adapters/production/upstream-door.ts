@@ -92,8 +92,9 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     if (this.#held >= most) controller.pause()
   }
 
+  /** Told only when the socket is free again, so that a call made right after it finds it. */
   onResponseEnd(): void {
-    this.#close(null)
+    queueMicrotask(this.#rest)
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -124,6 +125,12 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
   readonly #impatient = (): void => {
     this.#cut(failed(Object.assign(new Error('No answer in time'), { code: 'ETIMEDOUT' }), null))
   }
+
+  readonly #rest = (): void => {
+    setImmediate(this.#done)
+  }
+
+  readonly #done = (): void => this.#close(null)
 
   /** Closes the socket, and nothing that came before is read any more. */
   #cut(reason: unknown): void {
@@ -159,7 +166,7 @@ export const openUpstream = (): { readonly door: Door; close(): Promise<void> } 
         try {
           where = place(url)
         } catch (cause) {
-          return reject(failed(cause, null))
+          return reject(new UpstreamFailed(undefined, { cause }))
         }
         const { origin, path } = where
         const { method, headers = null, body = null } = ask

@@ -150,7 +150,12 @@ export const inference = plugin({
     return {
       async run(task, ask, signal) {
         const { total = timeouts.total } = task
-        const plan = { order: order(task), total, each: total, ask: async (...it: Parameters<typeof ask>) => ask(...it) }
+        const plan = {
+          order: order(task),
+          total,
+          each: total,
+          ask: async (...it: Parameters<typeof ask>) => ask(...it),
+        }
         const { answer, candidate } = await settle(plan, signal)
         return { answer, backend: candidate.provider }
       },

@@ -30,7 +30,10 @@ export const costOf = (settings: ModelSettings, mode: Mode, usage: Usage): numbe
 export const audioCostOf = (settings: ModelSettings, mode: Mode, seconds: number): number | null =>
   total([[seconds, priceOf(settings, mode)?.audio_price_per_min]], 60)
 
-const total = (parts: readonly (readonly [amount: number, price: number | undefined])[], per: number): number | null => {
+const total = (
+  parts: readonly (readonly [amount: number, price: number | undefined])[],
+  per: number,
+): number | null => {
   let cost = 0
   for (const [amount, price] of parts) {
     if (amount === 0) continue

@@ -92,7 +92,10 @@ export const discover = ({ upstreams, cache, clock, log }: Sources) => {
   }
 }
 
-const found = (name: string, { model, candidates }: { readonly model: Model; readonly candidates: readonly Candidate[] }) =>
+const found = (
+  name: string,
+  { model, candidates }: { readonly model: Model; readonly candidates: readonly Candidate[] },
+) =>
   entryOf(
     name,
     v.parse(ModelSettings, {

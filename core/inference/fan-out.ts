@@ -4,23 +4,21 @@ import pLimit from 'p-limit'
 export const fanOut = async <T, R>(
   items: readonly T[],
   most: number,
-  ask: (item: T, signal: AbortSignal, index: number) => Promise<R>,
+  ask: (item: T, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): Promise<R[]> => {
   const failed = new AbortController()
-  const either = AbortSignal.any([signal, failed.signal])
   const limit = pLimit(most)
-  try {
-    return await Promise.all(
-      items.map((item, index) =>
-        limit(() => {
-          either.throwIfAborted()
-          return ask(item, either, index)
-        }),
-      ),
-    )
-  } catch (error) {
-    failed.abort(error)
-    throw error
+  const one = async (item: T): Promise<R> => {
+    // A signal of its own for each, since many listeners on one look like a leak.
+    const either = AbortSignal.any([signal, failed.signal])
+    either.throwIfAborted()
+    try {
+      return await ask(item, either)
+    } catch (error) {
+      failed.abort(error)
+      throw error
+    }
   }
+  return Promise.all(items.map((item) => limit(one, item)))
 }

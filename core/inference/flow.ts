@@ -165,7 +165,8 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
 
   const late = () => {
     // A reader that is slow to ask is not the backend's fault.
-    if (give !== null && source !== null) broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+    if (give !== null && source !== null)
+      broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
     else watch = null
   }
 

@@ -31,7 +31,7 @@ export const sample = (
       await writeFile(source, video, { mode: 0o600 })
       const pictures = seconds.map((_, index) => join(folder, `${index}.jpg`))
       await run(decoder, argumentsFor(source, seconds, pictures), signal)
-      const frames = await Promise.all(pictures.map((picture) => readFile(picture).catch(() => null)))
+      const frames: readonly (Uint8Array | null)[] = await Promise.all(pictures.map((picture) => readFile(picture).catch(() => null)))
       if (!frames.every(isJpeg)) throw new BadRequest('The video could not be sampled')
       return frames
     } finally {

@@ -24,7 +24,10 @@ export interface UsageRow {
   readonly unpriced?: number
 }
 
-export const usages = kind<UsageRow>('usage', [['organization', 'day'], ['key', 'day']])
+export const usages = kind<UsageRow>('usage', [
+  ['organization', 'day'],
+  ['key', 'day'],
+])
 
 type Place = Pick<UsageRow, 'organization' | 'key' | 'day' | 'model'>
 export type Counts = Omit<UsageRow, keyof Place>

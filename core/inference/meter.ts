@@ -80,7 +80,10 @@ export const meter = plugin({
           book.add(place, truth === null ? { requests: 1, unanswered: 1 } : { requests: 1, ...countsOf(truth) })
           if (!spent) return
           const amount = truth === null ? 0 : amountOf(truth)
-          await correct(spent, charges.map(() => amount))
+          await correct(
+            spent,
+            charges.map(() => amount),
+          )
         },
       }
     }
@@ -123,7 +126,10 @@ export const meter = plugin({
         const charge = (name: string, minutes: number | null) => {
           if (minutes === null) return
           const most = minutes * 60
-          charges.push({ allowance: { name: `audio/day/${name}`, concern: 'tokens', most, per: day }, amount: Math.min(most, seconds) })
+          charges.push({
+            allowance: { name: `audio/day/${name}`, concern: 'tokens', most, per: day },
+            amount: Math.min(most, seconds),
+          })
         }
         charge(`key/${caller.key}`, { ...settings.limits.key, ...caller.limits }.audioMinutesPerDay)
         charge(`organization/${caller.organization}`, settings.limits.organization.audioMinutesPerDay)

@@ -20,12 +20,17 @@ export interface Weighing {
 }
 
 /** Who may serve this call, in which order to ask: by priority, then by lot or by affinity; open breakers last. */
-export const pick = ({ entry, ability, provider, affinity }: Choice, { fraction, isOpen }: Weighing): readonly Candidate[] => {
+export const pick = (
+  { entry, ability, provider, affinity }: Choice,
+  { fraction, isOpen }: Weighing,
+): readonly Candidate[] => {
   const able = entry.candidates.filter(({ upstream }) => isAble(entry.settings, upstream, ability))
   const wanted = provider == null ? able : able.filter((it) => it.provider === provider)
   if (wanted.length === 0) {
     const names = [...new Set(able.map((it) => it.provider))].join(', ')
-    throw new BadRequest('The model is not served by this provider', { validator: { provider: `expected one of ${names}` } })
+    throw new BadRequest('The model is not served by this provider', {
+      validator: { provider: `expected one of ${names}` },
+    })
   }
   if (wanted.length === 1) return wanted
   return wanted
@@ -34,7 +39,10 @@ export const pick = ({ entry, ability, provider, affinity }: Choice, { fraction,
       // Exponential lots: the smallest falls on each with a chance in proportion to its weight.
       return { candidate, isOpen: isOpen(candidate), lot: -Math.log(1 - lot) / candidate.weight }
     })
-    .sort((a, b) => Number(a.isOpen) - Number(b.isOpen) || a.candidate.priority - b.candidate.priority || compare(a.lot, b.lot))
+    .sort(
+      (a, b) =>
+        Number(a.isOpen) - Number(b.isOpen) || a.candidate.priority - b.candidate.priority || compare(a.lot, b.lot),
+    )
     .map(({ candidate }) => candidate)
 }
 
@@ -42,7 +50,8 @@ export const pick = ({ entry, ability, provider, affinity }: Choice, { fraction,
 const compare = (a: number, b: number) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** A place between 0 and 1 that only the two names decide. */
-const spot = (affinity: string, id: string): number => hash('sha256', `${affinity}\n${id}`, 'buffer').readUIntBE(0, 6) / 2 ** 48
+const spot = (affinity: string, id: string): number =>
+  hash('sha256', `${affinity}\n${id}`, 'buffer').readUIntBE(0, 6) / 2 ** 48
 
 /** What calls of one conversation have in common; nothing of the text can be read from it. Null where there is no choice. */
 export const affinityOf = (entry: Entry, organization: string, { messages }: ChatBody): string | null => {
@@ -57,5 +66,7 @@ export const affinityOf = (entry: Entry, organization: string, { messages }: Cha
 const beginning = (message: Message | undefined): string => {
   const content = message?.content
   if (typeof content === 'string') return content
-  return (content ?? []).map(({ type, text, image_url }) => text ?? `${type} ${image_url?.url.length} ${image_url?.url.slice(-64)}`).join('\0')
+  return (content ?? [])
+    .map(({ type, text, image_url }) => text ?? `${type} ${image_url?.url.length} ${image_url?.url.slice(-64)}`)
+    .join('\0')
 }

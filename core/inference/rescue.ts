@@ -27,7 +27,8 @@ export const rescuable = ({ settings }: Entry, body: ChatBody): Given | null => 
 export const remember = (given: Given, chunk: Chunk): void => {
   given.first ??= { id: chunk.id, created: chunk.created, model: chunk.model }
   for (const { index, delta } of chunk.choices) {
-    if (index !== 0 || delta.tool_calls != null || delta['function_call'] != null || delta['audio'] != null) given.spoiled = true
+    if (index !== 0 || delta.tool_calls != null || delta['function_call'] != null || delta['audio'] != null)
+      given.spoiled = true
     if (delta.content) {
       given.text += delta.content
       given.thinking = false
@@ -80,7 +81,8 @@ export const weave = ({ text: prefix, first }: Given): Weave => {
   const choiceOf = (choice: ChunkChoice): ChunkChoice | null => {
     const { role: _, content, ...delta } = choice.delta
     const text = fresh(content ?? '', choice.finish_reason != null)
-    if (text === '' && choice.finish_reason == null && !Object.values(delta).some((it) => it != null && it !== '')) return null
+    if (text === '' && choice.finish_reason == null && !Object.values(delta).some((it) => it != null && it !== ''))
+      return null
     return { ...choice, delta: text === '' ? delta : { content: text, ...delta } }
   }
 

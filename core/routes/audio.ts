@@ -65,7 +65,13 @@ const transcribe = route({
         { entry, ability: 'transcribe', provider: provider ?? null },
         ({ upstream, model }, signal) =>
           upstream.transcribe!(
-            { model, audio: file, granularities, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) },
+            {
+              model,
+              audio: file,
+              granularities,
+              ...(language !== undefined && { language }),
+              ...(prompt !== undefined && { prompt }),
+            },
             signal,
           ),
         signal,
@@ -95,7 +101,13 @@ const written = (it: Transcript, format: (typeof formats)[number]): Reply => {
         language: it.language ?? '',
         duration: it.duration ?? it.segments.at(-1)?.end ?? 0,
         text: it.text,
-        segments: it.segments.map(({ text, start, end, speaker }, id) => ({ id, start, end, text, ...(speaker !== undefined && { speaker }) })),
+        segments: it.segments.map(({ text, start, end, speaker }, id) => ({
+          id,
+          start,
+          end,
+          text,
+          ...(speaker !== undefined && { speaker }),
+        })),
         words: it.words.map(({ text, start, end }) => ({ word: text, start, end })),
       })
   }

@@ -1,4 +1,13 @@
-import { asksUsage, ChatRequest, endMark, printChunk, printCompletion, split, usageOf, withoutUsage } from '../dialects/chat-completions.ts'
+import {
+  asksUsage,
+  ChatRequest,
+  endMark,
+  printChunk,
+  printCompletion,
+  split,
+  usageOf,
+  withoutUsage,
+} from '../dialects/chat-completions.ts'
 import type { GatewayError } from '../errors.ts'
 import { events, text, type ServerEvent } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -62,7 +71,10 @@ const printing = (
     void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
   }
 
-  const took = ({ done, value }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
+  const took = ({
+    done,
+    value,
+  }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
     if (done) {
       settle()
       return { value: end, done: false }
@@ -105,6 +117,8 @@ const end: ServerEvent = { data: endMark }
 
 /** What a stream says that can't be finished; no end mark follows. */
 const broken = (error: GatewayError, id: string): string =>
-  JSON.stringify({ error: { message: error.message, type: 'upstream_error', code: error.status, param: null, support_id: id } })
+  JSON.stringify({
+    error: { message: error.message, type: 'upstream_error', code: error.status, param: null, support_id: id },
+  })
 
 export const chat = [complete] as const

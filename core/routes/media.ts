@@ -10,7 +10,10 @@ import { audio } from './audio.ts'
 import { provider } from './provider.ts'
 import { served } from './serving.ts'
 
-const texts = v.union([v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2048))])
+const texts = v.union([
+  v.pipe(v.string(), v.minLength(1)),
+  v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2048)),
+])
 
 const embedding = v.object({
   model: v.string(),
@@ -86,7 +89,10 @@ const draw = route({
       const { answer, backend } = await inference.run(
         { entry, ability: 'draw', provider: provider ?? null },
         ({ upstream, model }, signal) =>
-          upstream.draw!({ model, prompt, ...(n != null && { count: n }), ...(size != null && { size }), extra }, signal),
+          upstream.draw!(
+            { model, prompt, ...(n != null && { count: n }), ...(size != null && { size }), extra },
+            signal,
+          ),
         signal,
       )
       void reservation.settle(null, backend)

@@ -45,7 +45,9 @@ const list = route({
   async handle({ caller, query: { type }, signal }, { catalog }) {
     const entries = (await catalog.list(signal)).filter(
       (entry) =>
-        isListed(entry, 'standard') && mayUse(caller, entry.name) && (type === undefined || entry.settings.type === type),
+        isListed(entry, 'standard') &&
+        mayUse(caller, entry.name) &&
+        (type === undefined || entry.settings.type === type),
     )
     return json({ object: 'list', data: entries.map((entry) => listed(entry, 'standard')) })
   },

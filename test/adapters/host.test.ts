@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { Socket, type AddressInfo } from 'node:net'
+import { createServer as createTcpServer, Socket, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import * as memory from '../../adapters/memory/host.ts'
@@ -162,8 +161,12 @@ t.test('a signal that outlives many calls gathers no listeners', async (t) => {
 
 t.test('what is answered before the end of the body is told with the fault', async (t) => {
   const { upstream } = open(t)
-  const { url } = await serving(t, ({ socket }, response) => void response.writeHead(203).write('a', () => socket.end()))
-  await t.rejects(text((await upstream(url, get())).body), { answered: 203, again: true })
+  const { url } = await serving(
+    t,
+    ({ socket }, response) => void response.writeHead(203).write('a', () => socket.end()),
+  )
+  const fault = await text((await upstream(url, get())).body).then(t.fail, (fault) => fault)
+  t.match(fault, { answered: 203, again: true })
 })
 
 t.test('a place that is none is not worth another try', async (t) => {
@@ -177,12 +180,24 @@ t.test('a place that is none is not worth another try', async (t) => {
 
 t.test('giving up while connecting does not wait for the connection', async (t) => {
   const { upstream } = open(t)
+  const held: Socket[] = []
+  // It accepts, and never says a word of TLS.
+  const server = createTcpServer((socket) => held.push(socket.on('error', () => {})))
+  t.teardown(() => {
+    for (const socket of held) socket.destroy()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const stop = new AbortController()
   const reason = new Error('left')
-  // Nobody answers there, or there is no way at all: either way the caller's reason comes first.
-  const call = upstream('http://127.0.0.1:1/', get({ signal: stop.signal }))
+  const { port } = server.address() as AddressInfo
+  const call = upstream(`https://127.0.0.1:${port}/`, get({ signal: stop.signal }))
+  await once(server, 'connection')
+  const from = performance.now()
   stop.abort(reason)
   await t.rejects(call, reason)
+  t.ok(performance.now() - from < 1000, 'at once')
 })
 
 t.test('closing ends what is under way', async (t) => {
@@ -194,29 +209,39 @@ t.test('closing ends what is under way', async (t) => {
   await t.rejects(upstream(url, get()), UpstreamFailed)
 })
 
-t.test('the log of a process reaches its output, at the latest when it closes', async (t) => {
+/** A process of its own that runs `script` with a log as `it`. */
+const writing = (script: string): string[] => {
   const places = ['core/plugin.ts', 'adapters/production/host.ts', 'test/helpers.ts', 'core/ports/host.ts']
-  const [plugin, host, helpers, ports] = places.map((it) => JSON.stringify(new URL(`../../${it}`, import.meta.url).href))
-  const script = `
+  const [plugin, host, helpers, ports] = places.map((it) =>
+    JSON.stringify(new URL(`../../${it}`, import.meta.url).href),
+  )
+  const setup = `
     const { use } = await import(${plugin}), { log } = await import(${host})
     const { fitted } = await import(${helpers}), { Log } = await import(${ports})
     const container = fitted(use(log, { level: 'warn' }))
-    const it = container.supply({ log: Log }).log
+    const it = container.supply({ log: Log }).log;`
+  return [...process.execArgv, '--input-type=module', '--eval', setup + script]
+}
+
+t.test('all that was logged is out when the log is closed', async (t) => {
+  const script = `
     it.info('unheard')
     for (let i = 0; i < 500; i++) it.warn('heard', { i })
     await container.dispose()
     process.kill(process.pid, 'SIGKILL')`
-  const args = [...process.execArgv, '--input-type=module', '--eval', script]
-  const run = promisify(execFile)(process.execPath, args, { timeout: 20_000 })
-  const { stdout } = await run.catch((fault: { stdout: string }) => fault)
-  const lines = stdout.trim().split('\n').map((line) => JSON.parse(line))
+  const run = promisify(execFile)(process.execPath, writing(script), { timeout: 20_000 })
+  const { stdout } = await run.catch((killed: { stdout: string }) => killed)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   t.equal(lines.length, 500)
   t.match(lines[499], { level: 'warn', event: 'heard', i: 499 })
 })
 
-t.test('the log writes by itself after a moment', async (t) => {
-  const { standardOutput } = await import('../../adapters/production/log.ts')
-  const output = standardOutput() as unknown as { _buf: string; fd: number }
-  t.equal(output.fd, 1)
-  await wait(0)
+t.test('a line is out after a moment, also when the process stays', async (t) => {
+  const child = spawn(process.execPath, writing("it.warn('heard'); setInterval(() => {}, 1000)"))
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(20_000) })
+  t.match(JSON.parse(String(line)), { event: 'heard', pid: child.pid })
 })

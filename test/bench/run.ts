@@ -1,6 +1,7 @@
 /** Ratios against a baseline of the same run; absolute times are only told. `npm run bench [name …]` */
 const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   house: async () => (await import('./house.ts')).house(),
+  chat: async () => (await import('./chat.ts')).chat(),
 }
 
 const wanted = process.argv.slice(2)

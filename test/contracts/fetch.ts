@@ -240,7 +240,7 @@ export const fetch = proof({
       })
     },
   },
-  right: () => {
+  right: (): Fetch => {
     const { door, close } = openUpstream()
     return { upstream: door, outside: door, dispose: close }
   },

@@ -17,7 +17,11 @@ interface Provider extends Upstream {
   list: readonly Model[] | Error | 'silence'
 }
 
-const provider = (name: string, list: Provider['list'], able: Partial<Upstream> = { chat: async () => Promise.reject(new Error()) }) => {
+const provider = (
+  name: string,
+  list: Provider['list'],
+  able: Partial<Upstream> = { chat: async () => Promise.reject(new Error()) },
+) => {
   const it: Provider = {
     name,
     asked: 0,
@@ -35,7 +39,12 @@ const provider = (name: string, list: Provider['list'], able: Partial<Upstream> 
 
 const chatModels = (...ids: readonly string[]): Model[] => ids.map((id) => ({ id, type: 'CHAT' }))
 
-const fresh = (upstreams: readonly Upstream[], settings: SettingsInput = {}, clock: FakeClock = fakeClock(), inside = false) => {
+const fresh = (
+  upstreams: readonly Upstream[],
+  settings: SettingsInput = {},
+  clock: FakeClock = fakeClock(),
+  inside = false,
+) => {
   const events: string[] = []
   const log: Log = { info() {}, warn() {}, error: (event) => void events.push(event) }
   const it = made(
@@ -52,7 +61,10 @@ const fresh = (upstreams: readonly Upstream[], settings: SettingsInput = {}, clo
 
 t.test('from the configuration', async (t) => {
   const a = provider('a', chatModels('x'))
-  const b = provider('b', [], { decide: async () => Promise.reject(new Error()), embed: async () => Promise.reject(new Error()) })
+  const b = provider('b', [], {
+    decide: async () => Promise.reject(new Error()),
+    embed: async () => Promise.reject(new Error()),
+  })
 
   t.test('only what is configured, in its order, and nobody is asked', async (t) => {
     const it = fresh([a, b], {
@@ -68,13 +80,22 @@ t.test('from the configuration', async (t) => {
       },
     })
     const small = await it.find('small', never)
-    t.same(small?.candidates.map(({ id, weight }) => [id, weight]), [['a/its-own', 3], ['b/small', 1]])
+    t.same(
+      small?.candidates.map(({ id, weight }) => [id, weight]),
+      [
+        ['a/its-own', 3],
+        ['b/small', 1],
+      ],
+    )
     t.same([...small!.does].sort(), ['chat', 'decide'], 'the backend that decides makes it decide')
     t.same([...(await it.find('vectors', never))!.does], ['embed'])
     t.same([...(await it.find('marked', never))!.does].sort(), ['chat', 'decide'])
     t.equal(await it.find('x', never), null)
     t.equal(await it.find('__proto__', never), null)
-    t.same((await it.list(never)).map(({ name }) => name), ['small', 'vectors', 'marked'])
+    t.same(
+      (await it.list(never)).map(({ name }) => name),
+      ['small', 'vectors', 'marked'],
+    )
     t.equal(a.asked, 0)
   })
 
@@ -91,9 +112,18 @@ t.test('from the configuration', async (t) => {
     }
     const outside = fresh([a], { models })
     t.same((await outside.find('sealed', never))?.candidates, [])
-    t.same((await outside.find('both', never))?.candidates.map(({ provider }) => provider), ['a'])
+    t.same(
+      (await outside.find('both', never))?.candidates.map(({ provider }) => provider),
+      ['a'],
+    )
     const inside = fresh([provider('inner', [])], { models }, fakeClock(), true)
-    t.same((await inside.list(never)).map(({ name, candidates }) => [name, candidates.length]), [['sealed', 1], ['both', 1]])
+    t.same(
+      (await inside.list(never)).map(({ name, candidates }) => [name, candidates.length]),
+      [
+        ['sealed', 1],
+        ['both', 1],
+      ],
+    )
     t.throws(() => fresh([provider('other', [])], { models }, fakeClock(), true), /models\.sealed\.upstreams/)
     t.throws(() => fresh([provider('inner', [])], { models }), /models\.open\.upstreams\.0/)
   })
@@ -101,12 +131,28 @@ t.test('from the configuration', async (t) => {
 
 t.test('from what the providers list', async (t) => {
   t.test('a union; one that is down hides no other', async (t) => {
-    const [a, b, c] = [provider('a', chatModels('x', 'y')), provider('b', chatModels('y', 'org/z')), provider('c', new Error('down'))]
+    const [a, b, c] = [
+      provider('a', chatModels('x', 'y')),
+      provider('b', chatModels('y', 'org/z')),
+      provider('c', new Error('down')),
+    ]
     const it = fresh([a, b, c])
-    t.same((await it.list(never)).map(({ name }) => name), ['org/z', 'x', 'y'])
-    t.same((await it.find('y', never))?.candidates.map(({ id }) => id), ['a/y', 'b/y'])
-    t.same((await it.find('b/y', never))?.candidates.map(({ id }) => id), ['b/y'])
-    t.same((await it.find('org/z', never))?.candidates.map(({ id }) => id), ['b/org/z'])
+    t.same(
+      (await it.list(never)).map(({ name }) => name),
+      ['org/z', 'x', 'y'],
+    )
+    t.same(
+      (await it.find('y', never))?.candidates.map(({ id }) => id),
+      ['a/y', 'b/y'],
+    )
+    t.same(
+      (await it.find('b/y', never))?.candidates.map(({ id }) => id),
+      ['b/y'],
+    )
+    t.same(
+      (await it.find('org/z', never))?.candidates.map(({ id }) => id),
+      ['b/org/z'],
+    )
     t.same((await it.find('b/org/z', never))?.name, 'b/org/z')
     t.equal(await it.find('a/org/z', never), null)
     t.equal(await it.find('c/x', never), null)
@@ -137,7 +183,10 @@ t.test('from what the providers list', async (t) => {
     await clock.pass(120_000)
     const late = it.list(never)
     await clock.pass(5_000)
-    t.same((await late).map(({ name }) => name), ['x', 'y'])
+    t.same(
+      (await late).map(({ name }) => name),
+      ['x', 'y'],
+    )
   })
 
   t.test('a caller that leaves does not spoil it for the others', async (t) => {
@@ -159,7 +208,10 @@ t.test('as the catalog shows it', async (t) => {
     models: {
       small: {
         confidential: true,
-        price_config: { standard: { eu: { prompt_price_per_k: 0.1 } }, confidential: { eu: { prompt_price_per_k: 0.2 } } },
+        price_config: {
+          standard: { eu: { prompt_price_per_k: 0.1 } },
+          confidential: { eu: { prompt_price_per_k: 0.2 } },
+        },
         regions: ['eu'],
         upstreams: [{ provider: 'a' }],
       },
@@ -189,6 +241,16 @@ t.test('as the catalog shows it', async (t) => {
     rating_percent: 0,
   })
   t.same(listed(small!, 'confidential').price_config, { confidential: { eu: { prompt_price_per_k: 0.2 } } })
-  t.match(listed(named!, 'standard'), { id: 7, name: 'Named', owned_by: 'us', created: 5, price_config: {}, usage_mode: 'standard' })
-  t.same([isListed(small!, 'confidential'), isListed(named!, 'confidential'), isListed(vectors!, 'standard')], [true, false, false])
+  t.match(listed(named!, 'standard'), {
+    id: 7,
+    name: 'Named',
+    owned_by: 'us',
+    created: 5,
+    price_config: {},
+    usage_mode: 'standard',
+  })
+  t.same(
+    [isListed(small!, 'confidential'), isListed(named!, 'confidential'), isListed(vectors!, 'standard')],
+    [true, false, false],
+  )
 })

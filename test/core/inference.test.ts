@@ -43,7 +43,11 @@ const infer = (clock: FakeClock, settings: SettingsInput = {}, random: Random = 
 
 const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {
   const settings = v.parse(ModelSettings, { upstreams: upstreams.map(({ name }) => ({ provider: name })), ...more })
-  return entryOf('small', settings, upstreams.map((it, index) => candidateOf(it, 'm', 1, index + 1)))
+  return entryOf(
+    'small',
+    settings,
+    upstreams.map((it, index) => candidateOf(it, 'm', 1, index + 1)),
+  )
 }
 
 /** All that a stream gives, and how it ends. */
@@ -83,14 +87,20 @@ t.test('pick', async (t) => {
 
   t.test('affinity stays, is fair, and moves only what must move', async (t) => {
     const by = (candidates: typeof five, affinity: string) =>
-      pick({ entry: { ...five_, candidates }, ability: 'chat', affinity }, { ...closed, fraction: () => t.fail('no lot') as never })[0]!
+      pick(
+        { entry: { ...five_, candidates }, ability: 'chat', affinity },
+        { ...closed, fraction: () => t.fail('no lot') as never },
+      )[0]!
     const counts = new Map<string, number>()
     let moved = 0
     for (let i = 0; i < 4000; i++) {
       const it = by(five, `talk ${i}`)
       counts.set(it.provider, (counts.get(it.provider) ?? 0) + 1)
       if (it !== by(five, `talk ${i}`)) t.fail('moved without reason')
-      const without = by(five.filter(({ provider }) => provider !== 'b0'), `talk ${i}`)
+      const without = by(
+        five.filter(({ provider }) => provider !== 'b0'),
+        `talk ${i}`,
+      )
       if (it.provider !== 'b0' && without !== it) moved++
     }
     t.equal(moved, 0)
@@ -110,7 +120,10 @@ t.test('pick', async (t) => {
   t.test('pins, and names the backends when there is no such', async (t) => {
     const choice = { entry: entry([actor('a', []), actor('b', [])]), ability: 'chat' } as const
     const weighing = { ...closed, fraction: () => 0.5 }
-    t.same(pick({ ...choice, provider: 'b' }, weighing).map(({ provider }) => provider), ['b'])
+    t.same(
+      pick({ ...choice, provider: 'b' }, weighing).map(({ provider }) => provider),
+      ['b'],
+    )
     const refused = t.throws(() => pick({ ...choice, provider: 'nobody' }, weighing), BadRequest)
     t.match(refused, { status: 400, validator: { provider: 'expected one of a, b' } })
   })
@@ -126,7 +139,9 @@ t.test('pick', async (t) => {
     t.not(affinityOf(its, 'other', talk('secret')), one)
     t.not(affinityOf(its, 'org', talk('other')), one)
     t.equal(affinityOf(entry([actor('a', [])]), 'org', talk('secret')), null)
-    const image = (url: string): ChatBody => ({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] })
+    const image = (url: string): ChatBody => ({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    })
     t.not(affinityOf(its, 'org', image('data:a')), affinityOf(its, 'org', image('data:b')))
   })
 })
@@ -190,7 +205,11 @@ t.test('run', async (t) => {
 
   t.test('never tries other faults again', async (t) => {
     const gateway = infer(fakeClock())
-    for (const fault of [new BadRequest('no'), new UpstreamFailed(undefined, { answered: 401 }), new TypeError('ours')]) {
+    for (const fault of [
+      new BadRequest('no'),
+      new UpstreamFailed(undefined, { answered: 401 }),
+      new TypeError('ours'),
+    ]) {
       const { ask, seen } = asks(fault)
       await t.rejects(gateway.run({ entry: two, ability: 'chat' }, ask, never), fault)
       t.same(seen, ['a'])
@@ -208,13 +227,18 @@ t.test('run', async (t) => {
     await clock.pass(1)
     t.equal((await call).answer, 'yes')
     const late = asks(failed(429, 200_000))
-    t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((it: unknown) => it), { retryAfter: 200_000 })
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((it: unknown) => it), {
+      retryAfter: 200_000,
+    })
     t.equal(late.seen.length, 1)
     t.equal(clock.armed(), 0)
   })
 
   t.test('the pause is a full jitter', async (t) => {
-    for (const [fraction, from, to] of [[0.999, 299, 300], [0.5, 150, 151]] as const) {
+    for (const [fraction, from, to] of [
+      [0.999, 299, 300],
+      [0.5, 150, 151],
+    ] as const) {
       const clock = fakeClock()
       const { ask, seen } = asks(failed(), 'yes')
       const call = infer(clock, {}, fixed(fraction)).run({ entry: lone, ability: 'chat' }, ask, never)
@@ -253,7 +277,10 @@ t.test('run', async (t) => {
     const { ask, seen } = asks(failed(), failed(), 'yes')
     for (const _ of [1, 2]) await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, never), UpstreamFailed)
     await clock.pass(1000)
-    t.match(await gateway.run({ entry: lone, ability: 'chat' }, ask, never).catch((it: unknown) => it), { status: 503, retryAfter: 2000 })
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, ask, never).catch((it: unknown) => it), {
+      status: 503,
+      retryAfter: 2000,
+    })
     await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, never), Unavailable)
     t.equal(seen.length, 2)
     await clock.pass(2000)
@@ -264,7 +291,10 @@ t.test('run', async (t) => {
     const gateway = infer(fakeClock(), { routing: { retries: 0, breaker: { faults: 2 } } })
     for (let i = 0; i < 12; i++) {
       const fault = i % 2 ? new BadRequest('no') : failed(429)
-      await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, async () => Promise.reject(fault), never), fault)
+      await t.rejects(
+        gateway.run({ entry: lone, ability: 'chat' }, async () => Promise.reject(fault), never),
+        fault,
+      )
     }
     t.ok(await gateway.run({ entry: lone, ability: 'chat' }, async () => 1, never))
   })
@@ -316,7 +346,9 @@ t.test('run', async (t) => {
 
   t.test('hedged calls never pass their share', async (t) => {
     const clock = fakeClock()
-    const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 1e6, ratio: 1 }, hedge: { after: 10, share: 0.05 } } })
+    const gateway = infer(clock, {
+      routing: { retries: 0, breaker: { faults: 1e6, ratio: 1 }, hedge: { after: 10, share: 0.05 } },
+    })
     let asked = 0
     const rounds = 200
     for (let i = 0; i < rounds; i++) {
@@ -339,7 +371,11 @@ t.test('run', async (t) => {
 t.test('whole answers', async (t) => {
   t.test('chunks are folded and a broken fold is tried again', async (t) => {
     const clock = fakeClock()
-    const it = actor('a', [say('Hal'), failed(null)], [chunk({ role: 'assistant' }), say('Hal'), say('lo'), stop, usage(3, 2)])
+    const it = actor(
+      'a',
+      [say('Hal'), failed(null)],
+      [chunk({ role: 'assistant' }), say('Hal'), say('lo'), stop, usage(3, 2)],
+    )
     const call = infer(clock).chat({ entry: entry([it]), body, stream: false }, never)
     await clock.pass(1000)
     const { answer, backend, usage: counted } = await call
@@ -413,7 +449,10 @@ t.test('streams', async (t) => {
     const served = await streamed(infer(fakeClock()), entry([actor('a', [say('Hello'), stop, failed(null)])]))
     const { text, error } = await drain(served.answer.chunks)
     t.same([text, error, served.usage], ['Hello', null, null])
-    const pair = await streamed(infer(fakeClock()), entry([actor('a', [say('Hello'), stop, failed(null)])]), { ...body, n: 2 })
+    const pair = await streamed(infer(fakeClock()), entry([actor('a', [say('Hello'), stop, failed(null)])]), {
+      ...body,
+      n: 2,
+    })
     t.ok((await drain(pair.answer.chunks)).error, 'the other choice is missing')
   })
 
@@ -437,7 +476,9 @@ t.test('streams', async (t) => {
   t.test('the longest stream is cut, also while nobody reads', async (t) => {
     const clock = fakeClock()
     const it = actor('a', [say('Hel'), say('lo'), 'silence'])
-    const chunks = (await streamed(infer(clock, { timeouts: { stream: 5000 } }), entry([it]))).answer.chunks[Symbol.asyncIterator]()
+    const chunks = (await streamed(infer(clock, { timeouts: { stream: 5000 } }), entry([it]))).answer.chunks[
+      Symbol.asyncIterator
+    ]()
     await chunks.next()
     await clock.pass(5000)
     t.same([it.open, it.closed], [0, 1])
@@ -448,7 +489,17 @@ t.test('streams', async (t) => {
 
   t.test('leaving ends the upstream at once, in every phase', async (t) => {
     const reason = new Error('left')
-    const phases: Readonly<Record<string, { readonly script: Parameters<typeof actor>[1]; readonly reads: number; readonly waits: boolean; continues?: true }>> = {
+    const phases: Readonly<
+      Record<
+        string,
+        {
+          readonly script: Parameters<typeof actor>[1]
+          readonly reads: number
+          readonly waits: boolean
+          continues?: true
+        }
+      >
+    > = {
       'before anything': { script: hello, reads: 0, waits: false },
       connecting: { script: 'silence', reads: 0, waits: true },
       'before the first token': { script: [chunk({ role: 'assistant' }), 'silence'], reads: 0, waits: true },
@@ -471,7 +522,8 @@ t.test('streams', async (t) => {
         if (way === 'return') await chunks.return!()
         else controller.abort(reason)
         t.equal(it.open, 0, `${phase}, ${way}: closed`)
-        if (waiting) t.same(await waiting, way === 'return' ? { value: undefined, done: true } : reason, `${phase}, ${way}: told`)
+        if (waiting)
+          t.same(await waiting, way === 'return' ? { value: undefined, done: true } : reason, `${phase}, ${way}: told`)
         await clock.pass(60_000)
         t.equal(it.calls.length, calls, `${phase}, ${way}: nobody is asked again`)
         if (phase !== 'before anything' || way === 'return') {
@@ -487,7 +539,11 @@ t.test('streams', async (t) => {
     const clock = fakeClock()
     let give!: (answer: { kind: 'chunks'; chunks: AsyncIterable<Chunk> }) => void
     let returned = 0
-    const deaf: Upstream = { name: 'deaf', models: async () => [], chat: () => new Promise((resolve) => (give = resolve)) }
+    const deaf: Upstream = {
+      name: 'deaf',
+      models: async () => [],
+      chat: () => new Promise((resolve) => (give = resolve)),
+    }
     const chunks = (await streamed(infer(clock), entry([deaf]))).answer.chunks[Symbol.asyncIterator]()
     const first = chunks.next()
     await settled()
@@ -550,7 +606,8 @@ t.test('rescue', async (t) => {
 
   const pieces = (whole: string, size: number): Chunk[] => {
     const parts: Chunk[] = []
-    for (let at = 0; at < whole.length; at += size) parts.push(say(whole.slice(at, at + size), { id: 'two', model: 'other', created: 2 }))
+    for (let at = 0; at < whole.length; at += size)
+      parts.push(say(whole.slice(at, at + size), { id: 'two', model: 'other', created: 2 }))
     return parts
   }
 
@@ -560,7 +617,12 @@ t.test('rescue', async (t) => {
       it.calls.push({ ...call, signal })
       const parts = pieces(manner(call.prefix!), size)
       const chunks = (async function* () {
-        yield* [chunk({ role: 'assistant', content: '' }, null, { id: 'two' }), ...parts, chunk({}, 'stop', { id: 'two' }), usage(20, 8)]
+        yield* [
+          chunk({ role: 'assistant', content: '' }, null, { id: 'two' }),
+          ...parts,
+          chunk({}, 'stop', { id: 'two' }),
+          usage(20, 8),
+        ]
       })()
       return { kind: 'chunks', chunks }
     }
@@ -603,7 +665,9 @@ t.test('rescue', async (t) => {
     for (const rest of ['again', 'again and then.', ' leading space', 'again and again and']) {
       const a = actor('a', [say(given), failed(null)])
       const b = continuing('b', () => rest, 3)
-      const { text, error } = await drain((await streamed(infer(fakeClock()), entry([a, b], { continues: true }))).answer.chunks)
+      const { text, error } = await drain(
+        (await streamed(infer(fakeClock()), entry([a, b], { continues: true }))).answer.chunks,
+      )
       t.same([text, error], [given + rest, null])
     }
   })
@@ -615,7 +679,10 @@ t.test('rescue', async (t) => {
     const served = await streamed(infer(fakeClock()), entry([it], { continues: true }))
     const { text, error, got } = await drain(served.answer.chunks)
     t.same([text, error], ['one two three', null])
-    t.same(it.calls.map(({ prefix }) => prefix), [undefined, 'one ', 'one two '])
+    t.same(
+      it.calls.map(({ prefix }) => prefix),
+      [undefined, 'one ', 'one two '],
+    )
     t.same(got.at(-1)!.usage, { prompt_tokens: 32, completion_tokens: 3, total_tokens: 35 })
     const hopeless = actor('a', cut('x'))
     const all = await drain((await streamed(infer(fakeClock()), entry([hopeless], { continues: true }))).answer.chunks)
@@ -625,19 +692,30 @@ t.test('rescue', async (t) => {
 
   t.test('leaves less to say', async (t) => {
     const it = actor('a', [say('x'.repeat(40)), failed(null)], [say('y'), stop])
-    await drain((await streamed(infer(fakeClock()), entry([it], { continues: true }), { ...body, max_tokens: 100 })).answer.chunks)
-    t.same(it.calls.map((call) => call.body['max_tokens']), [100, 90])
+    await drain(
+      (await streamed(infer(fakeClock()), entry([it], { continues: true }), { ...body, max_tokens: 100 })).answer
+        .chunks,
+    )
+    t.same(
+      it.calls.map((call) => call.body['max_tokens']),
+      [100, 90],
+    )
   })
 
   t.test('does not touch what no prefix can carry', async (t) => {
-    const cases: readonly { readonly said?: Partial<ChatBody>; readonly first?: Chunk; readonly continues?: false }[] = [
-      { continues: false },
-      { said: { n: 2 } },
-      { said: { logprobs: true } },
-      { said: { response_format: { type: 'json_object' } } },
-      { first: chunk({ tool_calls: [{ index: 0, id: 'x', type: 'function', function: { name: 'f', arguments: '{' } }] }) },
-      { first: chunk({ reasoning_content: 'hm' }) },
-    ]
+    const cases: readonly { readonly said?: Partial<ChatBody>; readonly first?: Chunk; readonly continues?: false }[] =
+      [
+        { continues: false },
+        { said: { n: 2 } },
+        { said: { logprobs: true } },
+        { said: { response_format: { type: 'json_object' } } },
+        {
+          first: chunk({
+            tool_calls: [{ index: 0, id: 'x', type: 'function', function: { name: 'f', arguments: '{' } }],
+          }),
+        },
+        { first: chunk({ reasoning_content: 'hm' }) },
+      ]
     for (const { said = {}, first = say('Hel'), continues = true } of cases) {
       const [a, b] = [actor('a', [first, failed(null)]), actor('b', [say('no'), stop])]
       const { error } = await drain(
@@ -646,8 +724,14 @@ t.test('rescue', async (t) => {
       t.ok(error instanceof UpstreamFailed)
       t.equal(b.calls.length, 0)
     }
-    const [a, b] = [actor('a', [chunk({ reasoning_content: 'hm' }), say('Hel'), failed(null)]), actor('b', [say('lo'), stop])]
-    const served = await streamed(infer(fakeClock()), entry([a, b], { continues: true }), { ...body, response_format: { type: 'text' } })
+    const [a, b] = [
+      actor('a', [chunk({ reasoning_content: 'hm' }), say('Hel'), failed(null)]),
+      actor('b', [say('lo'), stop]),
+    ]
+    const served = await streamed(infer(fakeClock()), entry([a, b], { continues: true }), {
+      ...body,
+      response_format: { type: 'text' },
+    })
     t.equal((await drain(served.answer.chunks)).text, 'Hello', 'thinking that is over is no hindrance')
   })
 
@@ -666,7 +750,9 @@ t.test('rescue', async (t) => {
 t.test('a full queue of one backend sends no TooMany of ours', async (t) => {
   const gateway = infer(fakeClock(), { routing: { retries: 0 } })
   const its = entry([actor('a', [])])
-  const error = await gateway.run({ entry: its, ability: 'chat' }, async () => Promise.reject(failed(429, 10)), never).catch((it: unknown) => it)
+  const error = await gateway
+    .run({ entry: its, ability: 'chat' }, async () => Promise.reject(failed(429, 10)), never)
+    .catch((it: unknown) => it)
   t.match(error, { status: 502, retryAfter: 10 })
   t.notOk(error instanceof TooMany)
 })

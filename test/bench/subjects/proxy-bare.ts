@@ -1,0 +1,18 @@
+import { Agent, createServer, request as ask } from 'node:http'
+import { answering } from './answering.ts'
+
+// The least that a proxy can be: the body goes in, whatever comes back goes out.
+const agent = new Agent({ keepAlive: true })
+const target = new URL(process.env['UPSTREAM']!)
+answering(
+  createServer((request, response) => {
+    const onward = ask(
+      { agent, host: target.hostname, port: target.port, method: 'POST', path: '/v1/chat/completions', headers: { 'content-type': 'application/json', 'content-length': request.headers['content-length'] } },
+      (answer) => {
+        response.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] })
+        answer.pipe(response)
+      },
+    )
+    request.pipe(onward)
+  }),
+)

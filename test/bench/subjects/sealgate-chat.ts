@@ -1,0 +1,26 @@
+import { clock } from '../../../adapters/memory/host.ts'
+import { memory } from '../../../adapters/memory/index.ts'
+import { fetch } from '../../../adapters/production/host.ts'
+import { createGateway } from '../../../core/gateway.ts'
+import { use } from '../../../core/plugin.ts'
+import openai from '../../../plugins/providers/openai.ts'
+import { answering } from './answering.ts'
+
+const most = 1e9
+const gateway = createGateway(
+  {
+    ...memory(),
+    clock: use(clock),
+    fetch: use(fetch),
+    upstreams: [use(openai, { baseUrl: `${process.env['UPSTREAM']}/v1`, apiKey: 'none' })],
+  },
+  {
+    models: { bench: { upstreams: [{ provider: 'openai' }] } },
+    limits: {
+      key: { requestsPerSecond: most, concurrentRequests: most, tokensPerMinute: most },
+      organization: { requestsPerSecond: most, concurrentRequests: most, tokensPerMinute: most },
+    },
+  },
+)
+await gateway.keys.create({}, process.env['KEY'])
+answering(gateway.server())

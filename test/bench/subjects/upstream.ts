@@ -1,0 +1,43 @@
+import { createServer } from 'node:http'
+import { answering } from './answering.ts'
+
+const created = 1_700_000_000
+const whole = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created,
+  model: 'bench',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'word '.repeat(60) }, logprobs: null, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 20, completion_tokens: 60, total_tokens: 80 },
+})
+const chunk = (delta: object, finish_reason: string | null, usage: object | null) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created, model: 'bench', choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage })}\n\n`
+const chunks = [
+  chunk({ role: 'assistant', content: '' }, null, null),
+  ...Array.from({ length: 98 }, (_, at) => chunk({ content: ` word${at}` }, null, null)),
+  chunk({}, 'stop', { prompt_tokens: 20, completion_tokens: 98, total_tokens: 118 }),
+]
+
+/** A provider that answers at once, or with one write each two milliseconds. */
+answering(
+  createServer((request, response) => {
+    let body = ''
+    request.on('data', (part) => (body += part))
+    request.on('end', () => {
+      if (request.method === 'GET') return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }))
+      if (!/"stream":\s*true/.test(body)) {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return void response.end(whole)
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      let at = 0
+      const next = () => {
+        if (at < chunks.length) {
+          response.write(chunks[at++])
+          setTimeout(next, 2)
+        } else response.end('data: [DONE]\n\n')
+      }
+      next()
+    })
+  }),
+)

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises'
+import type { Test } from 'tap'
+import { clock, random } from '../../adapters/memory/host.ts'
+import { fetch } from '../../adapters/production/host.ts'
+import { type AnyPlugin, use } from '../../core/plugin.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+import type { Scene, Stage } from '../contracts/upstream.ts'
+import { fitted } from '../helpers.ts'
+import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
+
+export const vector = (path: string): Promise<Buffer> =>
+  readFile(new URL(`../vectors/providers/${path}`, import.meta.url))
+
+/** The upstream that a provider makes, with a real network beneath it. Everything is closed with the test. */
+export const provided = async (t: Test, provider: AnyPlugin, settings: object): Promise<Upstream> => {
+  const container = fitted(use(clock), use(random), use(fetch), use(provider, settings))
+  t.teardown(() => container.dispose())
+  return container.supply({ upstreams: Upstream }).upstreams[0] as Upstream
+}
+
+export const backend = async (t: Test, play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
+  const it = await recorded(play)
+  t.teardown(() => it.close())
+  return it
+}
+
+export interface Recording {
+  readonly provider: AnyPlugin
+  readonly settings: (url: string) => object
+  readonly model: string
+  /** The folder with its recorded answers. */
+  readonly vectors: string
+  /** How its streams are written: the ending of the files, and their content type. */
+  readonly stream: { readonly ending: 'sse' | 'ndjson'; readonly type: string; readonly broken: string }
+  readonly lists: RegExp
+  readonly chats: RegExp
+  /** Where the path tells that a stream is wanted, and not the body. */
+  readonly streams?: (path: string) => boolean
+}
+
+export const eventStream = {
+  ending: 'sse',
+  type: 'text/event-stream; charset=utf-8',
+  broken: 'data: {"id": nothing\n\n',
+} as const
+export const lineStream = { ending: 'ndjson', type: 'application/x-ndjson', broken: '{"model": nothing\n' } as const
+
+const json = { 'content-type': 'application/json' }
+
+const statuses: Readonly<Record<string, number>> = { refuses: 400, denies: 401, limits: 429, breaks: 500 }
+
+/** A provider in front of its recorded answers. */
+export const staged = async (t: Test, it: Recording): Promise<Stage> => {
+  let scene: Scene = 'answers'
+  let last: Readonly<Record<string, unknown>> = {}
+  const { ending, type, broken } = it.stream
+
+  const play = async ({ path, body }: Asked): Promise<Take> => {
+    if (scene === 'page') {
+      return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>secret-of-the-backend' }
+    }
+    if (it.lists.test(path)) return { headers: json, body: await vector(`${it.vectors}/models.json`) }
+    if (!it.chats.test(path)) return { status: 404, headers: json, body: '{}' }
+    last = JSON.parse(body.toString())
+    if (scene === 'silent') return { body: '', pace: 'silent' }
+    const status = typeof scene === 'string' ? statuses[scene] : undefined
+    if (status !== undefined) {
+      const headers = status === 429 ? { ...json, 'retry-after': '7' } : json
+      return { status, headers, body: await vector(`${it.vectors}/error-${status}.json`) }
+    }
+    const streams = last['stream'] === true || it.streams?.(path) === true
+    const headers = streams ? { 'content-type': type } : json
+    const end = streams ? ending : 'json'
+    if (scene === 'complains' && streams) return { headers, body: await vector(`${it.vectors}/stream-error.${end}`) }
+    const bytes = await vector(`${it.vectors}/${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
+    if (scene === 'garbles' && streams) {
+      const half =
+        bytes.indexOf('\n\n', bytes.length >> 1) < 0
+          ? bytes.indexOf('\n', bytes.length >> 1) + 1
+          : bytes.indexOf('\n\n', bytes.length >> 1) + 2
+      return { headers, body: Buffer.concat([bytes.subarray(0, half), Buffer.from(broken), bytes.subarray(half)]) }
+    }
+    if (scene === 'dribbles') return { headers, body: bytes, pace: 'bytewise' }
+    if (typeof scene === 'string') return { headers, body: bytes }
+    const [how, share] = Object.entries(scene)[0] as ['cut', number]
+    return { headers, body: bytes, pace: { [how]: Math.floor(share * bytes.length) } as { cut: number } }
+  }
+
+  const server = await backend(t, play)
+  const upstream = await provided(t, it.provider, it.settings(server.url))
+  return { upstream, model: it.model, scene: (to) => void (scene = to), asked: () => last, sockets: server.open }
+}
+
+/** Plays a stream cut after every single byte, and whole once: whether each was told as what it is. */
+export const everyCut = async (
+  t: Test,
+  it: Recording,
+): Promise<{ readonly bytes: number; readonly fooled: readonly number[] }> => {
+  const bytes = await vector(`${it.vectors}/chat.${it.stream.ending}`)
+  let at = 0
+  const server = await backend(t, () => ({
+    headers: { 'content-type': it.stream.type },
+    body: bytes,
+    pace: { end: at },
+  }))
+  const upstream = await provided(t, it.provider, it.settings(server.url))
+  const fooled: number[] = []
+  for (at = 0; at <= bytes.length; at++) {
+    try {
+      const answer = await upstream.chat!(
+        { model: it.model, stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } },
+        new AbortController().signal,
+      )
+      if (answer.kind === 'chunks') for await (const _ of answer.chunks);
+      fooled.push(at)
+    } catch {
+      continue
+    }
+  }
+  return { bytes: bytes.length, fooled }
+}

@@ -1,0 +1,51 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { drill, startOurs, type StartGateway } from './drill.ts'
+
+const pace = 0.05
+
+t.test('ours passes every scene', async (t) => {
+  const results = await drill(startOurs, pace)
+  for (const { scene, mark, note } of results) t.equal(mark, 'pass', `${scene.name} ${scene.title} ${note}`)
+  t.equal(results.length, 21)
+})
+
+/** Hands everything through, calls every end a good one, and never lets a backend go. */
+const startNaive: StartGateway = async (faulty) => {
+  const server = createServer((asked, answer) => {
+    const url = new URL(faulty.replace('/v1', '') + asked.url!.replace('/std', '/v1'))
+    const onward = request(
+      url,
+      { method: asked.method, headers: { 'content-length': asked.headers['content-length'] } },
+      (back) => {
+        answer.writeHead(back.statusCode!, { 'content-type': back.headers['content-type'] })
+        back.on('data', (part) => answer.write(part))
+        back.on('error', () => answer.end('data: [DONE]\n\n')).on('end', () => answer.end())
+      },
+    )
+    onward.on('error', () => answer.writeHead(502).end('{}'))
+    asked.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    target: { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/std`, key: 'any' },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+t.test('the drill is sharp', async (t) => {
+  const results = await drill(startNaive, pace)
+  const marked = (mark: string) => results.filter((it) => it.mark === mark).map(({ scene }) => scene.name)
+  const rest = results.filter(({ scene }) => !['S04', 'S05', 'S07', 'S13', 'S16'].includes(scene.name))
+  for (const { scene, mark, note } of rest) t.equal(mark, 'fail', `${scene.name} ${scene.title} ${note}`)
+  t.same(
+    marked('pass'),
+    ['S04', 'S13', 'S16'],
+    'it has no second backend to be refused by, and the others ask for nothing',
+  )
+  t.same([marked('partial'), marked('safe')], [['S07'], ['S05']])
+})
