@@ -9,10 +9,12 @@ import { inference } from './inference/attempt.ts'
 import { catalog } from './inference/catalog.ts'
 import { meter } from './inference/meter.ts'
 import { serverFor } from './http/server.ts'
+import { streams } from './http/streams.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { flaw, plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import type { Cache } from './ports/cache.ts'
+import type { Enclave } from './ports/enclave.ts'
 import { Clock, type Fetch, type Log, Random } from './ports/host.ts'
 import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
@@ -30,6 +32,7 @@ export interface Adapters {
   readonly log: Fitting<Log>
   readonly cache: Fitting<Cache>
   readonly upstreams: readonly Fitting<Upstream>[]
+  readonly enclave: Fitting<Enclave>
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
@@ -58,7 +61,7 @@ export const createGateway = (adapters: Adapters, settings: SettingsInput = {}):
   for (const fitting of fittings) container.fit(fitting)
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked.output })))
   container.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, metrics, catalog, inference, meter]) container.fit(use<any, any, any>(part))
+  for (const part of [keyring, metrics, streams, catalog, inference, meter]) container.fit(use<any, any, any>(part))
 
   const routes = table(checked.output.surfaces)
   const served = app([...routes, ...documents(routes, checked.output)], container, (path) => lost(path, checked.output))

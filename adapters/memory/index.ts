@@ -4,6 +4,7 @@ import rehearsal from '../../plugins/providers/rehearsal.ts'
 import getTime from '../../plugins/tools/getTime.ts'
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
+import enclave from './enclave.ts'
 import { clock, fetch, log, random } from './host.ts'
 import metadataStore from './metadata-store.ts'
 import rateLimiter from './rate-limiter.ts'
@@ -16,6 +17,7 @@ export const memory = (): Adapters => ({
   log: use(log),
   cache: use(cache),
   rateLimiter: use(rateLimiter),
+  enclave: use(enclave),
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),
   upstreams: [use(rehearsal)],

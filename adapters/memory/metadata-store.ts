@@ -19,7 +19,10 @@ const compare = (a: unknown = null, b: unknown = null): number => {
 }
 
 const within = (it: unknown, from: unknown, to: unknown) =>
-  it !== null && it !== undefined && (from === undefined || compare(it, from) >= 0) && (to === undefined || compare(it, to) <= 0)
+  it !== null &&
+  it !== undefined &&
+  (from === undefined || compare(it, from) >= 0) &&
+  (to === undefined || compare(it, to) <= 0)
 
 const mentions = (row: Fields, text: string, fields: readonly string[]) =>
   fields.some((name) => {
@@ -68,9 +71,8 @@ export default plugin({
       async add(kind, id, deltas) {
         const rows = rowsOf(kind)
         const row = rows.get(id) ?? {}
-        const sums = Object.fromEntries(
-          Object.entries(deltas).map(([name, delta]) => [name, Number(row[name] ?? 0) + delta]),
-        )
+        const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
+        const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))
         rows.set(id, { ...row, ...sums })
         return sums
       },

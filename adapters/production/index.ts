@@ -6,6 +6,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
+import enclave from '../memory/enclave.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
@@ -26,6 +27,7 @@ export const production = async (config: Config, data: string): Promise<Adapters
     log: use(log, config.log),
     cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
     rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, whenDown }),
+    enclave: use(enclave),
     blobStore: await chosen(
       BlobStore,
       'storage',

@@ -13,10 +13,11 @@ const frame =
 /** The lines of the stack below the message, which may imitate them. Empty when the two can't be told apart. */
 const places = ({ stack, message }: Error): string[] => {
   if (typeof stack !== 'string') return []
-  const head = message ? stack.indexOf(': ') + 2 : 0
-  if (message && !stack.startsWith(`${message}\n`, head)) return []
-  const rest = message ? stack.slice(head + message.length + 1) : stack.slice(stack.indexOf('\n') + 1)
-  return rest
+  const head = message ? stack.indexOf(': ') + 2 + message.length : stack.indexOf('\n')
+  const apart = message ? stack.endsWith(message, head) : !stack.slice(0, head).includes(':')
+  if (!apart || stack[head] !== '\n') return []
+  return stack
+    .slice(head + 1)
     .split('\n')
     .filter((line) => frame.test(line))
     .map((line) => line.trim())

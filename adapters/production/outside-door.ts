@@ -36,6 +36,7 @@ const pin = (addresses: readonly string[]): LookupFunction => {
 
 const before = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
     const stop = () => reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))

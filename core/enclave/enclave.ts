@@ -61,6 +61,8 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
   return {
     keys: () => published(new Uint8Array(32)),
     attest: (challenge) => published(challenge),
+    models: async (signal) =>
+      (await forChat.catalog.list(signal)).map(({ name, settings }) => ({ name, settings })),
     async handle(route, sealed, grant, signal) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')

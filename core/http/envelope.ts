@@ -1,4 +1,4 @@
-import type { GatewayError } from '../errors.ts'
+import type { GatewayError, Validator } from '../errors.ts'
 
 export interface About {
   readonly env: 'development' | 'production'
@@ -18,19 +18,18 @@ export const envelope = ({ env, id }: About, status: number, data: unknown, mess
   support_id: id,
 })
 
+export const refusedEnvelope = (
+  { env, id }: About,
+  status: number,
+  error: string,
+  data: unknown,
+  validator: Validator | null,
+) => ({ status, data, error, message: null, env, log: { request_id: id }, validator, support_id: id })
+
 /** The door through which errors leave. */
-export const errorEnvelope = ({ env, id }: About, error: GatewayError) => ({
-  status: error.status,
-  body: {
-    status: error.status,
-    data: null,
-    error: error.message,
-    message: null,
-    env,
-    log: { request_id: id },
-    validator: error.validator,
-    support_id: id,
-  },
+export const errorEnvelope = (about: About, { status, message, validator }: GatewayError) => ({
+  status,
+  body: refusedEnvelope(about, status, message, null, validator),
 })
 
 /** The short body that the encrypted routes use for 413 and 429; everything else is in the envelope. */

@@ -6,7 +6,7 @@ import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
 import type { Clock } from '../ports/host.ts'
 import type { Settings } from '../settings.ts'
-import { type About, envelope } from './envelope.ts'
+import { type About, envelope, refusedEnvelope } from './envelope.ts'
 import { sendEvents } from './events.ts'
 import { known } from './fault.ts'
 import type { Reply } from './reply.ts'
@@ -32,6 +32,8 @@ export const render = async (
       return send(ctx, reply.status, print(reply.body))
     case 'data':
       return send(ctx, reply.status, print(envelope(about, reply.status, reply.data, reply.message)))
+    case 'refused':
+      return send(ctx, reply.status, print(refusedEnvelope(about, reply.status, reply.error, reply.data, null)))
     case 'text':
       return send(ctx, reply.status, reply.text, reply.type)
     case 'bytes':

@@ -5,6 +5,7 @@ export type Reply = (
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string }
   | { readonly kind: 'data'; readonly status: number; readonly data: unknown; readonly message: string | null }
+  | { readonly kind: 'refused'; readonly status: number; readonly error: string; readonly data: unknown }
   | {
       readonly kind: 'bytes'
       readonly status: number
@@ -55,6 +56,9 @@ export const data = (data: unknown, message: string | null = null, status = 200)
   data,
   message,
 })
+
+/** An error that carries data: what exactly went wrong is sealed in there. */
+export const refused = (status: number, error: string, data: unknown): Reply => ({ kind: 'refused', status, error, data })
 
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,

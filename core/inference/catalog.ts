@@ -32,7 +32,7 @@ export const catalog = plugin({
   needs: { upstreams: Upstream, settings: Settings, cache: Cache, clock: Clock, log: Log },
   create: ({ upstreams, settings, cache, clock, log }, { inside }): Catalog => {
     const models = Object.entries(settings.models)
-    if (models.length === 0) return discover({ upstreams, cache, clock, log })
+    if (models.length === 0) return discover({ upstreams, cache, clock, log, inside })
 
     const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
     const entries = new Map<string, Entry>()

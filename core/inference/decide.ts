@@ -10,6 +10,7 @@ import { ask, total } from './ask.ts'
 import type { Inference } from './attempt.ts'
 import type { Candidate, Entry } from './entry.ts'
 import type { Meter } from './meter.ts'
+import { ordersOf } from './rotate.ts'
 import { tokensOf, type Estimate } from './tokens.ts'
 
 export interface Deciding {
@@ -55,7 +56,7 @@ export const decide = async (
       return { distributions: named.map(() => ({ probabilities: [1], reads: 0 })), decided, backend: null, headers: {} }
     }
     const asked = open.map(({ question }) => question)
-    const estimate = estimateOf(call, asked)
+    const estimate = estimateOf(entry, call, asked)
     const { headers, settle } = await meter.reserve(caller, entry, estimate)
     let usage: Usage | null = null
     let backend: string | null = null
@@ -171,11 +172,17 @@ const perImage = 800
 /** Marks, closing words and what else a prompt has around the caller's own. */
 const around = 40
 
-const estimateOf = ({ state, images, samples }: Matter['call'], asked: readonly Question[]): Estimate => {
-  const shared = tokensOf(wordsOf(state)) + images.length * perImage
-  const own = asked.reduce((sum, question) => sum + around + tokensOf(JSON.stringify(textsOf(question))), 0)
-  return { input: (shared * asked.length + own) * (samples ?? 1), output: asked.length * (samples ?? 1) }
+const estimateOf = (entry: Entry, { state, images, samples }: Matter['call'], asked: readonly Question[]): Estimate => {
+  // A backend that decides by itself reads the state once; a chat model reads it for every prompt.
+  const prompted = entry.candidates.some(({ upstream }) => upstream.decide === undefined)
+  const reads = asked.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))
+  const prompts = reads.reduce((sum, it) => sum + it, 0)
+  const shared = (tokensOf(wordsOf(state)) + images.length * perImage) * (prompted ? prompts : 1)
+  const own = asked.reduce((sum, question, index) => sum + reads[index]! * (around + wordsIn(question)), 0)
+  return { input: shared + own, output: prompts }
 }
+
+const wordsIn = (question: Question): number => tokensOf(textsOf(question).join('\n'))
 
 const textsOf = (question: Question): readonly string[] => {
   const instructions = wordsOf(question.instructions)

@@ -22,6 +22,8 @@ interface Known {
 }
 
 interface Sources {
+  /** Behind the enclave's wall every model that is found is confidential, and none is served in the clear. */
+  readonly inside: boolean
   readonly upstreams: readonly Upstream[]
   readonly cache: Cache
   readonly clock: Clock
@@ -29,7 +31,7 @@ interface Sources {
 }
 
 /** The union of what the providers list. One that is down keeps its last list and hides no other; a name may also be `provider/name`. */
-export const discover = ({ upstreams, cache, clock, log }: Sources) => {
+export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
   let known: Known | null = null
   let flight: Promise<Known> | null = null
 
@@ -64,7 +66,7 @@ export const discover = ({ upstreams, cache, clock, log }: Sources) => {
       for (const model of copies[index]?.models ?? []) offer(model.id, model, candidateOf(upstream, model.id))
     }
     const names = [...offers.keys()].sort()
-    const entries = new Map(names.map((name) => [name, found(name, offers.get(name)!)]))
+    const entries = new Map(names.map((name) => [name, found(inside, name, offers.get(name)!)]))
     const whole = copies.every((copy) => copy !== null)
     return { until: clock.now() + (whole ? minute : patience), entries }
   }
@@ -93,6 +95,7 @@ export const discover = ({ upstreams, cache, clock, log }: Sources) => {
 }
 
 const found = (
+  inside: boolean,
   name: string,
   { model, candidates }: { readonly model: Model; readonly candidates: readonly Candidate[] },
 ) =>
@@ -100,6 +103,8 @@ const found = (
     name,
     v.parse(ModelSettings, {
       type: model.type,
+      standard: !inside,
+      confidential: inside,
       ...(model.description !== undefined && { description: model.description }),
       ...(model.modalities && { input_modalities: [...model.modalities] }),
       upstreams: candidates.map(({ provider }) => ({ provider, model: model.id })),

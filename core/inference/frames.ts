@@ -13,6 +13,9 @@ const patience = 8_000
 /** 1920 by 1080, and the rows that make the height a multiple of sixteen. */
 const mostPixels = 1920 * 1088
 
+/** Seconds that a seek stays ahead of the picture it is after, so that rounding does not lose that. */
+const early = 0.0005
+
 // As many decoders at once as there are cores, whoever asks.
 const turn = pLimit(availableParallelism())
 
@@ -31,7 +34,9 @@ export const sample = (
       await writeFile(source, video, { mode: 0o600 })
       const pictures = seconds.map((_, index) => join(folder, `${index}.jpg`))
       await run(decoder, argumentsFor(source, seconds, pictures), signal)
-      const frames: readonly (Uint8Array | null)[] = await Promise.all(pictures.map((picture) => readFile(picture).catch(() => null)))
+      const frames: readonly (Uint8Array | null)[] = await Promise.all(
+        pictures.map((picture) => readFile(picture).catch(() => null)),
+      )
       if (!frames.every(isJpeg)) throw new BadRequest('The video could not be sampled')
       return frames
     } finally {
@@ -47,12 +52,12 @@ const argumentsFor = (source: string, seconds: readonly number[], pictures: read
   ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1'],
   ...seconds.flatMap((at) => [
     ...['-protocol_whitelist', 'file,pipe', '-f', 'mov', '-max_pixels', `${mostPixels}`, '-threads', '1'],
-    ...['-an', '-sn', '-dn', '-ss', at.toFixed(3), '-i', source],
+    ...['-an', '-sn', '-dn', '-ss', Math.max(0, at - early).toFixed(4), '-i', source],
   ]),
   ...pictures.flatMap((picture, index) => [
     ...[
       '-map',
-      `${index}:v:0`,
+      `${index}:V:0`,
       '-frames:v',
       '1',
       '-c:v',

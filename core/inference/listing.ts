@@ -10,8 +10,10 @@ export const listedTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAG
 export const isListed = ({ settings }: Entry, mode: Mode): boolean =>
   settings[mode] && (listedTypes as readonly ModelType[]).includes(settings.type)
 
+type Listed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
+
 /** A model as a catalog shows it (interface 2.4), with the prices of that catalog. */
-export const listed = ({ name, settings, candidates }: Entry, mode: Mode) => ({
+export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) => ({
   id: settings.id ?? numberOf(name),
   object: 'model',
   created: settings.created,

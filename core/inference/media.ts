@@ -49,7 +49,7 @@ export const framesOf = async (
   const [short, long] = [Math.min(told.width, told.height), Math.max(told.width, told.height)]
   if (long > video.long || short > video.short)
     throw invalid([[path, 'expected a video of 1920 x 1080 pixels at most']])
-  const moments = Array.from({ length: frames }, (_, index) => ((index + 0.5) / frames) * told.shown)
+  const moments = Array.from({ length: frames }, (_, index) => told.since(((index + 0.5) / frames) * told.shown))
   const pictures = await sample(bytes, moments, signal, decoder)
   return pictures.map((picture) => `data:image/jpeg;base64,${Buffer.from(picture).toString('base64')}`)
 }

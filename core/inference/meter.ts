@@ -17,17 +17,21 @@ export interface Reservation<Truth> {
   readonly headers: Readonly<Record<string, string>>
   /**
    * Corrects the allowances and writes the totals; only the first call counts, and it never rejects. A backend that
-   * answered without counting is counted as reserved; where none answered, all is handed back.
+   * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
+   * where it was not known before.
    */
-  settle(truth: Truth | null, backend: string | null): Promise<void>
+  settle(truth: Truth | null, backend: string | null, served?: Billed | null): Promise<void>
 }
+
+/** What is charged for. */
+export type Billed = Pick<Entry, 'name' | 'settings'>
 
 /** What keys and organisations use: taken from their allowances before a call and counted after it. */
 export interface Meter {
   /** Throws TooMany, and then nothing was taken. */
-  reserve(caller: Caller, entry: Entry, estimate: Estimate, mode?: Mode): Promise<Reservation<Usage>>
+  reserve(caller: Caller, entry: Billed | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Usage>>
   /** As `reserve`, by the length of audio in seconds. */
-  spendAudio(caller: Caller, entry: Entry, seconds: number, mode?: Mode): Promise<Reservation<number>>
+  spendAudio(caller: Caller, entry: Billed | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
   /** Writes what is not written yet. */
   dispose(): Promise<void>
 }
@@ -63,21 +67,21 @@ export const meter = plugin({
       charges: readonly Charge[],
       spent: (Spent & { ok: true }) | null,
       caller: Caller,
-      entry: Entry,
+      entry: Billed | null,
       guess: Truth,
       amountOf: (truth: Truth) => number,
-      countsOf: (truth: Truth) => Counts,
+      countsOf: (truth: Truth, served: Billed | null) => Counts,
     ): Reservation<Truth> => {
       let settled = false
       return {
         headers: spent ? headersOf(charges, spent.left) : {},
-        async settle(counted, backend) {
+        async settle(counted, backend, served = entry) {
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
           const { key, organization } = caller
-          const place = { organization, key, day: new Date(clock.now()).toISOString().slice(0, 10), model: entry.name }
-          book.add(place, truth === null ? { requests: 1, unanswered: 1 } : { requests: 1, ...countsOf(truth) })
+          const place = { organization, key, day: new Date(clock.now()).toISOString().slice(0, 10), model: served?.name ?? 'unknown' }
+          book.add(place, truth === null ? { requests: 1, unanswered: 1 } : { requests: 1, ...countsOf(truth, served) })
           if (!spent) return
           const amount = truth === null ? 0 : amountOf(truth)
           await correct(
@@ -110,13 +114,13 @@ export const meter = plugin({
           entry,
           { ...estimate, estimated: true },
           ({ input, output }) => input + output,
-          (usage) => ({
+          (usage, served) => ({
             input: usage.input,
             output: usage.output,
             reasoning: usage.reasoning ?? 0,
             cached: usage.cached ?? 0,
             estimated: usage.estimated ? 1 : 0,
-            ...priced(costOf(entry.settings, mode, usage)),
+            ...priced(served && costOf(served.settings, mode, usage)),
           }),
         )
       },
@@ -140,7 +144,10 @@ export const meter = plugin({
           entry,
           seconds,
           (seconds) => seconds,
-          (seconds) => ({ audio_seconds: seconds, ...priced(audioCostOf(entry.settings, mode, seconds)) }),
+          (seconds, served) => ({
+            audio_seconds: seconds,
+            ...priced(served && audioCostOf(served.settings, mode, seconds)),
+          }),
         )
       },
 

@@ -7,6 +7,8 @@ export interface Mp4 {
   /** Pixels of the largest picture track. */
   readonly width: number
   readonly height: number
+  /** When the picture that is shown at this second came up. */
+  since(second: number): number
 }
 
 /** `fragmented` files tell their length only piece by piece; null is no MP4 file, or one without pictures. */
@@ -73,16 +75,18 @@ const read = (bytes: Uint8Array): Mp4 | 'fragmented' | null => {
   let shown = 0
   let width = 0
   let height = 0
+  let since: Mp4['since'] | null = null
   for (const { type, content } of boxes) {
     if (type !== 'trak') continue
     const track = trackOf(content)
     duration = Math.max(duration, track.duration)
     if (track.width === 0) continue
+    since ??= track.since
     shown = Math.max(shown, track.shown)
     width = Math.max(width, track.width)
     height = Math.max(height, track.height)
   }
-  return width > 0 && height > 0 && shown > 0 ? { duration, shown, width, height } : null
+  return since && height > 0 && shown > 0 ? { duration, shown, width, height, since } : null
 }
 
 const trackOf = (content: Uint8Array) => {
@@ -92,9 +96,11 @@ const trackOf = (content: Uint8Array) => {
   const times = inside(boxes, 'mdia', 'minf', 'stbl', 'stts')
   const entries = inside(boxes, 'mdia', 'minf', 'stbl', 'stsd')
   if (!media || !kind || !times || !entries) throw broken()
-  const shown = samplesOf(times) / scaleOf(media, 12)
+  const scale = scaleOf(media, 12)
+  const shown = samplesOf(times) / scale
+  const since = (second: number) => startOf(times, second * scale) / scale
   const duration = Math.max(lengthOf(media, 12), shown)
-  if (String.fromCharCode(...kind.subarray(8, 12)) !== 'vide') return { duration, shown, width: 0, height: 0 }
+  if (String.fromCharCode(...kind.subarray(8, 12)) !== 'vide') return { duration, shown, since, width: 0, height: 0 }
   const tracked = inside(boxes, 'tkhd')
   if (!tracked) throw broken()
   const header = viewOf(tracked)
@@ -106,7 +112,7 @@ const trackOf = (content: Uint8Array) => {
     width = Math.max(width, view.getUint16(24))
     height = Math.max(height, view.getUint16(26))
   }
-  return { duration, shown, width, height }
+  return { duration, shown, since, width, height }
 }
 
 /** Ticks a second of a header whose version 0 has its scale at `at`. */
@@ -134,4 +140,20 @@ const samplesOf = (times: Uint8Array): number => {
   let ticks = 0
   for (let entry = 0; entry < count; entry++) ticks += view.getUint32(8 + entry * 8) * view.getUint32(12 + entry * 8)
   return ticks
+}
+
+/** In ticks, the last start of a sample at or before `tick`. */
+const startOf = (times: Uint8Array, tick: number): number => {
+  const view = viewOf(times)
+  const count = view.getUint32(4)
+  let start = 0
+  for (let entry = 0; entry < count; entry++) {
+    const samples = view.getUint32(8 + entry * 8)
+    const each = view.getUint32(12 + entry * 8)
+    const end = start + samples * each
+    if (each > 0 && tick < end) return start + Math.floor((tick - start) / each) * each
+    if (entry + 1 < count) start = end
+    else return Math.max(0, end - each)
+  }
+  return start
 }

@@ -1,4 +1,5 @@
 import { one } from '../container.ts'
+import type { ModelSettings } from '../settings.ts'
 import type { Usage } from './upstream.ts'
 
 /** The published keys and the proof of where they live. */
@@ -61,6 +62,8 @@ export interface Enclave {
   keys(enclave?: string): Promise<Keyset>
   /** Fresh evidence over the same keyset. `challenge` is 32 bytes. */
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
+  /** What it serves; every one of them is confidential. */
+  models(signal: AbortSignal): Promise<readonly { readonly name: string; readonly settings: ModelSettings }[]>
   /** `sealed` goes in as it came. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
   handle(
     route: string,

@@ -6,6 +6,7 @@ import { decisions } from './decision.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
 import { models } from './models.ts'
+import { rvenc } from './rvenc.ts'
 import { tools } from './tools.ts'
 import { usage } from './usage.ts'
 
@@ -15,7 +16,7 @@ type Surface = Settings['surfaces'][number]
 const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   decision: decisions,
   chat: [...chat, ...models, ...media],
-  rvenc: [],
+  rvenc,
   tools,
   files: [],
   index: [],

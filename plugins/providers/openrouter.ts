@@ -41,7 +41,7 @@ export default plugin({
       headers: {
         authorization: `Bearer ${apiKey}`,
         ...(referer !== undefined && { 'http-referer': referer }),
-        ...(title !== undefined && { 'x-title': title }),
+        ...(title !== undefined && { 'x-openrouter-title': title }),
       },
       // A trailing assistant message is gone on from without being asked.
       continuation: {},

@@ -53,7 +53,7 @@ const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: Abo
     for (;;) {
       const step = await unlessAborted(source.next(), signal)
       if ((ended = step.done === true)) break
-      for (let at = 0; at < step.value.length; ) {
+      for (let at = 0; at < step.value.length;) {
         at += (await onDisk(handle.write(step.value, at, step.value.length - at))).bytesWritten
       }
       size += step.value.length
@@ -73,7 +73,7 @@ const read = async function* (file: string, size: number, start: number, end: nu
   const handle = await onDisk(open(file))
   try {
     if ((await onDisk(handle.stat())).size !== size) throw new Unavailable('The file was replaced while it was read')
-    for (let at = start; at < end; ) {
+    for (let at = start; at < end;) {
       signal?.throwIfAborted()
       const room = Buffer.allocUnsafeSlow(Math.min(piece, end - at))
       const { bytesRead } = await onDisk(handle.read(room, 0, room.length, at))

@@ -7,10 +7,14 @@ import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Value = string | number
-type Sums = Readonly<Record<string, number>>
+
+interface Stored {
+  readonly id: string
+  readonly data: string
+}
 
 interface Statement {
-  get(values: readonly Value[]): Record<string, unknown> | undefined
+  get(values: readonly Value[]): Stored | undefined
   run(values: readonly Value[]): { readonly changes: number }
 }
 
@@ -32,8 +36,9 @@ const together = 256
 /** Rows that are looked at before others have a turn. */
 const slice = 500
 
-const table = `create table if not exists rows (
-  kind text not null, id text not null, data text not null, primary key (kind, id))`
+const columns = 'kind text not null, id text not null, data text not null, primary key (kind, id)'
+const one = 'select id, data from rows where kind = ? and id = ?'
+const insert = 'insert into rows values (?, ?, ?)'
 
 /** The only text that gets into SQL, besides this file's own. */
 const plain = (name: string): string => {
@@ -52,20 +57,18 @@ const equal = ([name, value]: readonly [string, unknown]): Clause => {
   return { sql: `data -> ${place(name)} = ?`, values: [JSON.stringify(value)] }
 }
 
-const and = (clauses: readonly Clause[]): Clause => ({
-  sql: clauses.map(({ sql }) => ` and ${sql}`).join(''),
-  values: clauses.flatMap(({ values }) => values),
-})
-
-const holding = (fields: object = {}) => and(Object.entries(fields).map(equal))
+const both = (fields: object = {}, more: readonly Clause[] = []): Clause => {
+  const clauses = [...Object.entries(fields).map(equal), ...more]
+  return { sql: clauses.map(({ sql }) => ` and ${sql}`).join(''), values: clauses.flatMap(({ values }) => values) }
+}
 
 /** Names its kind in the text, since SQLite takes a partial index only for what it can read there. */
 const from = <T>(kind: Kind<T>, { where, between, prefix }: Query<T>): Clause => {
-  const clauses = Object.entries(where ?? {}).map(equal)
-  if (between?.from !== undefined) clauses.push({ sql: `${field(between.field)} >= ?`, values: [between.from] })
-  if (between?.to !== undefined) clauses.push({ sql: `${field(between.field)} <= ?`, values: [between.to] })
-  if (prefix) clauses.push({ sql: 'id >= ? and id < ?', values: [prefix, `${prefix}\u{10ffff}`] })
-  const { sql, values } = and(clauses)
+  const more: Clause[] = []
+  if (between?.from !== undefined) more.push({ sql: `${field(between.field)} >= ?`, values: [between.from] })
+  if (between?.to !== undefined) more.push({ sql: `${field(between.field)} <= ?`, values: [between.to] })
+  if (prefix) more.push({ sql: 'id >= ? and id < ?', values: [prefix, `${prefix}\u{10ffff}`] })
+  const { sql, values } = both(where, more)
   return { sql: `from rows where kind = '${plain(kind.name)}'${sql}`, values }
 }
 
@@ -76,9 +79,12 @@ const sorted = <T>({ order }: Query<T>) => {
 
 const indexed = ({ name, indexes }: Kind<any>) =>
   indexes.map((fields) => {
-    const columns = [...fields.map(field), 'id'].join(', ')
-    return `create index if not exists "${plain(name)}:${fields.join()}" on rows (${columns}) where kind = '${name}'`
+    const parts = [...fields.map(field), 'id'].join(', ')
+    return `create index if not exists "${plain(name)}:${fields.join()}" on rows (${parts}) where kind = '${name}'`
   })
+
+const rowOf = <T>(found: Stored | undefined) => (found ? (JSON.parse(found.data) as T) : null)
+const mentions = (it: unknown, text: string) => typeof it === 'string' && it.toLowerCase().includes(text)
 
 const asUnavailable = (cause: unknown) => new Unavailable(undefined, { cause })
 
@@ -87,24 +93,15 @@ const writing = (file: string) => {
   const db = new AsyncDatabase(file, { timeout: patience }) as AsyncDatabase & { readonly inTransaction: boolean }
   const statements = new Map<string, Statement>()
   const waiting: Write[] = []
-  let ready = false
+  let durable = false
   let running: Promise<void> | null = null
   let closed = false
-
-  const undo = async (fault: unknown) => {
-    try {
-      if (db.inTransaction) await db.exec('rollback')
-      return fault
-    } catch (second) {
-      return new AggregateError([fault, second], 'A transaction could not be undone')
-    }
-  }
 
   const commit = async (writes: readonly Write[]) => {
     const outcomes: (() => void)[] = []
     try {
-      if (!ready) await db.exec('pragma synchronous = full; pragma fullfsync = on')
-      ready = true
+      if (!durable) await db.exec('pragma synchronous = full; pragma fullfsync = on')
+      durable = true
       await db.exec('begin immediate')
       for (const { work, resolve, reject } of writes) {
         try {
@@ -118,7 +115,9 @@ const writing = (file: string) => {
       }
       await db.exec('commit')
     } catch (fault) {
-      const cause = await undo(fault)
+      let cause = fault
+      const stuck = (second: unknown) => (cause = new AggregateError([fault, second], 'A transaction cannot be undone'))
+      if (db.inTransaction) await db.exec('rollback').catch(stuck)
       for (const { reject } of writes) reject(asUnavailable(cause))
       return
     }
@@ -153,55 +152,37 @@ const writing = (file: string) => {
   }
 }
 
-/** Connections that read see every commit at once, and wait for none. */
-const reading = (file: string) => {
-  const db = new Database(file, { timeout: patience })
-  try {
-    db.pragma('journal_mode = wal')
-    db.exec(table)
-    db.pragma('cache_size = -65536')
-  } catch (fault) {
-    db.close()
-    throw fault
-  }
-  const statements = new Map<string, Database.Statement>()
-  const prepare = (sql: string) => {
-    let statement = statements.get(sql)
-    if (!statement) statements.set(sql, (statement = db.prepare(sql)))
-    return statement
-  }
-  return { db, prepare }
-}
-
+/** Where reading sees every commit at once and waits for none. */
 const open = (file: string) => {
+  let db: Database.Database | null = null
   try {
-    return { reader: reading(file), writer: writing(file) }
+    db = new Database(file, { timeout: patience })
+    db.pragma('journal_mode = wal')
+    db.pragma('cache_size = -65536')
+    db.exec(`create table if not exists rows (${columns})`)
+    return { db, writer: writing(file) }
   } catch (cause) {
-    throw new Error('sqlite: the file cannot be opened; is its folder there, is it whole, and does nobody hold it?', {
-      cause,
-    })
+    db?.close()
+    const message = 'sqlite: the file cannot be opened; is its folder there, is it whole, and does nobody hold it?'
+    throw new Error(message, { cause })
   }
 }
 
-/** All kinds in one table of one file. Point reads cost microseconds and are done here and now. */
+/** All kinds in one table of one file. Reading one row costs microseconds, so it is done here and now. */
 export default plugin({
   port: MetadataStore,
   name: 'sqlite',
   settings: v.strictObject({ file: v.pipe(v.string(), v.minLength(1), v.notValue(':memory:')) }),
   create: (_, { file }): MetadataStore => {
-    const { reader, writer } = open(file)
+    const { db, writer } = open(file)
+    const statements = new Map<string, Database.Statement>()
     const known = new Map<string, Promise<unknown>>()
     let closed = false
 
-    const ready = async (kind: Kind<any>) => {
-      let it = known.get(kind.name)
-      if (!it) {
-        const statements = indexed(kind)
-        it = statements.length > 0 ? writer.run(() => writer.exec(statements.join(';'))) : Promise.resolve()
-        known.set(kind.name, it)
-        it.catch(() => known.delete(kind.name))
-      }
-      await it
+    const prepare = (sql: string) => {
+      let statement = statements.get(sql)
+      if (!statement) statements.set(sql, (statement = db.prepare(sql)))
+      return statement
     }
 
     const read = <R>(work: () => R): R => {
@@ -213,18 +194,35 @@ export default plugin({
       }
     }
 
+    const ready = async (kind: Kind<any>) => {
+      let it = known.get(kind.name)
+      if (!it) {
+        const indexes = indexed(kind).join(';')
+        it = indexes ? writer.run(() => writer.exec(indexes)) : Promise.resolve()
+        known.set(kind.name, it)
+        it.catch(() => known.delete(kind.name))
+      }
+      await it
+    }
+
+    const write = async <R>(kind: Kind<any>, sql: string, work: (statement: Statement) => R | Promise<R>) => {
+      await ready(kind)
+      return writer.run(async () => work(await writer.prepare(sql)))
+    }
+
     /** Page and total are of one moment. */
-    const page = <T>(sql: string, total: string, values: readonly Value[], limit: number, offset: number) => {
-      reader.db.exec('begin')
+    const page = <T>(rest: string, sorting: string, values: readonly Value[], limit: number, offset: number) => {
+      db.exec('begin')
       try {
-        const rows = (reader.prepare(sql).all([...values, limit, offset]) as { id: string; data: string }[]).map(
-          ({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }),
-        )
+        const found = prepare(`select id, data ${rest} ${sorting} limit ? offset ?`).all([...values, limit, offset])
+        const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
+        // A page that is not full ends where all end.
         const last = rows.length < limit || limit < 0
         if (last && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
-        return { rows, total: (reader.prepare(total).get([...values]) as { total: number }).total }
+        const counted = prepare(`select count(*) as total ${rest}`).get([...values])
+        return { rows, total: (counted as { total: number }).total }
       } finally {
-        reader.db.exec('commit')
+        db.exec('commit')
       }
     }
 
@@ -232,91 +230,72 @@ export default plugin({
      * SQLite knows the case of ASCII only, so the text is looked for here, slice by slice. On a connection of its
      * own, since one that is in the middle of a listing does not see new commits.
      */
-    const search = async <T>(sql: string, values: readonly Value[], has: (row: T) => boolean, limit: number, offset: number) => {
-      const db = new Database(file, { timeout: patience })
+    const search = async <T>({ sql, values }: Clause, has: (row: T) => boolean, from: number, to: number) => {
+      const own = read(() => new Database(file, { timeout: patience }))
       try {
         const rows: Row<T>[] = []
         let [seen, total] = [0, 0]
-        for (const it of db.prepare(sql).iterate([...values]) as Iterable<{ id: string; data: string }>) {
-          const row = JSON.parse(it.data) as T
-          if (has(row) && ++total > offset && (limit < 0 || rows.length < limit)) rows.push({ id: it.id, row })
+        for (const { id, data } of own.prepare(sql).iterate([...values]) as Iterable<Stored>) {
+          const row = JSON.parse(data) as T
+          if (has(row) && ++total > from && total <= to) rows.push({ id, row })
           if (++seen % slice === 0) await turn()
         }
         return { rows, total }
       } catch (fault) {
         throw asUnavailable(fault)
       } finally {
-        db.close()
+        own.close()
       }
     }
 
     return {
       async get<T>(kind: Kind<T>, id: string) {
-        const found = read(() => reader.prepare('select data from rows where kind = ? and id = ?').get([kind.name, id]))
-        return found ? (JSON.parse((found as { data: string }).data) as T) : null
+        return rowOf<T>(read(() => prepare(one).get([kind.name, id]) as Stored | undefined))
       },
-      async create(kind, id, row) {
-        await ready(kind)
-        const data = JSON.stringify(row)
-        return writer.run(async () => {
-          const insert = await writer.prepare('insert into rows values (?, ?, ?) on conflict do nothing')
-          return insert.run([kind.name, id, data]).changes === 1
-        })
+      create(kind, id, row) {
+        const values = [kind.name, id, JSON.stringify(row)]
+        return write(kind, `${insert} on conflict do nothing`, (it) => it.run(values).changes === 1)
       },
       async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
-        await ready(kind)
         const changes = Object.entries(change).filter(([, value]) => value !== undefined)
         const set = changes.map(([name]) => `, ${place(name)}, json(?)`).join('')
-        const held = holding(when)
+        const held = both(when)
         const sql = `update rows set data = json_set(data${set}) where kind = ? and id = ?${held.sql} returning data`
         const values = [...changes.map(([, value]) => JSON.stringify(value)), kind.name, id, ...held.values]
-        const found = await writer.run(async () => (await writer.prepare(sql)).get(values))
-        return found ? (JSON.parse(found.data as string) as T) : null
+        return rowOf<T>(await write(kind, sql, (it) => it.get(values)))
       },
-      async add(kind, id, deltas) {
-        await ready(kind)
-        return writer.run(async () => {
-          const find = await writer.prepare('select data from rows where kind = ? and id = ?')
-          const replace = await writer.prepare(
-            'insert into rows values (?, ?, ?) on conflict do update set data = excluded.data',
-          )
-          // Read and written under the one write lock; summed here, since SQLite writes numbers in 15 digits.
-          const row = JSON.parse((find.get([kind.name, id])?.data as string | undefined) ?? '{}') as Sums
-          const sums = Object.fromEntries(
-            Object.entries(deltas).map(([name, delta]) => [name, Number(row[name] ?? 0) + delta]),
-          )
-          replace.run([kind.name, id, JSON.stringify({ ...row, ...sums })])
+      add(kind, id, deltas) {
+        const replace = `${insert} on conflict do update set data = excluded.data`
+        return write(kind, replace, async (it) => {
+          // Read and written under one lock; summed here, since SQLite writes fractions in 15 digits.
+          const found = (await writer.prepare(one)).get([kind.name, id])
+          const row = JSON.parse(found?.data ?? '{}') as Record<string, unknown>
+          const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
+          const sums = Object.fromEntries(Object.entries(deltas).map(([name, it]) => [name, sum(name, it)]))
+          it.run([kind.name, id, JSON.stringify({ ...row, ...sums })])
           return sums
         })
       },
       async remove(kind, id, when) {
-        await ready(kind)
-        const held = holding(when)
-        const sql = `delete from rows where kind = ? and id = ?${held.sql}`
-        const values = [kind.name, id, ...held.values]
-        return writer.run(async () => (await writer.prepare(sql)).run(values).changes === 1)
+        const { sql, values } = both(when)
+        const all = [kind.name, id, ...values]
+        return write(kind, `delete from rows where kind = ? and id = ?${sql}`, (it) => it.run(all).changes === 1)
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
-        const { contains, limit = -1, offset = 0 } = query
+        const { contains, limit, offset = 0 } = query
         const { sql, values } = from(kind, query)
-        const rows = `select id, data ${sql} ${sorted(query)}`
+        const sorting = sorted(query)
         await ready(kind)
-        if (!contains) {
-          return read(() => page<T>(`${rows} limit ? offset ?`, `select count(*) as total ${sql}`, values, limit, offset))
-        }
+        if (!contains) return read(() => page<T>(sql, sorting, values, limit ?? -1, offset))
         const text = contains.text.toLowerCase()
-        const has = (row: T) =>
-          contains.fields.some((name) => {
-            const value = row[name]
-            return typeof value === 'string' && value.toLowerCase().includes(text)
-          })
-        if (closed) throw new Unavailable()
-        return search(rows, values, has, limit, offset)
+        const has = (row: T) => contains.fields.some((name) => mentions(row[name], text))
+        const searched = { sql: `select id, data ${sql} ${sorting}`, values }
+        return search(searched, has, offset, offset + (limit ?? Infinity))
       },
       async dispose() {
         closed = true
         await writer.close()
-        reader.db.close()
+        db.close()
       },
     }
   },

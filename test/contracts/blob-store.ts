@@ -38,7 +38,8 @@ const read = async (store: BlobStore, path: string, range?: Range): Promise<Uint
 }
 
 /** Says only that they differ: to show where would take minutes. */
-const equals = (bytes: Uint8Array, expected: Uint8Array) => ok(Buffer.compare(bytes, expected) === 0, 'the bytes are those')
+const equals = (bytes: Uint8Array, expected: Uint8Array) =>
+  ok(Buffer.compare(bytes, expected) === 0, 'the bytes are those')
 
 const listed = async (store: BlobStore, prefix: string): Promise<string[]> => {
   const paths: string[] = []
@@ -46,7 +47,22 @@ const listed = async (store: BlobStore, prefix: string): Promise<string[]> => {
   return paths
 }
 
-const hostile = ['../x', '/x', '/etc/x', 'a/../../x', 'a/..', '..', '.', 'a/./x', 'a//x', 'a/', '', 'a\0x', 'a\\x', '..\\x']
+const hostile = [
+  '../x',
+  '/x',
+  '/etc/x',
+  'a/../../x',
+  'a/..',
+  '..',
+  '.',
+  'a/./x',
+  'a//x',
+  'a/',
+  '',
+  'a\0x',
+  'a\\x',
+  '..\\x',
+]
 
 /** What was put comes in slowly, and reading it tells how far it got. */
 const halfway = (store: BlobStore, path: string, chunk: Uint8Array, signal?: AbortSignal) => {
@@ -212,12 +228,31 @@ export const blobStore = proof({
     },
     'lists what begins with the prefix, in the order of the bytes': async (fresh) => {
       const store = await fresh()
-      const paths = ['B', 'a-b/c', 'a.b', 'a/b/c', 'a/b/d', 'a/bc', 'a0', 'ab', 'a_', 'b/1', 'b/10', 'b/2', 'a/..b', 'a/.c']
+      const paths = [
+        'B',
+        'a-b/c',
+        'a.b',
+        'a/b/c',
+        'a/b/d',
+        'a/bc',
+        'a0',
+        'ab',
+        'a_',
+        'b/1',
+        'b/10',
+        'b/2',
+        'a/..b',
+        'a/.c',
+      ]
       for (const path of paths) await store.put(path, flow(some(1)))
       const sorted = [...paths].sort()
       deepEqual(await listed(store, ''), sorted)
       for (const prefix of ['a', 'a/', 'a/b', 'a/b/', 'b/1', 'a/b/c', 'c', '/', '../', 'a//']) {
-        deepEqual(await listed(store, prefix), sorted.filter((path) => path.startsWith(prefix)), prefix)
+        deepEqual(
+          await listed(store, prefix),
+          sorted.filter((path) => path.startsWith(prefix)),
+          prefix,
+        )
       }
     },
     'neither gives nor lists what is being put': async (fresh) => {
@@ -325,7 +360,8 @@ export const blobStore = proof({
     }),
     'neither gives nor lists what is being put': growing,
     'refuses paths that lead elsewhere': (right) => ({
-      get: async (path, range, signal) => right.get(path.replaceAll('\\', '/').replace(/^(\.\.\/)+/, ''), range, signal),
+      get: async (path, range, signal) =>
+        right.get(path.replaceAll('\\', '/').replace(/^(\.\.\/)+/, ''), range, signal),
     }),
     'puts to one path at once end with one of them whole': (right) => {
       const shared: Uint8Array[] = []

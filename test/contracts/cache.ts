@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import memory from '../../adapters/memory/cache.ts'
+import { system } from '../../adapters/memory/host.ts'
 import type { Cache } from '../../core/ports/cache.ts'
-import type { Clock } from '../../core/ports/host.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000
@@ -74,7 +74,7 @@ export const cache = proof({
       deepEqual(await it.get('key'), { a: 1 })
     },
   },
-  right: () => memory.create({ clock: { now: Date.now } as Clock }, {}, 'memory'),
+  right: () => memory.create({ clock: system.clock }, {}, 'memory'),
   wrong: {
     'gives back what was set': (right) => ({ set: (key, value, ttl) => right.set(key, JSON.stringify(value), ttl) }),
     'takes nothing for something': (right) => ({

@@ -24,8 +24,10 @@ const telltale = (): Error => {
   const inner = Object.assign(new TypeError(imitated), { code: `not a ${canary} code`, body: canary })
   inner.name = canary
   const renamed = new Error(imitated)
-  renamed.message = 'something else'
   const emptied = new Error(imitated)
+  // A stack is written down when it is first read.
+  if (!renamed.stack || !emptied.stack) throw new Error('No stack')
+  renamed.message = 'something else'
   emptied.message = ''
   const several = new AggregateError([renamed, emptied, canary, { message: canary }], canary, { cause: inner })
   return new UpstreamFailed(undefined, { cause: several, validator: { [canary]: canary } })

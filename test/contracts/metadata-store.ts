@@ -47,7 +47,9 @@ const found = async (store: MetadataStore, query: Query<File>): Promise<string> 
 const odd = `ä\u{1F642}'"\\;--%_\n\t\u2028 \${x} null`
 
 /** Own `__proto__` keys, as JSON.parse makes them. */
-const proto = JSON.parse(`{"organization":"o","created":1,"name":"n","__proto__":{"a":1},"constructor":2,"ключ":["\u{1F642}"],"":0}`) as File
+const proto = JSON.parse(
+  `{"organization":"o","created":1,"name":"n","__proto__":{"a":1},"constructor":2,"ключ":["\u{1F642}"],"":0}`,
+) as File
 
 const listing = (change: (query: any) => any) => (right: MetadataStore) => ({
   list: <T>(kind: Kind<T>, query: Query<T>) => right.list(kind, change(query) as Query<T>),
@@ -64,7 +66,13 @@ const shown =
 
 /** Patterns as SQL reads them. */
 const like = (text: string) =>
-  new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('%', '.*').replaceAll('_', '.'), 'iu')
+  new RegExp(
+    text
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('%', '.*')
+      .replaceAll('_', '.'),
+    'iu',
+  )
 
 export const metadataStore = proof({
   contract: {
@@ -147,6 +155,7 @@ export const metadataStore = proof({
       deepEqual(await store.add(counts, 'b', { big: 9_007_199_254_740_990 }), { big: 9_007_199_254_740_990 })
       deepEqual(await store.add(counts, 'b', { big: 1 }), { big: 9_007_199_254_740_991 })
       deepEqual(await store.get(counts, 'b'), { name: odd, big: 9_007_199_254_740_991 })
+      deepEqual(await store.add(counts, 'c', { constructor: 1 } as never), { constructor: 1 })
     },
     'loses none of what is added at once': async (fresh) => {
       const store = await fresh()
@@ -266,7 +275,10 @@ export const metadataStore = proof({
       deepEqual(await ids(store, { order: { by: 'created', descending: true } }), ['c', 'b', 'a', 'd'])
       deepEqual(await ids(store, { order: { by: 'name' } }), ['b', 'a', 'c', 'd'])
       deepEqual(await ids(store, { order: { by: 'name', descending: true } }), ['d', 'c', 'a', 'b'])
-      const tenant: Query<File> = { where: { organization: 'o', user: 'u' }, order: { by: 'created', descending: true } }
+      const tenant: Query<File> = {
+        where: { organization: 'o', user: 'u' },
+        order: { by: 'created', descending: true },
+      }
       deepEqual(await ids(store, tenant), ['c', 'b', 'a', 'd'])
     },
     'orders by id when nothing else is said': async (fresh) => {
@@ -324,7 +336,12 @@ export const metadataStore = proof({
   right: () => made(MetadataStore, use(memory)),
   wrong: {
     'gives back exactly what was created': (right) => ({
-      create: (kind, id, row) => right.create(kind, id, Object.fromEntries(Object.entries(row as object).filter(([, it]) => it !== null)) as never),
+      create: (kind, id, row) =>
+        right.create(
+          kind,
+          id,
+          Object.fromEntries(Object.entries(row as object).filter(([, it]) => it !== null)) as never,
+        ),
     }),
     'says null for what is not there': (right) => ({ get: (kind, id) => right.get(kind, id.trim()) }),
     'kinds are apart': (right) => ({ get: (_, id) => right.get(files, id) as never }),
@@ -451,7 +468,12 @@ export const metadataStore = proof({
       }
     },
     'keeps any text in ids and rows': (right) => ({
-      create: (kind, id, row) => right.create(kind, id, JSON.parse(JSON.stringify(row).replaceAll('\\u2028', ' ').replaceAll('\u2028', ' ')) as never),
+      create: (kind, id, row) =>
+        right.create(
+          kind,
+          id,
+          JSON.parse(JSON.stringify(row).replaceAll('\\u2028', ' ').replaceAll('\u2028', ' ')) as never,
+        ),
     }),
     'keeps any key in rows': (right) => ({
       create: (kind, id, row) => right.create(kind, id, Object.assign({}, row)),

@@ -1,346 +1,194 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import fc from 'fast-check'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { BadRequest } from '../../core/errors.ts'
-import { imageSize } from '../../core/inference/image-size.ts'
-import { checkImage, framesOf, picturesOf } from '../../core/inference/media.ts'
-import { readMp4 } from '../../core/inference/mp4.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { createGateway } from '../../core/gateway.ts'
+import { plugin, use } from '../../core/plugin.ts'
+import {
+  Upstream,
+  type DrawCall,
+  type EmbedCall,
+  type SpeakCall,
+  type TranscribeCall,
+} from '../../core/ports/upstream.ts'
 
-const never = new AbortController().signal
-const present = spawnSync('ffmpeg', ['-version'], { stdio: 'ignore' }).status === 0
-const needing = present ? {} : { skip: 'there is no ffmpeg here' }
+const calls: Record<string, unknown>[] = []
+const saw = (call: TranscribeCall | SpeakCall | DrawCall | EmbedCall) => void calls.push({ ...call })
 
-const run = promisify(execFile)
-const folder = t.testdir()
-// Everything that is sampled goes through a folder of our own, so that what is left behind can be seen.
-const temporary = t.testdir({}) && join(folder)
-process.env['TMPDIR'] = temporary
-
-const make = async (name: string, ...given: string[]): Promise<Buffer> => {
-  const file = join(folder, name)
-  await run('ffmpeg', ['-nostdin', '-loglevel', 'error', '-y', ...given, file])
-  const bytes = await readFile(file)
-  await run('rm', [file])
-  return bytes
-}
-const source = (seconds: number, size: string) => [
-  '-f',
-  'lavfi',
-  '-i',
-  `testsrc=duration=${seconds}:size=${size}:rate=8`,
-]
-const encoded = ['-c:v', 'mpeg4', '-pix_fmt', 'yuv420p']
-const mp4 = (bytes: Uint8Array) => `data:video/mp4;base64,${Buffer.from(bytes).toString('base64')}`
-const image = (kind: string, bytes: Uint8Array) => `data:image/${kind};base64,${Buffer.from(bytes).toString('base64')}`
-const bytesOf = (url: string) => Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
-
-/** A box with a header of eight bytes. */
-const box = (type: string, ...content: Uint8Array[]) => {
-  const body = Buffer.concat(content)
-  const head = Buffer.alloc(8)
-  head.writeUInt32BE(body.length + 8)
-  head.write(type, 4, 'latin1')
-  return Buffer.concat([head, body])
-}
-const numbers = (...words: number[]) => {
-  const bytes = Buffer.alloc(words.length * 4)
-  words.forEach((word, index) => bytes.writeUInt32BE(word >>> 0, index * 4))
-  return bytes
-}
-/** The boxes of a video, with nothing to decode in them. */
-const claimed = ({
-  seconds = 2,
-  said = seconds,
-  width = 640,
-  height = 360,
-  entry = [width, height],
-  kind = 'vide',
-} = {}) => {
-  const visual = Buffer.alloc(78)
-  visual.writeUInt16BE(entry[0]!, 24)
-  visual.writeUInt16BE(entry[1]!, 26)
-  const track = Buffer.alloc(84)
-  track.writeUInt32BE((width * 65536) >>> 0, 76)
-  track.writeUInt32BE((height * 65536) >>> 0, 80)
-  const handler = Buffer.concat([numbers(0, 0), Buffer.from(kind), Buffer.alloc(13)])
-  const table = box('stbl', box('stsd', numbers(0, 1), box('mp4v', visual)), box('stts', numbers(0, 1, seconds, 1000)))
-  const media = box(
-    'mdia',
-    box('mdhd', numbers(0, 0, 0, 1000, said * 1000, 0)),
-    box('hdlr', handler),
-    box('minf', table),
-  )
-  const movie = box('mvhd', numbers(0, 0, 0, 1000, said * 1000), Buffer.alloc(80))
-  return Buffer.concat([
-    box('ftyp', Buffer.from('isom'), numbers(0)),
-    box('moov', movie, box('trak', box('tkhd', track), media)),
-  ])
+const everything: Upstream = {
+  name: 'everything',
+  models: async () => [],
+  async chat() {
+    throw new Error('not asked for')
+  },
+  async transcribe(call) {
+    saw(call)
+    const segments = [
+      { text: ' Hello --> there.', start: 0, end: 1.5 },
+      { text: 'Bye.', start: 3661.25, end: 3662, speaker: 1 },
+    ]
+    const words = [{ text: 'Hello', start: 0, end: 0.5 }]
+    return { text: 'Hello there. Bye.', language: 'en', duration: 3662, segments, words }
+  },
+  async speak(call) {
+    saw(call)
+    return { mime: 'audio/wav', bytes: Uint8Array.of(1, 2, 3) }
+  },
+  async draw(call) {
+    saw(call)
+    return [{ mime: 'image/png', bytes: Uint8Array.of(255, 0) }]
+  },
+  async embed(call) {
+    saw(call)
+    return { vectors: call.texts.map((_, index) => Float32Array.of(index, 0.5)), usage: { input: 4, output: 0 } }
+  },
 }
 
-t.test('the boxes of a video', async (t) => {
-  t.same(readMp4(claimed()), { duration: 2, shown: 2, width: 640, height: 360 })
-  t.match(readMp4(claimed({ seconds: 50, said: 1 })), { duration: 50 }, 'a header that says less than is there')
-  t.match(readMp4(claimed({ seconds: 1, said: 50 })), { duration: 50, shown: 1 })
-  t.match(
-    readMp4(claimed({ entry: [4000, 3000] })),
-    { width: 4000, height: 3000 },
-    'a header that says less than the samples',
-  )
-  t.equal(readMp4(claimed({ kind: 'soun' })), null, 'sound alone')
-  t.equal(readMp4(claimed({ seconds: 0 })), null)
-  t.equal(readMp4(Buffer.concat([claimed(), box('moof')])), 'fragmented')
-  t.equal(readMp4(Buffer.from('no video at all')), null)
-  t.equal(readMp4(new Uint8Array()), null)
-  const whole = claimed()
-  const large = Buffer.concat([numbers(1), Buffer.from('free'), numbers(0, 24, 7, 7)])
-  t.same(readMp4(Buffer.concat([whole, large])), readMp4(whole), 'sizes of 64 bits')
-  t.equal(readMp4(Buffer.concat([whole, numbers(1), Buffer.from('free'), numbers(0xffffffff, 0xffffffff)])), null)
-  t.equal(readMp4(Buffer.concat([whole, ...Array(5000).fill(box('free'))])), null, 'no end of boxes')
-  for (let length = 0; length < whole.length; length++) {
-    if (readMp4(whole.subarray(0, length)) !== null) t.fail(`cut at ${length}`)
-  }
-  fc.assert(
-    fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, value) => {
-      const bytes = Buffer.from(whole)
-      bytes[at] = value
-      readMp4(bytes)
-    }),
-    { numRuns: 5000 },
-  )
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readMp4(bytes)),
-    { numRuns: 2000 },
-  )
+const of = (
+  type: 'CHAT' | 'AUDIO_TRANSCRIPTION' | 'AUDIO_SPEECH' | 'IMAGE' | 'EMBEDDING' | 'DECISION',
+  more: object = {},
+) => ({
+  type,
+  upstreams: [{ provider: 'everything', model: `its-${type}` }],
+  ...more,
 })
 
-t.test('limits of a video hold before anything is decoded', async (t) => {
-  const refused = (bytes: Uint8Array, expected: RegExp, url = mp4(bytes)) =>
-    t.rejects(
-      framesOf(url, 'videos.0', never, 'no-such-decoder'),
-      { constructor: BadRequest, validator: { 'videos.0': expected } },
-      `${expected}`,
-    )
-  await refused(claimed({ seconds: 31 }), /30 seconds/)
-  await refused(claimed({ seconds: 1, said: 31 }), /30 seconds/)
-  await refused(claimed({ width: 1921 }), /1920 x 1080/)
-  await refused(claimed({ width: 1100, height: 1100 }), /1920 x 1080/)
-  await refused(claimed({ entry: [3840, 2160] }), /1920 x 1080/)
-  await refused(Buffer.concat([claimed(), box('moof')]), /fragmented/)
-  await refused(Buffer.alloc(0), /base64/)
-  await refused(Buffer.alloc(10 * 1024 * 1024 + 1), /10 MiB/)
-  await refused(Buffer.alloc(10 * 1024 * 1024), /MP4/)
-  await refused(Buffer.from('x'), /base64/, 'data:video/mp4;base64,a b=')
-  for (const upright of [claimed({ width: 1920, height: 1080, seconds: 30 }), claimed({ width: 1080, height: 1920 })]) {
-    await t.rejects(framesOf(mp4(upright), 'videos.0', never, 'no-such-decoder'), {
-      constructor: BadRequest,
-      message: 'This deployment cannot sample video',
-    })
+const gateway = createGateway(
+  { ...memory(), upstreams: [use(plugin({ port: Upstream, name: 'everything', create: () => everything }))] },
+  {
+    models: {
+      talk: of('CHAT'),
+      hear: of('AUDIO_TRANSCRIPTION'),
+      say: of('AUDIO_SPEECH'),
+      draw: of('IMAGE'),
+      vectors: of('EMBEDDING'),
+      decides: of('DECISION'),
+      sealed: of('CHAT', { standard: false, confidential: true }),
+    },
+  },
+)
+const server = createServer(gateway.listener)
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+t.teardown(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await gateway.close()
+})
+const { credential } = await gateway.keys.create({})
+
+const ask = async (path: string, body?: object | FormData, key = credential) => {
+  calls.length = 0
+  const form = body instanceof FormData
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/std${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${key}`, ...(!form && { 'content-type': 'application/json' }) },
+    ...(body && { body: form ? body : JSON.stringify(body) }),
+  })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const type = response.headers.get('content-type') ?? ''
+  return {
+    status: response.status,
+    type,
+    bytes,
+    body: type.startsWith('application/json') ? JSON.parse(String(bytes)) : String(bytes),
   }
-  t.same(await readdir(temporary), [], 'nothing is left behind')
+}
+
+t.test('embeddings', async (t) => {
+  const one = await ask('/embeddings', { model: 'vectors', input: 'text', dimensions: 2 })
+  t.same(one.body, {
+    object: 'list',
+    data: [{ object: 'embedding', index: 0, embedding: [0, 0.5] }],
+    model: 'vectors',
+    usage: { prompt_tokens: 4, total_tokens: 4 },
+  })
+  t.same(calls, [{ model: 'its-EMBEDDING', texts: ['text'], dimensions: 2 }])
+  const two = await ask('/embeddings', { model: 'vectors', input: ['a', 'b'], encoding_format: 'base64' })
+  const packed = Buffer.from(two.body.data[1].embedding, 'base64')
+  t.same([packed.readFloatLE(0), packed.readFloatLE(4), packed.length], [1, 0.5, 8])
+  for (const input of ['', [], [1, 2], undefined])
+    t.equal((await ask('/embeddings', { model: 'vectors', input })).status, 400)
+  t.equal((await ask('/embeddings', { model: 'talk', input: 'x' })).status, 400, 'another kind of model')
+  t.equal((await ask('/embeddings', { model: 'nothing', input: 'x' })).status, 404)
 })
 
-t.test('four frames of a real video', needing, async (t) => {
-  const colours = ['red', 'lime', 'blue', 'white'].flatMap((colour) => [
-    '-f',
-    'lavfi',
-    '-i',
-    `color=${colour}:size=320x180:rate=8:duration=1`,
-  ])
-  const joined = ['-filter_complex', '[0][1][2][3]concat=n=4', ...encoded]
-  const bytes = await make('colours.mp4', ...colours, ...joined)
-  t.match(readMp4(bytes), { duration: 4, shown: 4, width: 320, height: 180 })
-  const frames = await framesOf(mp4(bytes), 'videos.0', never)
-  t.equal(frames.length, 4)
-  const seen: string[] = []
-  for (const [index, frame] of frames.entries()) {
-    t.match(frame, /^data:image\/jpeg;base64,/)
-    t.same(imageSize('jpeg', bytesOf(frame)), { width: 320, height: 180 })
-    const file = join(temporary, `${index}.jpg`)
-    await writeFile(file, bytesOf(frame))
-    const { stdout } = await run(
-      'ffmpeg',
-      ['-loglevel', 'error', '-i', file, '-vf', 'scale=1:1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'],
-      { encoding: 'buffer' },
-    )
-    seen.push([...stdout].map((it) => (it > 128 ? 1 : 0)).join(''))
-    await run('rm', [file])
+t.test('transcriptions', async (t) => {
+  const form = (fields: Readonly<Record<string, string>>, file = true) => {
+    const it = new FormData()
+    for (const [name, value] of Object.entries(fields)) it.append(name, value)
+    if (file) it.append('file', new Blob([Uint8Array.of(7, 8)], { type: 'audio/wav' }), 'a.wav')
+    return it
   }
-  t.same(seen, ['100', '010', '001', '111'], 'one of each second, in order')
-  t.same(await picturesOf({ images: [], videos: [mp4(bytes)] }, never), frames)
-  t.same(await readdir(temporary), [], 'nothing is left behind')
-
-  t.test('with its index behind, in a full size, or of one frame', async (t) => {
-    const full = await make('full.mp4', ...source(1, '1920x1080'), ...encoded)
-    t.match(readMp4(full), { width: 1920, height: 1080 })
-    t.equal((await framesOf(mp4(full), 'videos.0', never)).length, 4)
-    const still = await make(
-      'still.mp4',
-      ...source(1, '64x64'),
-      ...encoded,
-      '-frames:v',
-      '1',
-      '-movflags',
-      '+faststart',
-    )
-    t.equal((await framesOf(mp4(still), 'videos.0', never)).length, 4)
-    const sound = await make(
-      'sound.mp4',
-      ...source(1, '64x64'),
-      '-f',
-      'lavfi',
-      '-i',
-      'sine=duration=3',
-      ...encoded,
-      '-c:a',
-      'aac',
-    )
-    t.match(readMp4(sound), { shown: 1 }, 'frames are spread over what is shown')
-    t.equal((await framesOf(mp4(sound), 'videos.0', never)).length, 4)
+  const plain = await ask(
+    '/audio/transcriptions',
+    form({ model: 'hear', language: 'en', 'timestamp_granularities[]': 'word' }),
+  )
+  t.same(plain.body, { text: 'Hello there. Bye.' })
+  t.match(calls[0], {
+    model: 'its-AUDIO_TRANSCRIPTION',
+    language: 'en',
+    granularities: ['word'],
+    audio: { name: 'a.wav', mime: 'audio/wav' },
   })
-
-  t.test('what the limits keep out', async (t) => {
-    const fragmented = await make(
-      'fragmented.mp4',
-      ...source(1, '64x64'),
-      ...encoded,
-      '-movflags',
-      'frag_keyframe+empty_moov',
-    )
-    t.equal(readMp4(fragmented), 'fragmented')
-    const long = await make('long.mp4', ...source(31, '64x64'), ...encoded)
-    await t.rejects(framesOf(mp4(long), 'videos.0', never), { constructor: BadRequest, message: /30 seconds/ })
-    const wide = await make('wide.mp4', ...source(1, '2048x64'), ...encoded)
-    await t.rejects(framesOf(mp4(wide), 'videos.0', never), { constructor: BadRequest, message: /1920 x 1080/ })
+  t.same([...(calls[0]!['audio'] as { bytes: Uint8Array }).bytes], [7, 8])
+  const as = async (response_format: string) =>
+    (await ask('/audio/transcriptions', form({ model: 'hear', response_format }))).body
+  t.equal(await as('text'), 'Hello there. Bye.\n')
+  t.equal(
+    await as('srt'),
+    '1\n00:00:00,000 --> 00:00:01,500\nHello -> there.\n\n2\n01:01:01,250 --> 01:01:02,000\nBye.\n',
+  )
+  t.equal(
+    await as('vtt'),
+    'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nHello -> there.\n\n01:01:01.250 --> 01:01:02.000\nBye.\n',
+  )
+  t.match(await as('verbose_json'), {
+    language: 'en',
+    duration: 3662,
+    segments: [{ id: 0 }, { id: 1, speaker: 1 }],
+    words: [{ word: 'Hello' }],
   })
-
-  t.test('a file whose pictures are none', async (t) => {
-    await t.rejects(framesOf(mp4(claimed()), 'videos.0', never), {
-      constructor: BadRequest,
-      message: 'The video could not be sampled',
-    })
-    const spoilt = Buffer.from(bytes)
-    const data = spoilt.indexOf('mdat')
-    spoilt.fill(0, data + 4, data + 4 + spoilt.readUInt32BE(data - 4) - 8)
-    await t.rejects(framesOf(mp4(spoilt), 'videos.0', never), { constructor: BadRequest })
-    t.same(await readdir(temporary), [])
-  })
+  const bad = await ask('/audio/transcriptions', form({ model: 'hear', response_format: 'poem' }, false))
+  t.equal(bad.status, 400)
+  t.same(Object.keys(bad.body.validator).sort(), ['file', 'response_format'])
+  t.notOk(JSON.stringify(bad.body).includes('poem'), 'what was received is not told')
 })
 
-t.test('the decoder is held to its limits', async (t) => {
-  const decoder = async (script: string) => {
-    const file = join(folder, 'decoder')
-    await writeFile(file, `#!/bin/sh\n${script}\n`)
-    await chmod(file, 0o700)
-    return file
-  }
-  const video = mp4(claimed())
-  const told = join(folder, 'told')
-  const seeing = await decoder(
-    `{ ulimit -v; ulimit -t; env; for last; do :; done; stat -c %a "$(dirname "$last")"/video; stat -c %a "$(dirname "$last")"; } > ${told}; echo "$@" >> ${told}`,
-  )
-  process.env['SECRET_OF_OURS'] = 'secret'
-  await t.rejects(
-    framesOf(video, 'videos.0', never, seeing),
-    { constructor: BadRequest, message: 'The video could not be sampled' },
-    'it wrote nothing',
-  )
-  const text = await readFile(told, 'utf8')
-  t.match(text, /^2097152\n10\n/)
-  t.match(text, /\n600\n700\n/)
-  t.notMatch(text, /secret/)
-  t.match(text, /-nostdin .*-protocol_whitelist file,pipe -f mov .*-ss 0\.250 .*-ss 0\.750 .*-ss 1\.250 .*-ss 1\.750 /)
-
-  const slow = await decoder('exec sleep 5')
-  const leaving = new AbortController()
-  const began = performance.now()
-  const going = framesOf(video, 'videos.0', leaving.signal, slow)
-  setTimeout(() => leaving.abort(new Error('left')), 100)
-  await t.rejects(going, { message: 'left' })
-  t.ok(performance.now() - began < 2000)
-  await t.rejects(framesOf(video, 'videos.0', leaving.signal, slow), { message: 'left' })
-
-  const broken = await decoder('exit 3')
-  await t.rejects(framesOf(video, 'videos.0', never, broken), {
-    constructor: BadRequest,
-    message: 'The video could not be sampled',
-  })
-  t.same((await readdir(temporary)).sort(), ['decoder', 'told'], 'nothing is left behind')
+t.test('speech', async (t) => {
+  const it = await ask('/audio/speech', { model: 'say', input: 'Hello', voice: 'v', response_format: 'wav', speed: 2 })
+  t.same([it.status, it.type, [...it.bytes]], [200, 'audio/wav', [1, 2, 3]])
+  t.same(calls, [{ model: 'its-AUDIO_SPEECH', text: 'Hello', voice: 'v', format: 'wav', speed: 2 }])
+  t.equal((await ask('/audio/speech', { model: 'say', input: 'Hello', speed: 9 })).status, 400)
 })
 
 t.test('images', async (t) => {
-  const refused = (url: string, expected: RegExp) =>
-    t.throws(
-      () => checkImage(url, 'images.0'),
-      { constructor: BadRequest, validator: { 'images.0': expected } },
-      `${expected}`,
-    )
-  const png = (width: number, height: number) =>
-    Buffer.concat([
-      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-      numbers(13),
-      Buffer.from('IHDR'),
-      numbers(width, height),
-      Buffer.alloc(9),
-    ])
-  checkImage(image('png', png(8192, 8192)), 'images.0')
-  refused(image('png', png(8193, 1)), /8192 x 8192/)
-  refused(image('png', png(1, 8193)), /8192 x 8192/)
-  refused(image('png', png(0, 5)), /of the kind/)
-  refused(image('jpeg', png(5, 5)), /of the kind/)
-  refused(image('png', png(5, 5).subarray(0, 20)), /of the kind/)
-  refused(image('png', Buffer.alloc(0)), /base64/)
-  refused('data:image/png;base64,a-b_', /base64/)
-  refused('data:image/png;base64,AAA', /base64/)
-  refused('data:image/svg+xml;base64,AAAA', /base64/)
-  const heavy = Buffer.alloc(20 * 1024 * 1024)
-  png(5, 5).copy(heavy)
-  checkImage(image('png', heavy), 'images.0')
-  refused(image('png', Buffer.concat([heavy, Buffer.alloc(1)])), /20 MiB/)
+  const it = await ask('/images/generations', { model: 'draw', prompt: 'A cat', n: 1, size: '512x512', style: 'vivid' })
+  t.same(it.body.data, [{ b64_json: '/wA=' }])
+  t.ok(Number.isInteger(it.body.created))
+  t.same(calls, [{ model: 'its-IMAGE', prompt: 'A cat', count: 1, size: '512x512', extra: { style: 'vivid' } }])
+  const linked = await ask('/images/generations', { model: 'draw', prompt: 'A cat', response_format: 'url' })
+  t.same(linked.body.data, [{ url: 'data:image/png;base64,/wA=' }])
+})
 
-  const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.from([10, 0, 20, 0, 0, 0, 0])])
-  t.same(imageSize('gif', gif), { width: 10, height: 20 })
-  const extended = Buffer.concat([
-    Buffer.from('RIFF0000WEBPVP8X'),
-    Buffer.alloc(8),
-    Buffer.from([0xff, 0x1f, 0, 0x00, 0x20, 0]),
-  ])
-  t.same(imageSize('webp', extended), { width: 8192, height: 8193 })
-  const lossless = Buffer.concat([
-    Buffer.from('RIFF0000WEBPVP8L0000'),
-    Buffer.from([0x2f]),
-    Buffer.from([99 & 255, (49 << 6) & 255, 49 >> 2, 0]),
-  ])
-  t.same(imageSize('webp', lossless), { width: 100, height: 50 })
-  const lossy = Buffer.concat([Buffer.from('RIFF0000WEBPVP8 0000000'), Buffer.from([0x9d, 0x01, 0x2a, 100, 0, 50, 0])])
-  t.same(imageSize('webp', lossy), { width: 100, height: 50 })
-  t.equal(imageSize('webp', Buffer.from('RIFF0000WEBPVP9 0000')), null)
-  t.equal(imageSize('jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xda, 0, 4])), null)
-  t.equal(
-    imageSize('jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0])),
-    null,
-    'an empty segment does not stop it',
-  )
-  for (const kind of ['png', 'jpeg', 'webp', 'gif'] as const) {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => void imageSize(kind, bytes)),
-      { numRuns: 500 },
-    )
-  }
+t.test('the catalog', async (t) => {
+  const names = async (query = '', key = credential) =>
+    (await ask(`/models${query}`, undefined, key)).body.data.map(({ model }: { model: string }) => model)
+  t.same(await names(), ['talk', 'hear', 'say', 'draw'])
+  t.same(await names('?type=IMAGE'), ['draw'])
+  t.same(await names('', (await gateway.keys.create({ models: ['say', 'vectors'] })).credential), ['say'])
+  t.equal((await ask('/models?type=DECISION')).status, 400)
+  t.equal((await ask('/models', undefined, 'sk_live_wrong')).status, 401)
+})
 
-  t.test('as they are made', needing, async (t) => {
-    const one = [...source(1, '48x32'), '-frames:v', '1']
-    for (const [kind, name, ...more] of [
-      ['png', 'a.png'],
-      ['jpeg', 'a.jpg'],
-      ['gif', 'a.gif'],
-    ] as const) {
-      const bytes = await make(name, ...one, ...more)
-      t.same(imageSize(kind, bytes), { width: 48, height: 32 }, kind)
-      const url = image(kind, bytes)
-      t.same(await picturesOf({ images: [url], videos: [] }, never), [url], 'goes on as it came')
-    }
+t.test('usage is told afterwards', async (t) => {
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/usage`, {
+    headers: { authorization: `Bearer ${credential}` },
   })
+  const { data } = (await response.json()) as {
+    data: { usage: readonly { model: string; input: number; audio_seconds: number }[] }
+  }
+  const by = new Map(data.usage.map((row) => [row.model, row]))
+  t.equal(by.get('vectors')!.input, 8)
+  t.equal(by.get('hear')!.audio_seconds, 5 * 3662)
 })

@@ -57,7 +57,10 @@ export const answersOf = (question: Question): readonly string[] => {
       return question.levels.map((level, index) => whole(level === null ? `${index}` : proseOf(level)))
     case 'noul': {
       const { yes, no } = statementsOf(asked)
-      return [question.yes === null ? yes : proseOf(question.yes), question.no === null ? no : proseOf(question.no)].map(cut)
+      return [
+        question.yes === null ? yes : proseOf(question.yes),
+        question.no === null ? no : proseOf(question.no),
+      ].map(cut)
     }
   }
 }
@@ -70,8 +73,7 @@ const statementsOf = (asked: string): { readonly yes: string; readonly no: strin
   return { yes: /^d(o|oes|id)$/.test(aside) ? rest : `${rest} ${aside}`, no: `${aside} not ${rest}` }
 }
 
-const asking =
-  /^(do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|may|must)\s+(.+)$/is
+const asking = /^(do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|may|must)\s+(.+)$/is
 
 /** Structure as a reader would say it: names before values, one after the other. */
 export const proseOf = (value: OrderedJson): string => {

@@ -2,13 +2,11 @@ import { Worker } from 'node:worker_threads'
 import { UpstreamFailed } from '../../errors.ts'
 import type { Embed } from './similarity.ts'
 
-/** What the thread is sent, and what it sends back. Vectors stand one behind the other. */
-export interface Batch {
-  readonly texts: readonly string[]
-}
-export type Embedded = { readonly vectors: Float32Array } | { readonly fault: unknown }
+/** What the thread sends back: the vectors one behind the other. */
+type Embedded = { readonly vectors: Float32Array } | { readonly fault: unknown }
 
-interface Job extends Batch {
+interface Job {
+  readonly texts: readonly string[]
   settle(embedded: Embedded): void
 }
 
@@ -22,16 +20,17 @@ const most = 2048
 
 /**
  * An embedding in a thread of its own, so that its arithmetic holds up nobody. It starts with the first text, works on one
- * batch at a time, starts anew after a crash and keeps no process alive that has nothing else to do.
+ * batch at a time, starts anew after a crash and keeps no process alive that has nothing else to do. `code` is CommonJS that
+ * answers each `{ texts }` with vectors or a fault; `workerData` in it is `from`, the file that its packages are near.
  */
-export const embedIn = (script: URL): Thread => {
+export const embedIn = (code: string, from: string): Thread => {
   const waiting: Job[] = []
   let worker: Worker | null = null
   let running: Job | null = null
   let over = false
 
   const start = (): Worker => {
-    const fresh = new Worker(script)
+    const fresh = new Worker(code, { eval: true, execArgv: [], workerData: from })
     const done = (embedded: Embedded) => {
       if (worker !== fresh) return
       running?.settle(embedded)
@@ -61,7 +60,7 @@ export const embedIn = (script: URL): Thread => {
     running = job
     worker ??= start()
     worker.ref()
-    worker.postMessage({ texts: job.texts } satisfies Batch)
+    worker.postMessage({ texts: job.texts })
   }
 
   const embed: Embed = (texts, signal) =>

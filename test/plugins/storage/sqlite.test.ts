@@ -1,9 +1,340 @@
-import t from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { use } from '/work/main/core/plugin.ts'
-import { MetadataStore } from '/work/main/core/ports/metadata-store.ts'
-import sqlite from '/work/main/plugins/storage/sqlite.ts'
-import { metadataStore } from '/work/main/test/contracts/metadata-store.ts'
-import { conform } from '/work/main/test/contracts/contract.ts'
-import { made } from '/work/main/test/helpers.ts'
-t.test('contract', (t) => conform(t, metadataStore.contract, (t) => { const s = made(MetadataStore, use(sqlite, { file: join(t.testdir(), 'a.db') })); t.teardown(() => s.dispose?.()); return s }))
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import AsyncDatabase from 'libsql/promise'
+import t, { type Test } from 'tap'
+import { Unavailable } from '../../../core/errors.ts'
+import { use } from '../../../core/plugin.ts'
+import { kind, MetadataStore } from '../../../core/ports/metadata-store.ts'
+import sqlite from '../../../plugins/storage/sqlite.ts'
+import { conform } from '../../contracts/contract.ts'
+import { metadataStore } from '../../contracts/metadata-store.ts'
+import { made } from '../../helpers.ts'
+
+interface Note {
+  organization: string
+  user: string
+  created: number
+  name: string
+}
+
+const notes = kind<Note>('notes', [['organization', 'user', 'created']])
+const counts = kind<Record<string, number>>('counts')
+const note = (created: number, user = 'u'): Note => ({ organization: 'o', user, created, name: `note ${created}` })
+
+const at = (t: Test, file = join(t.testdir(), 'rows.db')) => {
+  const store = made(MetadataStore, use(sqlite, { file }))
+  t.teardown(() => store.dispose?.())
+  return { store, file }
+}
+
+/** Another connection, as another process would have. */
+const beside = (t: Test, file: string) => {
+  const db = new Database(file, { timeout: 5000 })
+  t.teardown(() => db.close())
+  return db
+}
+
+/** Every SQL text that goes by, until the test is over. */
+const overhear = (t: Test, prototype: object, method: string): string[] => {
+  const heard: string[] = []
+  const own = prototype as Record<string, (sql: string) => unknown>
+  const before = own[method]!
+  own[method] = function (this: unknown, sql: string) {
+    heard.push(sql)
+    return before.call(this, sql)
+  }
+  t.teardown(() => (own[method] = before))
+  return heard
+}
+
+/** A process with a store of its own on the file. */
+const inProcess = (file: string, body: string) => {
+  const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+  const plugin = new URL(`../../../plugins/storage/sqlite${ending}`, import.meta.url).href
+  const program = `
+    import sqlite from ${JSON.stringify(plugin)}
+    const store = sqlite.create({}, { file: process.argv[1] }, 'sqlite')
+    const [notes, counts] = ${JSON.stringify([notes, counts])}
+    ${body}`
+  return spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', program, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp) => {
+  const fault: unknown = await work.then(
+    () => null,
+    (it) => it,
+  )
+  if (!(fault instanceof Unavailable)) return t.fail('is Unavailable', { fault })
+  t.equal(fault.message, 'Service temporarily unavailable')
+  if (cause) t.match((fault.cause as Error).message, cause)
+}
+
+t.test('contract', (t) => conform(t, metadataStore.contract, (t) => at(t).store))
+
+t.test('what was acknowledged outlives a kill', async (t) => {
+  const file = join(t.testdir(), 'rows.db')
+  const child = inProcess(
+    file,
+    `const forever = async (first) => {
+      for (let i = first; ; i += 16) {
+        await store.create(notes, 'n' + i, { organization: 'o', user: 'u', created: i, name: 'x'.repeat(500) })
+        await store.add(counts, 'c', { n: 1 })
+        process.stdout.write(i + '\\n')
+      }
+    }
+    for (let i = 0; i < 16; i++) void forever(i)`,
+  )
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+    if (said.length > 4000) child.kill('SIGKILL')
+  })
+  t.same(await once(child, 'close'), [null, 'SIGKILL'])
+
+  const acknowledged = said.split('\n').slice(0, -1)
+  const { store } = at(t, file)
+  const { rows, total } = await store.list(notes, {})
+  const there = new Set(rows.map(({ id }) => id))
+  t.ok(acknowledged.length > 500, `${acknowledged.length} were acknowledged`)
+  t.same(
+    acknowledged.filter((i) => !there.has(`n${i}`)),
+    [],
+  )
+  t.ok(
+    rows.every(({ id, row }) => id === `n${row.created}` && row.name.length === 500),
+    'all rows are whole',
+  )
+  const { n } = (await store.get(counts, 'c'))!
+  t.ok(n! >= acknowledged.length && n! <= total, 'the counter missed none')
+})
+
+t.test('two processes share a file', async (t) => {
+  const { store, file } = at(t)
+  await store.create(notes, 'ours', note(1))
+  const child = inProcess(
+    file,
+    `const seen = await store.get(notes, 'ours')
+    await Promise.all(Array.from({ length: 300 }, () => store.add(counts, 'c', { n: 1 })))
+    const won = await Promise.all(Array.from({ length: 50 }, (_, i) => store.create(notes, 'both' + i, seen)))
+    process.stdout.write(String(won.filter(Boolean).length))
+    await store.dispose()`,
+  )
+  let theirs = ''
+  child.stdout.on('data', (chunk) => (theirs += chunk))
+  const over = once(child, 'close')
+  let n = 0
+  for (; child.exitCode === null; n += 10) {
+    await Promise.all(Array.from({ length: 10 }, () => store.add(counts, 'c', { n: 1 })))
+    await sleep(1)
+  }
+  t.same(await over, [0, null])
+  t.same(await store.get(counts, 'c'), { n: n + 300 })
+  const won = await Promise.all(Array.from({ length: 50 }, (_, i) => store.create(notes, `both${i}`, note(i))))
+  t.equal(won.filter(Boolean).length + Number(theirs), 50)
+})
+
+t.test('waits for another process without holding up this one', async (t) => {
+  const { store, file } = at(t)
+  await store.add(counts, 'c', { n: 1 })
+  const other = beside(t, file)
+  other.exec('begin immediate')
+  let done = false
+  const write = store.add(counts, 'c', { n: 1 }).then(() => (done = true))
+  for (let i = 0; i < 20; i++) {
+    await sleep(5)
+    t.same(await store.get(counts, 'c'), { n: 1 })
+  }
+  t.notOk(done)
+  other.exec('commit')
+  await write
+  t.same(await store.get(counts, 'c'), { n: 2 })
+})
+
+t.test('writes that wait share a commit', async (t) => {
+  const { store } = at(t)
+  await store.add(counts, 'c', { n: 1 })
+  const heard = overhear(t, AsyncDatabase.prototype, 'exec')
+  await Promise.all(Array.from({ length: 1000 }, () => store.add(counts, 'c', { n: 1 })))
+  const commits = heard.filter((sql) => sql === 'commit').length
+  t.ok(commits >= 4 && commits <= 6, `${commits} commits for 1000 writes`)
+  t.same(await store.get(counts, 'c'), { n: 1001 })
+})
+
+t.test('of writes that share a commit, one that fails fails alone, unless it takes all with it', async (t) => {
+  const { store, file } = at(t)
+  await store.create(notes, 'a', note(1))
+  const other = beside(t, file)
+  for (const way of ['abort', 'rollback']) {
+    other.exec(`create trigger ${way} before insert on rows when new.id = '${way}'
+      begin select raise(${way}, 'no ${way}'); end`)
+  }
+  const together = (...ids: string[]) => ids.map((id) => store.create(notes, id, note(1)))
+  const [b, bad, c] = together('b', 'abort', 'c')
+  await unavailable(t, bad!, /no abort/)
+  t.same(await Promise.all([b, c]), [true, true])
+  const [first, ...rest] = together('d', 'e', 'rollback', 'f')
+  t.equal(await first, true, 'was under way alone')
+  for (const it of rest) await unavailable(t, it, /no rollback/)
+  t.same(
+    (await store.list(notes, {})).rows.map(({ id }) => id),
+    ['a', 'b', 'c', 'd'],
+  )
+  t.equal(await store.create(notes, 'e', note(1)), true, 'goes on')
+})
+
+t.test('a hundred thousand rows of one tenant', async (t) => {
+  const { store, file } = at(t)
+  const most = 100_000
+  const filling = performance.now()
+  for (let i = 0; i < most; i += 2000) {
+    await Promise.all(Array.from({ length: 2000 }, (_, j) => store.create(notes, `note_${i + j}`, note((i + j) * 7))))
+  }
+  t.comment(`a write among many: ${Math.round(((performance.now() - filling) * 1000) / most)} µs`)
+
+  await t.test('a page with its total comes from the index', async (t) => {
+    const heard = overhear(t, Database.prototype, 'prepare')
+    const page = () =>
+      store.list(notes, {
+        where: { organization: 'o', user: 'u' },
+        order: { by: 'created', descending: true },
+        limit: 20,
+      })
+    let least = Infinity
+    for (let i = 0; i < 7; i++) {
+      const before = process.cpuUsage()
+      const { rows, total } = await page()
+      const { user, system } = process.cpuUsage(before)
+      least = Math.min(least, (user + system) / 1000)
+      t.equal(total, most)
+      t.equal(rows[0]?.id, `note_${most - 1}`)
+      t.equal(rows.length, 20)
+    }
+    t.comment(`page of 20 with total of ${most}: ${least.toFixed(2)} ms of CPU`)
+    t.ok(least < 10, 'under 10 ms')
+
+    const other = beside(t, file)
+    const plans = heard.map((sql) => {
+      const steps = other
+        .prepare(`explain query plan ${sql}`)
+        .all(sql.includes('limit') ? ['o', 'u', 20, 0] : ['o', 'u'])
+      return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ')
+    })
+    for (const plan of plans) t.comment(plan)
+    const search = 'SEARCH rows USING INDEX notes:organization,user,created (<expr>=? AND <expr>=?)'
+    t.same(plans, [search, search], 'no scan, no sort')
+  })
+
+  await t.test('reading one takes microseconds', async (t) => {
+    const start = performance.now()
+    for (let i = 0; i < 5000; i++) await store.get(notes, `note_${i * 17}`)
+    const each = ((performance.now() - start) * 1000) / 5000
+    t.comment(`${each.toFixed(1)} µs`)
+    t.ok(each < 500)
+  })
+
+  await t.test('looking for text lets others have their turn, and they see what is new', async (t) => {
+    await store.add(counts, 'c', { n: 1 })
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    let looking = true
+    const start = performance.now()
+    const search = store
+      .list(notes, { where: { organization: 'o' }, contains: { text: 'NOTE 699993', fields: ['name'] } })
+      .finally(() => (looking = false))
+    let n = 1
+    while (looking) {
+      await store.add(counts, 'c', { n: 1 })
+      if ((await store.get(counts, 'c'))?.n !== ++n) t.fail('an old row')
+    }
+    t.same(await search, { rows: [{ id: 'note_99999', row: note(699_993) }], total: 1 })
+    delay.disable()
+    t.comment(
+      `${Math.round(performance.now() - start)} ms, longest stop ${(delay.max / 1e6).toFixed(1)} ms, ${n} writes meanwhile`,
+    )
+    t.ok(n > 10, 'others had their turn')
+  })
+
+  await t.test('a commit waits for the disk elsewhere', async (t) => {
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    const start = performance.now()
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let i = 0; i < 250; i++) await store.add(counts, 'd', { n: 1 })
+      }),
+    )
+    delay.disable()
+    const each = ((performance.now() - start) * 1000) / 2000
+    t.comment(`8 writers: ${each.toFixed(0)} µs a write, longest stop ${(delay.max / 1e6).toFixed(1)} ms`)
+    t.same(await store.get(counts, 'd'), { n: 2000 })
+  })
+})
+
+t.test('a fault while running is Unavailable, and passes', async (t) => {
+  const { store, file } = at(t)
+  await store.create(notes, 'a', note(1))
+  const other = beside(t, file)
+  other.exec('alter table rows rename to gone')
+  await unavailable(t, store.get(notes, 'a'), /rows/)
+  await unavailable(t, store.create(notes, 'b', note(2)), /rows/)
+  await unavailable(t, store.update(notes, 'a', { created: 2 }), /rows/)
+  await unavailable(t, store.list(notes, {}), /rows/)
+  await unavailable(t, store.list(notes, { contains: { text: 'n', fields: ['name'] } }), /rows/)
+  other.exec('alter table gone rename to rows')
+  t.same(await store.get(notes, 'a'), note(1))
+  t.equal(await store.create(notes, 'b', note(2)), true)
+})
+
+t.test('closes when all that was asked is done, and is closed then', async (t) => {
+  const { store, file } = at(t)
+  const writes = Array.from({ length: 600 }, (_, i) => store.create(counts, `c${i}`, { n: i }))
+  await new Promise(setImmediate)
+  await store.dispose!()
+  t.equal((await Promise.all(writes)).filter(Boolean).length, 600)
+  await unavailable(t, store.get(counts, 'c1'))
+  await unavailable(t, store.list(counts, {}))
+  await unavailable(t, store.list(counts, { contains: { text: 'n', fields: ['n'] } }))
+  await unavailable(t, store.add(counts, 'c1', { n: 1 }))
+  t.equal((await at(t, file).store.list(counts, {})).total, 600)
+})
+
+t.test('no name gets into SQL that could mean something there', async (t) => {
+  const { store } = at(t)
+  const name = `x"') or 1=1 --`
+  const odd = { [name]: 1 }
+  await t.rejects(store.list(kind(name), {}), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { where: odd }), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { order: { by: name } }), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { between: { field: name, from: 1 } }), /name that cannot be stored/)
+  await t.rejects(store.update(counts, 'a', odd), /name that cannot be stored/)
+  await t.rejects(store.update(counts, 'a', {}, odd), /name that cannot be stored/)
+  await t.rejects(store.remove(counts, 'a', odd), /name that cannot be stored/)
+  await t.rejects(store.create(kind<Note>('y', [[name as never]]), 'a', note(1)), /name that cannot be stored/)
+  t.same(await store.add(counts, 'a', odd), odd, 'no SQL names what is added')
+  const model = { 'gpt-4o.mini:tokens/in': 1 }
+  t.same(await store.add(counts, 'm', model), model)
+  t.same(await store.update(counts, 'm', {}, model), model)
+})
+
+t.test('what is wrong is wrong at boot', async (t) => {
+  t.throws(() => use(sqlite, { file: 'x', flie: 'y' }), /flie is not a known setting/)
+  t.throws(() => use(sqlite, {}), /file expected/)
+  t.throws(() => use(sqlite, { file: ':memory:' }), /file expected/)
+  const folder = t.testdir({ 'no.db': 'this is no database, only text that goes on for a while'.repeat(100) })
+  const cannot = (file: string, cause: RegExp) =>
+    t.throws(() => made(MetadataStore, use(sqlite, { file: join(folder, file) })), {
+      message: /^sqlite: the file cannot be opened/,
+      cause: { message: cause },
+    })
+  cannot('missing/rows.db', /Unable to open/)
+  cannot('no.db', /not a database/)
+  const other = beside(t, join(folder, 'held.db'))
+  other.exec('create table x (y); begin exclusive')
+  cannot('held.db', /locked/)
+})

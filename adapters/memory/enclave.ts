@@ -1,0 +1,25 @@
+import { inside } from '../../core/enclave/inside.ts'
+import { plugin, use } from '../../core/plugin.ts'
+import { Enclave } from '../../core/ports/enclave.ts'
+import rehearsal from '../../plugins/providers/rehearsal.ts'
+import dev from '../../plugins/evidence/dev.ts'
+import cache from './cache.ts'
+import { clock, fetch, log, random } from './host.ts'
+
+/** The inside in this very process: everything works, and nothing is hidden from whoever owns the process. */
+export default plugin({
+  port: Enclave,
+  name: 'memory',
+  create: (): Enclave => {
+    const innards = {
+      clock: use(clock),
+      random: use(random),
+      fetch: use(fetch),
+      log: use(log),
+      cache: use(cache),
+      prover: use(dev),
+      upstreams: [use(rehearsal)],
+    }
+    return inside(innards, {}, {}, new Uint8Array(32))
+  },
+})

@@ -1,0 +1,36 @@
+import type { Completions } from './chat.ts'
+import { completions } from './chat.ts'
+import { sending } from './send.ts'
+import type { Policy } from './verify.ts'
+import { refusal, sealingKeys } from './wire.ts'
+
+export interface ConnectOptions {
+  /** Where the gateway is, without a path. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** What an enclave has to prove; nothing is sealed to one that does not. */
+  readonly policy?: Policy
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export interface Client {
+  readonly chat: { readonly completions: Completions }
+  /** The confidential catalog as the gateway tells it. */
+  readonly models: { list(): Promise<readonly { readonly model: string }[]> }
+}
+
+/** Everything is sealed here and opened here; in between nobody reads it but the enclave that was verified. */
+export const connect = ({ baseUrl, apiKey, policy = {}, fetch = globalThis.fetch }: ConnectOptions): Client => {
+  const connection = { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, policy, fetch: fetch.bind(globalThis) }
+  const send = sending(connection, sealingKeys(connection))
+  return {
+    chat: { completions: completions(send) },
+    models: {
+      async list() {
+        const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, { headers: { authorization: `Bearer ${apiKey}` } })
+        if (!answer.ok) throw refusal(answer)
+        return ((await answer.json()) as { data: readonly { readonly model: string }[] }).data
+      },
+    },
+  }
+}

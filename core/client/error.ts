@@ -1,0 +1,40 @@
+/** Everything that a caller may be told, in words of our own: nothing that came unauthenticated over the network is repeated. */
+export const sentences = {
+  unverified: 'The enclave could not be verified',
+  insecure: 'The enclave is a development one and proves nothing; pass allowInsecureDev to use it all the same',
+  no_key: 'The enclave publishes no key that this client uses',
+  unreachable: 'The gateway could not be reached',
+  refused: 'The gateway refused the request',
+  unauthorized: 'The API key is missing, invalid, or lacks permission',
+  busy: 'Too many requests, or a chat stream is open already',
+  too_large: 'The file is too large',
+  unavailable: 'The service is temporarily unavailable',
+  failed: 'The request failed inside the enclave',
+  truncated: 'The answer was cut off',
+  damaged: 'The answer was changed on its way, or is not from the enclave',
+} as const
+
+export type Fault = keyof typeof sentences
+
+export class SealgateError extends Error {
+  readonly fault: Fault
+  readonly status: number | null
+  /** The enclave's own code and field, which came sealed. */
+  readonly code: string | null
+  readonly field: string | null
+  /** Ms. */
+  readonly retryAfter: number | null
+
+  constructor(
+    fault: Fault,
+    facts: { status?: number | null; code?: string | null; field?: string | null; retryAfter?: number | null; cause?: unknown } = {},
+  ) {
+    super(sentences[fault], { cause: facts.cause })
+    this.name = 'SealgateError'
+    this.fault = fault
+    this.status = facts.status ?? null
+    this.code = facts.code ?? null
+    this.field = facts.field ?? null
+    this.retryAfter = facts.retryAfter ?? null
+  }
+}

@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import { Container, type Fitting } from '../container.ts'
+import { inference } from '../inference/attempt.ts'
+import { catalog } from '../inference/catalog.ts'
+import { plugin, use } from '../plugin.ts'
+import type { Cache } from '../ports/cache.ts'
+import type { Enclave } from '../ports/enclave.ts'
+import type { Clock, Fetch, Log, Random } from '../ports/host.ts'
+import type { Prover } from '../ports/prover.ts'
+import type { Upstream } from '../ports/upstream.ts'
+import { Settings, type SettingsInput, SettingsShape } from '../settings.ts'
+import { kems } from '../wire/kem.ts'
+import { enclave } from './enclave.ts'
+
+const minute = 60_000
+
+/** What the inside is told, and what its release digest binds. */
+export const InsideShape = v.strictObject({
+  /** Ms that a key may be sealed to: ten minutes to a day. */
+  epoch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(10 * minute), v.maxValue(1440 * minute)), 60 * minute),
+  kems: v.optional(v.pipe(v.array(v.picklist(kems.map(({ name }) => name))), v.minLength(1)), kems.map(({ name }) => name)),
+  requireBinding: v.optional(v.boolean(), false),
+})
+
+export type InsideSettings = v.InferInput<typeof InsideShape>
+
+/** What the inside stands on: its own providers and doors, nothing of the gateway's. */
+export interface Innards {
+  readonly clock: Fitting<Clock>
+  readonly random: Fitting<Random>
+  readonly fetch: Fitting<Fetch>
+  readonly log: Fitting<Log>
+  readonly cache: Fitting<Cache>
+  readonly prover: Fitting<Prover>
+  readonly upstreams: readonly Fitting<Upstream>[]
+}
+
+/** A complete inside. Where no models are named, all that its providers list are served, since nothing else can reach them. */
+export const inside = (innards: Innards, settings: SettingsInput, own: InsideSettings, releaseDigest: Uint8Array): Enclave => {
+  const checked = v.parse(SettingsShape, settings)
+  const container = new Container()
+  const fittings: readonly Fitting<any>[] = Object.values(innards).flat()
+  for (const fitting of fittings) container.fit(fitting)
+  container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
+  container.fit(use(catalog, { inside: true }))
+  container.fit(use(inference))
+  const it = enclave(container, { ...v.parse(InsideShape, own), releaseDigest })
+  return { ...it, dispose: () => container.dispose() }
+}

@@ -1,0 +1,181 @@
+import { Ollama } from 'ollama'
+import t from 'tap'
+import { BadRequest } from '../../../core/errors.ts'
+import { fold } from '../../../core/inference/fold.ts'
+import type { ChatBody } from '../../../core/ports/upstream.ts'
+import ollama from '../../../plugins/providers/ollama.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import type { Asked } from '../../fakes/recorded.ts'
+import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+
+const recording: Recording = {
+  provider: ollama,
+  settings: (url) => ({ baseUrl: url }),
+  model: 'qwen3:8b',
+  vectors: 'ollama',
+  stream: lineStream,
+  lists: /^\/api\/tags$/,
+  chats: /^\/api\/chat$/,
+}
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a stream that ends anywhere before its last line throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.same(fooled, [bytes])
+})
+
+t.test('speaks the common format', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const answer = await stage.upstream.chat!(
+      { model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } },
+      signal,
+    )
+    const { id, created, choices, usage, ...rest } =
+      answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    t.match(id, /^chatcmpl-[0-9a-f]{24}$/)
+    t.equal(created, Math.floor(Date.parse('2025-11-15T09:46:40Z') / 1000))
+    t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
+    const { content } = choices[0]!.logprobs as { content: { token: string; top_logprobs: unknown[] }[] }
+    t.equal(content.map(({ token }) => token).join(''), choices[0]!.message.content)
+    t.equal(content[0]!.top_logprobs.length, 2)
+    t.same(usage, { prompt_tokens: 26, completion_tokens: 18, total_tokens: 44 })
+    t.equal(rest['eval_duration'], 4535599000, 'what they alone tell')
+  }
+})
+
+t.test('models and embeddings', async (t) => {
+  const server = await backend(t, async ({ path }) => ({
+    headers: json,
+    body: await vector(`ollama/${path.endsWith('tags') ? 'models' : 'embeddings'}.json`),
+  }))
+  const it = await provided(t, ollama, { baseUrl: server.url })
+  t.same(await it.models(signal), [
+    { id: 'qwen3:8b', type: 'CHAT' },
+    { id: 'nomic-embed-text:latest', type: 'EMBEDDING' },
+  ])
+  const { vectors, usage } = await it.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'] }, signal)
+  t.same(
+    vectors.map((one) => [...one]),
+    [
+      [0.25, -0.5, 0.125],
+      [1, 2, -3],
+    ],
+  )
+  t.same(usage, { input: 8, output: 0 })
+})
+
+const body = {
+  messages: [
+    { role: 'developer', content: 'Be short.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What ' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
+        { type: 'text', text: 'is it?' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      reasoning_content: 'Hm.',
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
+  ],
+  tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }],
+  response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
+  reasoning_effort: 'high',
+  logprobs: true,
+  top_logprobs: 2,
+  temperature: 0.5,
+  max_completion_tokens: 9,
+  stop: ['\n'],
+  keep_alive: '5m',
+  options: { num_ctx: 4096 },
+} as unknown as ChatBody
+
+const theirBody = {
+  messages: [
+    { role: 'system', content: 'Be short.' },
+    { role: 'user', content: 'What is it?', images: ['AAEC'] },
+    {
+      role: 'assistant',
+      content: '',
+      thinking: 'Hm.',
+      tool_calls: [{ function: { name: 'weather', arguments: { city: 'Lima' } } }],
+    },
+    { role: 'tool', content: 'sunny', tool_name: 'weather' },
+  ],
+  tools: [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }],
+  format: { type: 'object' },
+  think: 'high' as const,
+  logprobs: true,
+  top_logprobs: 2,
+  keep_alive: '5m',
+  options: { temperature: 0.5, num_predict: 9, stop: ['\n'], num_ctx: 4096 },
+}
+
+t.test('asks as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ path, body }) => {
+    const name = path.endsWith('tags') ? 'models' : path.endsWith('embed') ? 'embeddings' : 'chat'
+    return body.includes('"stream":true')
+      ? { headers: { 'content-type': 'application/x-ndjson' }, body: await vector('ollama/chat.ndjson') }
+      : { headers: json, body: await vector(`ollama/${name}.json`) }
+  })
+  const ours = await provided(t, ollama, { baseUrl: server.url })
+  const theirs = new Ollama({ host: server.url })
+  const compare = () => {
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.method, other.method)
+    t.equal(one.path, other.path)
+    if (one.body.length) t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
+  }
+  await ours.chat!({ model: 'qwen3:8b', stream: false, body }, signal)
+  await theirs.chat({ model: 'qwen3:8b', stream: false, ...structuredClone(theirBody) })
+  compare()
+  const answer = await ours.chat!({ model: 'qwen3:8b', stream: true, body }, signal)
+  if (answer.kind === 'chunks') await fold(answer.chunks)
+  for await (const _ of await theirs.chat({ model: 'qwen3:8b', stream: true, ...structuredClone(theirBody) }));
+  compare()
+  await ours.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'], dimensions: 3 }, signal)
+  await theirs.embed({ model: 'nomic-embed-text', input: ['a', 'b'], dimensions: 3 })
+  compare()
+  await ours.models(signal)
+  await theirs.list()
+  compare()
+})
+
+t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+  const it = await provided(t, ollama, { baseUrl: 'http://127.0.0.1:1' })
+  const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[not json' } }]
+  const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, signal)
+  await t.rejects(work, BadRequest)
+})
+
+t.test('goes on from a prefix', async (t) => {
+  const stage = await staged(t, recording)
+  const messages = [{ role: 'user', content: 'x' }]
+  await stage.upstream.chat!(
+    {
+      model: 'm',
+      stream: false,
+      body: { messages, reasoning_effort: 'none', response_format: { type: 'json_object' } },
+      prefix: 'Two ca',
+    },
+    signal,
+  )
+  t.same(stage.asked(), {
+    model: 'm',
+    messages: [...messages, { role: 'assistant', content: 'Two ca' }],
+    stream: false,
+    think: false,
+    format: 'json',
+  })
+})

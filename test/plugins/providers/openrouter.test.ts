@@ -1,0 +1,157 @@
+import { OpenRouter } from '@openrouter/sdk'
+import t from 'tap'
+import { UpstreamFailed } from '../../../core/errors.ts'
+import { fold } from '../../../core/inference/fold.ts'
+import type { Message } from '../../../core/ports/upstream.ts'
+import openrouter from '../../../plugins/providers/openrouter.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import type { Asked } from '../../fakes/recorded.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+
+const recording: Recording = {
+  provider: openrouter,
+  settings: (url) => ({ apiKey: 'sk-or-1', baseUrl: `${url}/api/v1` }),
+  model: 'deepseek/deepseek-r1',
+  vectors: 'openrouter',
+  stream: eventStream,
+  lists: /^\/api\/v1\/models$/,
+  chats: /^\/api\/v1\/chat\/completions$/,
+}
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.same(fooled, [bytes])
+})
+
+t.test('thoughts, cost and provider come through, streamed or not', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const answer = await stage.upstream.chat!(
+      { model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } },
+      signal,
+    )
+    const { choices, usage, ...rest } = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    const thought = 'We count them.'
+    const { message, native_finish_reason } = choices[0]! as { message: Message; native_finish_reason?: string }
+    t.equal(message['reasoning'], thought)
+    t.equal(message['reasoning_content'], thought, 'under the name that callers look for')
+    t.same(message['reasoning_details'], [{ type: 'reasoning.text', text: thought, format: 'unknown', index: 0 }])
+    t.equal(native_finish_reason, 'stop')
+    t.equal(usage!['cost'], 0.0000412)
+    t.equal(rest['provider'], 'DeepInfra')
+  }
+})
+
+t.test('an error inside a 200', async (t) => {
+  const server = await backend(t, async () => ({ headers: json, body: await vector('openrouter/error-in-200.json') }))
+  const it = await provided(t, openrouter, recording.settings(server.url))
+  for (const stream of [false, true]) {
+    const work = it.chat!({ model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } }, signal)
+    const fault = await work.then(
+      () => null,
+      (fault) => fault,
+    )
+    t.type(fault, UpstreamFailed)
+    t.same([fault.again, fault.answered], [true, 502])
+  }
+})
+
+t.test('models and embeddings', async (t) => {
+  const server = await backend(t, async ({ path }) => ({
+    headers: json,
+    body: await vector(`openrouter/${path.endsWith('models') ? 'models' : 'embeddings'}.json`),
+  }))
+  const it = await provided(t, openrouter, recording.settings(server.url))
+  t.same(await it.models(signal), [
+    { id: 'deepseek/deepseek-r1', type: 'CHAT', description: 'An open reasoning model.', modalities: ['text'] },
+    { id: 'openai/text-embedding-3-small', type: 'EMBEDDING', description: 'Embeds.', modalities: ['text'] },
+  ])
+  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
+  t.same(
+    vectors.map((one) => [...one]),
+    [
+      [0.25, -0.5, 0.125],
+      [1, 2, -3],
+    ],
+  )
+  t.same(usage, { input: 8, output: 0 })
+})
+
+t.test('asks as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ body }) =>
+    body.includes('"stream":true')
+      ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('openrouter/chat.sse') }
+      : { headers: json, body: await vector('openrouter/chat.json') },
+  )
+  const settings = {
+    ...recording.settings(server.url),
+    referer: 'https://example.org',
+    title: 'Example',
+    routing: { order: ['DeepInfra'], allow_fallbacks: false },
+  }
+  const ours = await provided(t, openrouter, settings)
+  const theirs = new OpenRouter({
+    apiKey: 'sk-or-1',
+    serverURL: `${server.url}/api/v1`,
+    httpReferer: 'https://example.org',
+    appTitle: 'Example',
+  })
+  const messages = [
+    { role: 'system', content: 'Be short.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+      ],
+    },
+  ] as const
+  const told = [
+    { role: 'system', content: 'Be short.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'image_url', imageUrl: { url: 'data:image/png;base64,AA==' } },
+      ],
+    },
+  ]
+  const provider = { order: ['DeepInfra'], allowFallbacks: false }
+  for (const stream of [false, true]) {
+    const answer = await ours.chat!(
+      {
+        model: 'deepseek/deepseek-r1',
+        stream,
+        body: { messages, temperature: 0.5, max_tokens: 9, reasoning: { effort: 'low' } },
+      },
+      signal,
+    )
+    if (answer.kind === 'chunks') await fold(answer.chunks)
+    const chatRequest = {
+      model: 'deepseek/deepseek-r1',
+      messages: told,
+      temperature: 0.5,
+      maxTokens: 9,
+      reasoning: { effort: 'low' },
+      provider,
+      stream,
+      ...(stream && { streamOptions: { includeUsage: true } }),
+    }
+    const result: any = await theirs.chat.send({ chatRequest } as never)
+    if (stream) for await (const _ of result);
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.path, other.path)
+    t.equal(one.headers.authorization, other.headers.authorization)
+    t.equal(one.headers['http-referer'], other.headers['http-referer'])
+    t.equal(one.headers['x-openrouter-title'], other.headers['x-openrouter-title'])
+    const { stream: streams, ...asked } = JSON.parse(other.body.toString())
+    t.equal(streams, stream)
+    t.same(JSON.parse(one.body.toString()), stream ? { ...asked, stream: true } : asked)
+  }
+})

@@ -1,0 +1,97 @@
+import OpenAI from 'openai'
+import t from 'tap'
+import { fold } from '../../../core/inference/fold.ts'
+import vllm from '../../../plugins/providers/vllm.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import type { Asked } from '../../fakes/recorded.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+
+const recording: Recording = {
+  provider: vllm,
+  settings: (url) => ({ apiKey: 'token-1', baseUrl: `${url}/v1` }),
+  model: 'Qwen/Qwen3-8B',
+  vectors: 'vllm',
+  stream: eventStream,
+  lists: /^\/v1\/models$/,
+  chats: /^\/v1\/chat\/completions$/,
+}
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+const messages = [{ role: 'user' as const, content: 'Hi' }]
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.same(fooled, [bytes])
+})
+
+t.test('goes on from a prefix', async (t) => {
+  const stage = await staged(t, recording)
+  const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, signal)
+  if (answer.kind === 'chunks') await fold(answer.chunks)
+  t.same(stage.asked(), {
+    model: 'm',
+    messages: [...messages, { role: 'assistant', content: 'Two ca' }],
+    stream: true,
+    stream_options: { include_usage: true },
+    continue_final_message: true,
+    add_generation_prompt: false,
+  })
+})
+
+t.test('its own fields, embeddings and transcripts', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const answer = await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal)
+    const { choices } = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
+    t.ok('stop_reason' in choices[0]!)
+  }
+  const server = await backend(t, async ({ path }) => ({
+    headers: json,
+    body: await vector(`vllm/${/transcr/.test(path) ? 'transcription' : 'embeddings'}.json`),
+  }))
+  const it = await provided(t, vllm, { baseUrl: server.url, type: 'EMBEDDING' })
+  const { vectors } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
+  t.same(
+    vectors.map((one) => [...one]),
+    [
+      [0.25, -0.5, 0.125],
+      [1, 2, -3],
+    ],
+  )
+  const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array(3) }
+  t.match(await it.transcribe!({ model: 'm', audio }, signal), {
+    text: 'Hello there.',
+    language: 'en',
+    duration: 2.5,
+    words: [],
+  })
+  t.equal(it.speak, undefined)
+  t.equal(it.draw, undefined)
+})
+
+t.test('asks as its documented client does', async (t) => {
+  const server = await backend(t, async ({ body }) =>
+    body.includes('"stream":true')
+      ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('vllm/chat.sse') }
+      : { headers: json, body: await vector('vllm/chat.json') },
+  )
+  const ours = await provided(t, vllm, recording.settings(server.url))
+  const theirs = new OpenAI({ apiKey: 'token-1', baseURL: `${server.url}/v1`, maxRetries: 0 })
+  const own = { top_k: 20, guided_choice: ['a', 'b'], chat_template_kwargs: { enable_thinking: false } }
+  for (const stream of [false, true]) {
+    const answer = await ours.chat!({ model: 'm', stream, body: { messages, ...own } }, signal)
+    if (answer.kind === 'chunks') await fold(answer.chunks)
+    const options = stream ? { stream, stream_options: { include_usage: true } } : {}
+    const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
+    if (stream) for await (const _ of result);
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.path, other.path)
+    t.equal(one.headers.authorization, other.headers.authorization)
+    t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
+  }
+})
