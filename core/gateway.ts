@@ -63,18 +63,27 @@ export const createGateway = (adapters: Adapters, settings: SettingsInput = {}):
   container.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
   for (const part of [keyring, metrics, streams, catalog, inference, meter]) container.fit(use<any, any, any>(part))
 
-  const routes = table(checked.output.surfaces)
-  const served = app([...routes, ...documents(routes, checked.output)], container, (path) => lost(path, checked.output))
+  try {
+    return assembled(container, checked.output, lifecycle)
+  } catch (error) {
+    void container.dispose().catch(() => undefined)
+    throw error
+  }
+}
+
+const assembled = (container: Container, settings: Settings, lifecycle: Lifecycle): Gateway => {
+  const routes = table(settings.surfaces)
+  const served = app([...routes, ...documents(routes, settings)], container, (path) => lost(path, settings))
   const { keys, clock, random } = container.supply({ keys: Keyring, clock: Clock, random: Random })
 
   return {
     listener: served.listener,
-    server: () => serverFor(served.listener, checked.output.env, clock, random),
+    server: () => serverFor(served.listener, settings.env, clock, random),
     keys,
     async drain(ms) {
       lifecycle.draining = true
       served.drain()
-      for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until; ) await clock.sleep(20)
+      for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
       return served.active()
     },
     close: () => container.dispose(),

@@ -31,7 +31,7 @@ const alarm = (ms: number, ring: () => void): Alarm => {
       ring()
     },
     Math.min(ms, longest),
-  )
+  ).unref()
   return {
     again() {
       // A timer that has fired or was cleared would come alive again.
@@ -44,26 +44,31 @@ const alarm = (ms: number, ring: () => void): Alarm => {
   }
 }
 
-/** The clock and the chance of this machine, for whoever stands outside a container. */
-export const system: { readonly clock: Clock; readonly random: Random } = {
-  clock: { now: () => Date.now(), sleep, alarm },
-  random: {
-    bytes: (length) => randomFillSync(new Uint8Array(length)),
-    fraction: () => Math.random(),
-  },
+// Ids take a few bytes on every request, and a call to the system's generator costs more than all the rest of an id.
+const small = 64
+const pool = new Uint8Array(4096)
+let used = pool.length
+
+const bytes = (length: number): Uint8Array => {
+  if (length > small) return randomFillSync(new Uint8Array(length))
+  if (used + length > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const taken = pool.slice(used, used + length)
+  pool.fill(0, used, (used += length))
+  return taken
 }
 
-export const clock = plugin({
-  port: Clock,
-  name: 'clock',
-  create: (): Clock => system.clock,
-})
+/** The clock and the chance of this machine. */
+export const system: { readonly clock: Clock; readonly random: Random } = {
+  clock: { now: () => Date.now(), sleep, alarm },
+  random: { bytes, fraction: () => Math.random() },
+}
 
-export const random = plugin({
-  port: Random,
-  name: 'random',
-  create: (): Random => system.random,
-})
+export const clock = plugin({ port: Clock, name: 'clock', create: () => system.clock })
+
+export const random = plugin({ port: Random, name: 'random', create: () => system.random })
 
 const closed: Door = async (_url, { signal }) => {
   signal.throwIfAborted()

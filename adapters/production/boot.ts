@@ -1,8 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
-import * as v from 'valibot'
 import { type Gateway, createGateway } from '../../core/gateway.ts'
-import { SettingsShape } from '../../core/settings.ts'
-import { type Config, checkedConfig } from './config.ts'
+import type { SettingsInput } from '../../core/settings.ts'
+import { type Config, checkedConfig, settingsOf } from './config.ts'
 import { names } from './discover.ts'
 import { production } from './index.ts'
 import { fromSurroundings } from './surroundings.ts'
@@ -17,8 +16,8 @@ export const boot = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[])
   const config = await configuration(env)
   const data = env['SEALGATE_DATA'] || './data'
   await mkdir(data, { recursive: true, mode: 0o700 })
-  const settings = v.parse(v.object(SettingsShape.entries), { ...config, ...(surfaces && { surfaces }) })
-  return { gateway: createGateway(await production(config, data), settings), config }
+  const settings = { ...settingsOf(config), ...(surfaces && { surfaces: surfaces as SettingsInput['surfaces'] }) }
+  return { gateway: createGateway(await production(config, data), settings as SettingsInput), config }
 }
 
 const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { flaw } from '../../core/plugin.ts'
-import { SettingsShape } from '../../core/settings.ts'
+import { type SettingsInput, SettingsShape } from '../../core/settings.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const mode = v.picklist(['open', 'closed'])
@@ -42,6 +42,12 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
   const result = v.safeParse(ConfigShape, filled(config, env))
   if (!result.success) throw new Error(flaw(result.issues[0]))
   return result.output
+}
+
+/** What the gateway itself is told; the rest of the file is about what it stands on. */
+export const settingsOf = ({ server, log, outside, providers, storage, tools, ...rest }: Config): SettingsInput => {
+  const { redis, whenDown, ...limits } = rest.limits
+  return { ...rest, limits }
 }
 
 /** Replaces each `$NAME` by the environment variable; a missing one stops the boot. */

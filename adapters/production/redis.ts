@@ -116,7 +116,7 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
 
   let beginning: Promise<void> | null = Promise.race([
     search(0),
-    sleep(patience, undefined, { ref: false, signal: closing.signal }).catch(() => {}),
+    sleep(patience, undefined, { signal: closing.signal }).catch(() => {}),
   ]).then(() => {
     beginning = null
   })

@@ -6,19 +6,23 @@ import { firstKey } from './first-key.ts'
 /** Listens until SIGTERM or SIGINT, then lets what runs come to its end. */
 export const serve = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[]): Promise<void> => {
   const { gateway, config } = await boot(env, surfaces)
-  const made = await firstKey(gateway.keys, env['SEALGATE_KEY'])
-  const server = gateway.server()
-  server.listen(config.server.port, config.server.host)
-  await once(server, 'listening')
-  const { port, family, address } = server.address() as AddressInfo
-  if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
-  process.stdout.write(`sealgate listening on http://${family === 'IPv6' ? `[${address}]` : address}:${port}\n`)
+  try {
+    const made = await firstKey(gateway.keys, env['SEALGATE_KEY'])
+    const server = gateway.server()
+    server.listen(config.server.port, config.server.host)
+    await once(server, 'listening')
+    const { port, family, address } = server.address() as AddressInfo
+    const host = family === 'IPv6' ? `[${address}]` : address
+    if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
+    process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-  const drained = gateway.drain(config.server.drain)
-  server.close()
-  server.closeIdleConnections()
-  await drained
-  server.closeAllConnections()
-  await gateway.close()
+    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+    const drained = gateway.drain(config.server.drain)
+    server.close()
+    server.closeIdleConnections()
+    await drained
+    server.closeAllConnections()
+  } finally {
+    await gateway.close()
+  }
 }

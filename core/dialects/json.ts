@@ -162,6 +162,3 @@ const write = (value: unknown): string => {
   }
   return `{${fields.join()}}`
 }
-
-/** The same value with plain objects: integer-like keys move to the front, as everywhere in JavaScript. */
-export const plain = (value: OrderedJson): unknown => JSON.parse(print(value))

@@ -1,3 +1,4 @@
+import { BadRequest } from '../errors.ts'
 import type { Clock, Fetch } from '../ports/host.ts'
 import type { Media, Spoken, Transcript } from '../ports/upstream.ts'
 import { accepted, garbled, readBytes } from './backend.ts'
@@ -58,7 +59,12 @@ export const mediaOf = async (image: Fields, fetch: Fetch, clock: Clock, signal:
   if (typeof url !== 'string') throw garbled('An image that is none')
   const data = /^data:[^,]*;base64,/.exec(url)
   if (data) return media(Buffer.from(url.slice(data[0].length), 'base64'))
-  return media(await readBytes(await accepted(await fetch.outside(url, { method: 'GET', signal }), clock)))
+  try {
+    return media(await readBytes(await accepted(await fetch.outside(url, { method: 'GET', signal }), clock)))
+  } catch (cause) {
+    // The caller has not named the address.
+    throw cause instanceof BadRequest ? garbled('An image out of reach', null, cause) : cause
+  }
 }
 
 const media = (bytes: Buffer): Media => ({ mime: mimeOfImage(bytes), bytes })

@@ -6,12 +6,12 @@ export interface Clock {
   now(): number
   /** Rejects with the signal's reason when that fires first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Rings once after `ms`, unless it is put off again or turned off. Cheap to put off: made for watching streams. */
+  /** Rings once after `ms`, unless it is put off again or turned off. Cheap to put off: made for watching streams. Keeps no process alive. */
   alarm(ms: number, ring: () => void): Alarm
 }
 
 export interface Alarm {
-  /** Starts the whole wait anew. */
+  /** Starts the whole wait anew; after it rang or was turned off, nothing. */
   again(): void
   off(): void
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { BadRequest } from '../errors.ts'
-import type { Form } from '../http/form.ts'
+import type { Form, FormFile } from '../http/form.ts'
 import { bytes, json, text, type Reply } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Inference } from '../inference/attempt.ts'
@@ -16,19 +16,13 @@ const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
 const transcription = v.object({
   model: v.string(),
-  file: v.custom<Audio>((it) => it !== undefined, 'an audio file'),
+  file: v.custom<FormFile>((it) => it !== undefined),
   language: v.optional(v.pipe(v.string(), v.maxLength(16))),
   prompt: v.optional(v.string()),
   response_format: v.optional(v.picklist(formats), 'json'),
   granularities: v.optional(v.array(v.picklist(['word', 'segment'])), []),
   provider,
 })
-
-interface Audio {
-  readonly name: string
-  readonly mime: string
-  readonly bytes: Uint8Array
-}
 
 const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> => {
   const first = (name: string) => fields.get(name)?.[0]
@@ -42,7 +36,10 @@ const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> 
     provider: first('provider'),
   })
   if (result.success) return result.output
-  const validator = result.issues.map((issue) => [v.getDotPath(issue) ?? 'body', `expected ${issue.expected}`])
+  const validator = result.issues.map((issue) => [
+    v.getDotPath(issue) ?? 'body',
+    `expected ${issue.type === 'custom' ? 'an audio file' : issue.expected}`,
+  ])
   throw new BadRequest('Validation failed', { validator: Object.fromEntries(validator) })
 }
 

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import {
   accepted,
   BaseUrl,
-  finish,
   garbled,
   parseObject,
   readBytes,
@@ -11,8 +10,7 @@ import {
 } from '../../core/dialects/backend.ts'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
 import { vectorsOf } from '../../core/dialects/media-answers.ts'
-import { lineUnpacker } from '../../core/dialects/ndjson.ts'
-import { unpack } from '../../core/dialects/unpack.ts'
+import { lineItems } from '../../core/dialects/ndjson.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random, type Answer } from '../../core/ports/host.ts'
@@ -90,8 +88,7 @@ const told = ({ token, logprob, bytes, top_logprobs }: Told): Fields => ({
   ...(top_logprobs && { top_logprobs: top_logprobs.map(told) }),
 })
 
-const saidOf = (body: Record<string, unknown> | null): Said => {
-  if (body === null) throw garbled('A malformed line')
+const saidOf = (body: Record<string, unknown>): Said => {
   if (body['error'] != null) throw toldFault(body['error'])
   return body as Said
 }
@@ -133,8 +130,10 @@ export default plugin({
     const image = async (url: string, signal: AbortSignal): Promise<string> => {
       const data = /^data:[^,]*;base64,/.exec(url)
       if (data) return url.slice(data[0].length)
-      const answer = await accepted(await fetch.outside(url, { method: 'GET', signal }), clock)
-      return (await readBytes(answer)).toString('base64')
+      const answer = await fetch.outside(url, { method: 'GET', signal })
+      if (answer.status === 200) return (await readBytes(answer)).toString('base64')
+      answer.discard()
+      throw new BadRequest('An image could not be fetched')
     }
 
     /** They know an answer of a tool by the tool's name, not by the call's id. */
@@ -146,6 +145,9 @@ export default plugin({
         messages.map(
           async ({ role, content, tool_calls, tool_call_id, reasoning_content, ...rest }): Promise<Fields> => {
             const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+            if (parts.some((part) => part.text === undefined && !part.image_url)) {
+              throw new BadRequest('The model takes text and images alone')
+            }
             const images = parts.flatMap((part) => part.image_url?.url ?? [])
             return {
               role: role === 'developer' ? 'system' : role === 'function' ? 'tool' : role,
@@ -219,8 +221,6 @@ export default plugin({
 
     const chunksOf = (answer: Answer, model: string): AsyncIterable<Chunk> => {
       const head = { id: id('chatcmpl-'), object: 'chat.completion.chunk' }
-      const lines: string[] = []
-      const take = lineUnpacker()
       let calls = 0
 
       const chunkOf = (said: Said): Chunk => {
@@ -243,25 +243,10 @@ export default plugin({
         }
       }
 
-      return unpack<Chunk>(
-        answer.body,
-        (read, into) => {
-          lines.length = 0
-          take(read, lines)
-          for (const line of lines) {
-            const said = saidOf(parseObject(line))
-            into.push(chunkOf(said))
-            if (said.done) return true
-          }
-          return false
-        },
-        {
-          cut() {
-            throw garbled('The stream ended without its last line', answer.status)
-          },
-          over: (reads) => finish(reads, answer, clock),
-        },
-      )
+      return lineItems(answer, clock, (line) => {
+        const said = saidOf(line)
+        return { item: chunkOf(said), last: said.done === true }
+      })
     }
 
     return {

@@ -7,11 +7,7 @@ import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Value = string | number
-
-interface Stored {
-  readonly id: string
-  readonly data: string
-}
+type Stored = Readonly<Record<'id' | 'data', string>>
 
 interface Statement {
   get(values: readonly Value[]): Stored | undefined

@@ -1,8 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo, Server, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -13,6 +10,7 @@ import type { Ask, Door, Fetch } from '../../core/ports/host.ts'
 import { conform } from '../contracts/contract.ts'
 import { fetch } from '../contracts/fetch.ts'
 import { inwardUrls } from '../fakes/inward-urls.ts'
+import { closing, listening } from '../fakes/listening.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
 
@@ -21,25 +19,6 @@ const fault = (work: Promise<unknown>): Promise<Error> =>
     () => new Error('nothing went wrong'),
     (fault: Error) => fault,
   )
-
-const closing = async (sockets: readonly Socket[]): Promise<void> => {
-  for (const until = performance.now() + 2000; sockets.some(({ closed }) => !closed); await wait(5)) {
-    if (performance.now() > until) throw new Error('A socket stays open')
-  }
-}
-
-/** Where it listens, and who came. */
-const listening = async (t: Test, server: Server, host: string) => {
-  const sockets: Socket[] = []
-  server.on('connection', (socket) => sockets.push(socket.on('error', () => {})))
-  server.listen(0, host)
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, sockets }
-}
 
 const serving = (t: Test, listener: RequestListener) => listening(t, createServer(listener), '127.0.0.1')
 

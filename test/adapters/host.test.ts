@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { createServer as createTcpServer, Socket, type AddressInfo } from 'node:net'
+import { createServer as createTcpServer, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -16,20 +16,14 @@ import { conform } from '../contracts/contract.ts'
 import { fetch } from '../contracts/fetch.ts'
 import { log, type Kept } from '../contracts/log.ts'
 import { random } from '../contracts/random.ts'
+import { listening } from '../fakes/listening.ts'
 import { fitted, made } from '../helpers.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
 
-const serving = async (t: Test, listener: RequestListener): Promise<{ url: string; sockets: Socket[] }> => {
-  const sockets: Socket[] = []
-  const server = createServer(listener).on('connection', (socket) => sockets.push(socket))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets }
+const serving = async (t: Test, listener: RequestListener) => {
+  const { port, sockets } = await listening(t, createServer(listener), '127.0.0.1')
+  return { url: `http://127.0.0.1:${port}`, sockets }
 }
 
 const open = (t: Test): Fetch => {
@@ -180,18 +174,11 @@ t.test('a place that is none is not worth another try', async (t) => {
 
 t.test('giving up while connecting does not wait for the connection', async (t) => {
   const { upstream } = open(t)
-  const held: Socket[] = []
   // It accepts, and never says a word of TLS.
-  const server = createTcpServer((socket) => held.push(socket.on('error', () => {})))
-  t.teardown(() => {
-    for (const socket of held) socket.destroy()
-    server.close()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createTcpServer()
+  const { port } = await listening(t, server, '127.0.0.1')
   const stop = new AbortController()
   const reason = new Error('left')
-  const { port } = server.address() as AddressInfo
   const call = upstream(`https://127.0.0.1:${port}/`, get({ signal: stop.signal }))
   await once(server, 'connection')
   const from = performance.now()

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import cachePlugin from '../../adapters/memory/cache.ts'
-import { system } from '../../adapters/memory/host.ts'
+import { clock } from '../../adapters/memory/host.ts'
 import limiterPlugin from '../../adapters/memory/rate-limiter.ts'
 import { use, plugin } from '../../core/plugin.ts'
 import { Cache } from '../../core/ports/cache.ts'
@@ -14,7 +14,7 @@ import { rateLimiter } from '../contracts/rate-limiter.ts'
 import { made } from '../helpers.ts'
 
 const clockAt = (now: () => number) =>
-  use(plugin({ port: Clock, name: 'told', create: (): Clock => ({ ...system.clock, now }) }))
+  use(plugin({ port: Clock, name: 'told', create: (): Clock => ({ ...made(Clock, use(clock)), now }) }))
 
 const limiterAt = (now: () => number) => made(RateLimiter, use(limiterPlugin), clockAt(now))
 const cacheAt = (now: () => number) => made(Cache, use(cachePlugin), clockAt(now))

@@ -1,8 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import memory from '../../adapters/memory/cache.ts'
-import { system } from '../../adapters/memory/host.ts'
-import type { Cache } from '../../core/ports/cache.ts'
+import { clock } from '../../adapters/memory/host.ts'
+import { use } from '../../core/plugin.ts'
+import { Cache } from '../../core/ports/cache.ts'
+import { made } from '../helpers.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000
@@ -74,7 +76,7 @@ export const cache = proof({
       deepEqual(await it.get('key'), { a: 1 })
     },
   },
-  right: () => memory.create({ clock: system.clock }, {}, 'memory'),
+  right: () => made(Cache, use(memory), use(clock)),
   wrong: {
     'gives back what was set': (right) => ({ set: (key, value, ttl) => right.set(key, JSON.stringify(value), ttl) }),
     'takes nothing for something': (right) => ({

@@ -1,9 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { system } from '../../adapters/memory/host.ts'
+import { clock } from '../../adapters/memory/host.ts'
 import memory from '../../adapters/memory/rate-limiter.ts'
-import type { Allowance, Place, RateLimiter, Spent } from '../../core/ports/rate-limiter.ts'
+import { use } from '../../core/plugin.ts'
+import { RateLimiter, type Allowance, type Place, type Spent } from '../../core/ports/rate-limiter.ts'
 import { wrong } from '../fakes/careless-limiters.ts'
+import { made } from '../helpers.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000
@@ -226,6 +228,6 @@ export const rateLimiter = proof({
       await refused(it, tokens('a', 1), 1)
     },
   },
-  right: () => memory.create({ clock: system.clock }, {}, 'memory'),
+  right: () => made(RateLimiter, use(memory), use(clock)),
   wrong,
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { plain, print, readOrdered, readPlain } from '../../core/dialects/json.ts'
+import { print, readOrdered, readPlain } from '../../core/dialects/json.ts'
 import { BadRequest } from '../../core/errors.ts'
 import type { OrderedJson } from '../../core/ports/upstream.ts'
 
@@ -72,7 +72,8 @@ t.test('agrees with JSON.parse on what is JSON and what it says', async () => {
       })
       if (ours!.fault?.message === 'A key stands twice in one JSON object') return
       if (!ours!.fault !== !theirs!.fault) throw new Error(text)
-      if (!ours!.fault && JSON.stringify(plain(ours!.value)) !== JSON.stringify(theirs!.value)) throw new Error(text)
+      if (!ours!.fault && JSON.stringify(JSON.parse(print(ours!.value))) !== JSON.stringify(theirs!.value))
+        throw new Error(text)
     }),
     { numRuns: 5000 },
   )

@@ -46,10 +46,12 @@ export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | 
   }
   const port = await freePort()
   let child: ChildProcess | null = null
+  let closed = false
   const kill = () => child?.kill('SIGKILL')
   process.once('exit', kill)
 
   const start = async () => {
+    if (closed) throw new Error('Closed')
     const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
     const started = spawn('redis-server', args, { stdio: 'ignore' })
     await once(started, 'spawn')
@@ -83,6 +85,7 @@ export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | 
     stop,
     start,
     async close() {
+      closed = true
       process.off('exit', kill)
       await stop()
     },

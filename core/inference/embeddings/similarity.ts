@@ -5,8 +5,14 @@ import { tokensOf } from '../tokens.ts'
 /** One unit vector a text, in their order. */
 export type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>
 
-/** What similarities are divided by before the softmax, fitted to one embedding. */
-export type Temperatures = Readonly<Record<Question['type'], number>>
+/** What is fitted to one embedding on labelled decisions. */
+export interface Fit {
+  /** What similarities are divided by before the softmax. */
+  readonly choice: number
+  readonly score: number
+  /** How much each of `signsOf` speaks for yes, as log-odds. */
+  readonly noul: readonly number[]
+}
 
 /** Characters that one vector still holds, and how many such pieces of a state are read. */
 const piece = 600
@@ -16,33 +22,60 @@ const longest = 500
 /** Decisions by how near the state is to each answer: no model reasons here, so what is close in words wins. */
 export const decideBySimilarity = async (
   embed: Embed,
-  temperatures: Temperatures,
+  fit: Fit,
   call: DecideCall,
   signal: AbortSignal,
 ): Promise<Decided> => {
   if (call.images.length > 0) {
     throw new BadRequest('This model reads no images', { validator: { images: 'expected none for this model' } })
   }
-  const parts = piecesOf(proseOf(call.state))
-  // The state and each question go apart, so that the company they come in changes no digit.
-  const [state, ...asked] = await Promise.all([
-    embed(parts, signal),
-    ...call.questions.map((question) => embed(answersOf(question), signal)),
-  ])
-  const middle = mean(state!)
-  const distributions = call.questions.map((question, index): Distribution => {
-    const near = asked[index]!.map((answer) => dot(middle, answer))
-    return { probabilities: softmax(near, temperatures[question.type]) }
-  })
-  const texts = [...parts, ...call.questions.flatMap(answersOf)]
+  const near = await nearnessOf(embed, call, signal)
+  const texts = [...piecesOf(proseOf(call.state)), ...call.questions.flatMap(answersOf)]
   const ignored = (['samples', 'steps'] as const).filter((field) => call[field] !== null)
   return {
-    distributions,
+    distributions: call.questions.map((question, index): Distribution => {
+      if (question.type !== 'noul') return { probabilities: softmax(near[index]!, fit[question.type]) }
+      const odds = signsOf(question, near[index]!, call.state).reduce((sum, sign, at) => sum + sign * fit.noul[at]!, 0)
+      return { probabilities: softmax([odds, 0], 1) }
+    }),
     usage: { input: texts.reduce((sum, text) => sum + tokensOf(text), 0), output: 0, estimated: true },
     engine: 'embeddings',
     ...(ignored.length > 0 && { ignored }),
   }
 }
+
+/** The similarity of the state to each answer, question by question. */
+export const nearnessOf = async (
+  embed: Embed,
+  { state, questions }: Pick<DecideCall, 'state' | 'questions'>,
+  signal: AbortSignal,
+): Promise<readonly (readonly number[])[]> => {
+  // The state and each question go apart, so that the company they come in changes no digit.
+  const [read, ...asked] = await Promise.all([
+    embed(piecesOf(proseOf(state)), signal),
+    ...questions.map((question) => embed(answersOf(question), signal)),
+  ])
+  const middle = mean(read!)
+  return asked.map((answers) => answers.map((answer) => dot(middle, answer)))
+}
+
+/**
+ * What speaks for yes: that the state is nearer to yes than to no; and where nobody said what yes and no mean, how near it
+ * is to the statement at all, that it denies what the question does not, and a constant.
+ */
+export const signsOf = (
+  { instructions, yes, no }: Question & { readonly type: 'noul' },
+  [toYes = 0, toNo = 0]: readonly number[],
+  state: OrderedJson,
+): readonly number[] => {
+  const contrast = toYes - toNo
+  if (yes !== null || no !== null) return [contrast, 0, 0, 0]
+  const denied = denial.test(proseOf(state)) !== denial.test(proseOf(instructions))
+  return [contrast, toYes, denied ? 1 : 0, 1]
+}
+
+const denial =
+  /\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|unable|unlikely|unfortunately|sorry|still|instead|failed|refused?|declined?)\b|n['’]t\b/i
 
 /** One sentence an answer, to be held against the state. */
 export const answersOf = (question: Question): readonly string[] => {

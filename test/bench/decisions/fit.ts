@@ -1,35 +1,41 @@
-import { decideBySimilarity } from '../../../core/inference/embeddings/similarity.ts'
-import { parseDecision } from '../../../core/dialects/typed-decision.ts'
 import { readOrdered } from '../../../core/dialects/json.ts'
+import { parseDecision } from '../../../core/dialects/typed-decision.ts'
+import { nearnessOf, signsOf, type Embed } from '../../../core/inference/embeddings/similarity.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
-import useLite, { temperatures } from '../../../plugins/providers/use-lite.ts'
+import useLite, { fit } from '../../../plugins/providers/use-lite.ts'
 import { fitted } from '../../helpers.ts'
 import { mean } from './figures.ts'
 import { itemsOf, truthOf } from './set.ts'
 
-/** Finds for each type of question the temperature under which the right answers of the fitting part are likeliest. */
-const alike = { choice: 1, noul: 1, score: 1 }
+/** Prints what makes the right answers of the fitting part likeliest; what is in use stands in the plugin. */
 const container = fitted(use(useLite))
 const [upstream] = container.supply({ upstreams: Upstream }).upstreams
-const { signal } = new AbortController()
-const embed = async (texts: readonly string[], signal: AbortSignal) =>
+const embed: Embed = async (texts, signal) =>
   (await upstream!.embed!({ model: 'use-lite-embedding', texts }, signal)).vectors
 
 interface Seen {
-  readonly type: keyof typeof alike
-  /** Similarities but for a constant. */
   readonly near: readonly number[]
   readonly truth: number
 }
 
-const seen: Seen[] = []
+/** Signs for yes, and 1 where yes is right. */
+interface Sign {
+  readonly signs: readonly number[]
+  readonly yes: number
+}
+
+const scales: Readonly<Record<'choice' | 'score', Seen[]>> = { choice: [], score: [] }
+const signs: Sign[] = []
 for (const item of await itemsOf('fit')) {
   const { state, question } = item
   const request = parseDecision(readOrdered(JSON.stringify({ model: '-', state, questions: { asked: question } })))
-  const call = { ...request, questions: request.questions.map(({ question }) => question) }
-  const { distributions } = await decideBySimilarity(embed, alike, call, signal)
-  seen.push({ type: question.type, near: distributions[0]!.probabilities.map(Math.log), truth: truthOf(item) })
+  const asked = request.questions[0]!.question
+  const call = { state: request.state, questions: [asked] }
+  const [near] = await nearnessOf(embed, call, new AbortController().signal)
+  const truth = truthOf(item)
+  if (asked.type === 'noul') signs.push({ signs: signsOf(asked, near!, request.state), yes: 1 - truth })
+  else scales[asked.type].push({ near: near!, truth })
 }
 await container.dispose()
 
@@ -44,10 +50,21 @@ const loss = (some: readonly Seen[], temperature: number): number =>
   )
 
 const grid = Array.from({ length: 400 }, (_, at) => 0.005 * 1.01 ** at)
-for (const type of ['choice', 'noul', 'score'] as const) {
-  const some = seen.filter((it) => it.type === type)
-  const fit = grid.reduce((best, it) => (loss(some, it) < loss(some, best) ? it : best))
-  console.log(
-    `${type}: ${fit.toFixed(4)} (loss ${loss(some, fit).toFixed(4)}); in use ${temperatures[type]} (loss ${loss(some, temperatures[type]).toFixed(4)})`,
-  )
+for (const type of ['choice', 'score'] as const) {
+  const best = grid.reduce((best, it) => (loss(scales[type], it) < loss(scales[type], best) ? it : best))
+  console.log(`${type}: ${best.toFixed(4)}, in use ${fit[type]}`)
 }
+
+/** Holds the weights back, since there are few examples for each. */
+const ridge = 0.05
+const step = 0.2
+let weights = [0, 0, 0, 0]
+for (let round = 0; round < 50_000; round++) {
+  const pull = weights.map((weight) => (ridge * weight) / signs.length)
+  for (const { signs: own, yes } of signs) {
+    const odds = own.reduce((sum, sign, at) => sum + sign * weights[at]!, 0)
+    own.forEach((sign, at) => (pull[at]! += ((1 / (1 + Math.exp(-odds)) - yes) * sign) / signs.length))
+  }
+  weights = weights.map((weight, at) => weight - step * pull[at]!)
+}
+console.log(`noul: ${weights.map((it) => it.toFixed(2)).join(', ')}, in use ${fit.noul.join(', ')}`)

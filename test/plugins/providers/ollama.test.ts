@@ -157,6 +157,12 @@ t.test('what it cannot say in their words is the caller’s mistake', async (t) 
   const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[not json' } }]
   const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, signal)
   await t.rejects(work, BadRequest)
+  const sound = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
+  const heard = it.chat!(
+    { model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } },
+    signal,
+  )
+  await t.rejects(heard, BadRequest)
 })
 
 t.test('goes on from a prefix', async (t) => {

@@ -1,0 +1,238 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+
+const run = promisify(execFile)
+const main = join(process.cwd(), 'dist/adapters/production/main.js')
+
+interface Started {
+  readonly base: string
+  readonly said: string
+  readonly child: ChildProcess
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The command as a user starts it, on a free port, with nothing in its environment but this. */
+const started = async (t: Test, env: Record<string, string>, program = main): Promise<Started> => {
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_LOG: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  const base = await new Promise<string>((resolve, reject) => {
+    const hear = (part: Buffer) => {
+      said += part
+      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
+      if (url) resolve(url)
+    }
+    child.stdout!.on('data', hear)
+    child.stderr!.on('data', hear)
+    child.once('exit', () => reject(new Error(said)))
+  })
+  return {
+    base,
+    said,
+    child,
+    async stop(signal) {
+      child.kill(signal)
+      return ((await ended) as [number | null])[0]
+    },
+  }
+}
+
+const as = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
+
+t.test('the first start shows a key once; killed and started again, keys are there', async (t) => {
+  const env = { SEALGATE_DATA: join(t.testdir(), 'data') }
+  const first = await started(t, env)
+  const key = /^sealgate made a key, shown only now: (sk_live_\w{44})$/m.exec(first.said)![1]!
+  const ready = await fetch(`${first.base}/health/ready`)
+  t.equal(ready.status, 200)
+  const made = await fetch(`${first.base}/admin/keys`, { method: 'POST', headers: as(key), body: '{"name":"second"}' })
+  t.equal(made.status, 201)
+  const { data } = (await made.json()) as { data: { key: string; id: string } }
+  await first.stop('SIGKILL')
+
+  const second = await started(t, env)
+  t.notMatch(second.said, /made a key/, 'a second start makes none')
+  for (const known of [key, data.key]) {
+    t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(known) })).status, 200)
+  }
+
+  const keys = (...args: string[]) =>
+    run(process.execPath, [main, 'keys', ...args], { env: { PATH: process.env['PATH'], ...env } })
+  t.match((await keys('list')).stdout, new RegExp(`${data.id}\tdefault\tdefault\tsk_live_…\\w{4}\tactive\tsecond`))
+  t.match((await keys('revoke', data.id)).stdout, /revoked/)
+  const began = Date.now()
+  while (
+    (await fetch(`${second.base}/admin/keys`, { headers: as(data.key) })).status === 200 &&
+    Date.now() - began < 8000
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  const took = Date.now() - began
+  t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(data.key) })).status, 401)
+  t.ok(took <= 5500, `revoked by another process, refused here after ${took} ms`)
+  const [, credential] = (
+    await keys('create', '--organization', 'acme', '--scopes', 'models.read', '--days', '1')
+  ).stdout.split('\n')
+  t.equal((await fetch(`${second.base}/std/models`, { headers: as(credential!) })).status, 200)
+  t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(credential!) })).status, 403)
+  for (const bad of [['create', '--days', '-1'], ['revoke', 'key_no'], ['what']]) {
+    await t.rejects(keys(...bad), { code: 1 }, bad.join(' '))
+  }
+  t.equal(await second.stop('SIGTERM'), 0, 'drains and ends cleanly')
+})
+
+t.test('the key can be given', async (t) => {
+  const key = `sk_live_${'3'.repeat(44)}`
+  const env = { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: key }
+  for (const time of ['first', 'again']) {
+    const it = await started(t, env)
+    t.notMatch(it.said, /made a key/, time)
+    t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
+    t.equal(await it.stop('SIGTERM'), 0)
+  }
+  await t.rejects(started(t, { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: 'short' }), { message: /32 random bytes/ })
+})
+
+t.test('every doubt about the configuration stops the boot and names its place', async (t) => {
+  const folder = t.testdir()
+  const cases: [string, unknown, RegExp][] = [
+    ['not JSON', '{', /is not JSON/],
+    ['an unknown setting', { limits: { keys: {} } }, /limits\.keys is not a known setting/],
+    ['a wrong value', { timeouts: { idle: 'x' } }, /timeouts\.idle expected number/],
+    [
+      'a missing variable',
+      { storage: { blobs: { use: 'fs', folder: '$NOT_SET' } } },
+      /storage\.blobs\.folder: \$NOT_SET is not set/,
+    ],
+    ['an unknown plugin', { storage: { blobs: { use: 'ftp' } } }, /storage\.blobs: there is no ftp in storage/],
+    [
+      'a plugin that fits elsewhere',
+      { storage: { metadata: { use: 'fs', folder } } },
+      /storage\.metadata: fs fits BlobStore, not MetadataStore/,
+    ],
+    [
+      'a setting that the plugin does not know',
+      { storage: { blobs: { use: 'fs', folder, foldr: 1 } } },
+      /storage\.blobs: fs: foldr is not a known setting/,
+    ],
+    ['a path for a name', { storage: { blobs: { use: '../tools/getTime' } } }, /storage\.blobs/],
+    ['an unknown tool', { tools: { makeTea: {} } }, /tools\.makeTea: there is no makeTea in tools/],
+    [
+      'a model without its provider',
+      { models: { m: { upstreams: [{ provider: 'nobody' }] } } },
+      /models\.m\.upstreams\.0\.provider/,
+    ],
+  ]
+  for (const [name, config, said] of cases) {
+    const file = join(folder, 'config.json')
+    await writeFile(file, typeof config === 'string' ? config : JSON.stringify(config))
+    await t.rejects(started(t, { SEALGATE_DATA: folder, SEALGATE_CONFIG: file }), { message: said }, name)
+  }
+  await t.rejects(started(t, { SEALGATE_DATA: folder, SEALGATE_CONFIG: join(folder, 'none.json') }), {
+    message: /none\.json: can't be read/,
+  })
+  await t.rejects(started(t, { SEALGATE_DATA: folder, PORT: 'eighty' }), { message: /server\.port/ })
+})
+
+t.test('a new tool is two new files and no other edit', async (t) => {
+  const scratch = t.testdir()
+  for (const it of ['core', 'plugins', 'adapters', 'package.json', 'tsconfig.json'])
+    await cp(it, join(scratch, it), { recursive: true })
+  for (const it of ['helpers.ts', 'contracts'])
+    await cp(join('test', it), join(scratch, 'test', it), { recursive: true })
+  await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
+  await mkdir(join(scratch, 'test/plugins/tools'), { recursive: true })
+
+  await writeFile(
+    join(scratch, 'plugins/tools/countWords.ts'),
+    `import * as v from 'valibot'
+import { plugin } from '../../core/plugin.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({ text: v.string() })
+
+export default plugin({
+  port: Tool,
+  name: 'countWords',
+  create: (): Tool<typeof params> => ({
+    name: 'countWords',
+    description: 'Counts the words of a text.',
+    kind: 'simple',
+    params,
+    async run({ text }, signal) {
+      signal.throwIfAborted()
+      return { words: text.split(/\\s+/).filter(Boolean).length }
+    },
+  }),
+})
+`,
+  )
+  await writeFile(
+    join(scratch, 'test/plugins/tools/countWords.test.ts'),
+    `import t from 'tap'
+import { use } from '../../../core/plugin.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import countWords from '../../../plugins/tools/countWords.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const made = () => fitted(use(countWords)).supply({ tools: Tool }).tools[0]!
+t.test('contract', (t) => conform(t, tool.contract, () => ({ tool: made(), good: { params: { text: 'a b' } }, bad: null })))
+t.test('counts', async (t) => {
+  const it = made()
+  if (it.kind === 'simple') t.same(await it.run({ text: ' one two  three ' }, AbortSignal.timeout(1000)), { words: 3 })
+})
+`,
+  )
+  await run(
+    process.execPath,
+    [
+      join(process.cwd(), 'node_modules/typescript/bin/tsc'),
+      '--noCheck',
+      '--incremental',
+      'false',
+      '--declaration',
+      'false',
+      '--sourceMap',
+      'false',
+    ],
+    { cwd: scratch },
+  )
+  const tested = await run(process.execPath, ['dist/test/plugins/tools/countWords.test.js'], { cwd: scratch })
+  t.match(tested.stdout, /ok 2 - counts/)
+  const it = await started(
+    t,
+    { SEALGATE_DATA: join(scratch, 'data') },
+    join(scratch, 'dist/adapters/production/main.js'),
+  )
+  const { data } = (await (await fetch(`${it.base}/tools`)).json()) as { data: { name: string }[] }
+  t.ok(
+    data.some(({ name }) => name === 'countWords'),
+    'it is found by its file',
+  )
+  t.equal(await it.stop('SIGTERM'), 0)
+  await rm(join(scratch, 'node_modules'))
+})
+
+t.test('the examples run as they stand', async (t) => {
+  const { readdir } = await import('node:fs/promises')
+  const examples = (await readdir('dist/examples')).filter((file) => file.endsWith('.js'))
+  t.ok(examples.length >= 4)
+  for (const example of examples) {
+    const { stdout } = await run(process.execPath, [join('dist/examples', example)], { timeout: 30_000 })
+    t.ok(stdout.length > 0, `${example}: ${stdout.trim().slice(0, 200)}`)
+    const own = (await readFile(join('examples', example.replace(/\.js$/, '.ts')), 'utf8'))
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !line.trim().startsWith('//'))
+    if (example.startsWith('embed')) t.ok(own.length <= 26, `${example} is short: ${own.length} lines`)
+  }
+})
