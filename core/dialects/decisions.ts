@@ -4,7 +4,7 @@ import { badAnswer, countsOf, distributionOf, isProbability, refused, unreadable
 import { fieldsOf, readAnswer, type Read } from './systemone.ts'
 
 /** A choice of one is no question: this form wants two at least, so it is answered here. */
-const isOpen = (question: Question) => question.type !== 'choice' || question.options.length > 1
+export const isOpen = (question: Question) => question.type !== 'choice' || question.options.length > 1
 
 /** Whether anything is left to ask; with nothing, `parseDecisions` needs no text. */
 export const asksAnything = ({ questions }: DecideCall): boolean => questions.some(isOpen)

@@ -198,9 +198,10 @@ t.test('closing ends what is under way', async (t) => {
 
 /** A process of its own that runs `script` with a log as `it`. */
 const writing = (script: string): string[] => {
-  const places = ['core/plugin.ts', 'adapters/production/host.ts', 'test/helpers.ts', 'core/ports/host.ts']
+  const places = ['core/plugin', 'adapters/production/host', 'test/helpers', 'core/ports/host']
+  const ending = import.meta.url.slice(-3)
   const [plugin, host, helpers, ports] = places.map((it) =>
-    JSON.stringify(new URL(`../../${it}`, import.meta.url).href),
+    JSON.stringify(new URL(`../../${it}${ending}`, import.meta.url).href),
   )
   const setup = `
     const { use } = await import(${plugin}), { log } = await import(${host})

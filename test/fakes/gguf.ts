@@ -58,7 +58,18 @@ export const chatTemplate =
 const words = () => {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`)
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789']
-  const plain = [...letters, ...letters.map((it) => `\u2581${it}`), '\u2581', '.', ':', '?', 'yes', 'no', '\u2581yes', '\u2581no']
+  const plain = [
+    ...letters,
+    ...letters.map((it) => `\u2581${it}`),
+    '\u2581',
+    '.',
+    ':',
+    '?',
+    'yes',
+    'no',
+    '\u2581yes',
+    '\u2581no',
+  ]
   return [
     { text: '<unk>', score: 0, type: 2 },
     { text: '<s>', score: 0, type: 3 },
@@ -86,7 +97,8 @@ const numbers = (seed: number) => () => {
   return seed / 2 ** 32
 }
 
-type Value = string | { readonly of: number; readonly bytes: Buffer } | { readonly of: number; readonly each: readonly Buffer[] }
+type Value =
+  string | { readonly of: number; readonly bytes: Buffer } | { readonly of: number; readonly each: readonly Buffer[] }
 
 const number = (value: number): Buffer => {
   const bytes = Buffer.alloc(4)

@@ -9,7 +9,7 @@ import { fitted } from '../helpers.ts'
 import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
 
 export const vector = (path: string): Promise<Buffer> =>
-  readFile(new URL(`../vectors/providers/${path}`, import.meta.url))
+  readFile(`test/vectors/providers/${path}`)
 
 /** The upstream that a provider makes, with a real network beneath it. Everything is closed with the test. */
 export const provided = async (t: Test, provider: AnyPlugin, settings: object): Promise<Upstream> => {

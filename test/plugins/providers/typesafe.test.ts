@@ -1,0 +1,101 @@
+import { noul, score, TypeSafeClient } from '@typesafe-ai/sdk'
+import t from 'tap'
+import { UpstreamFailed } from '../../../core/errors.ts'
+import typesafe from '../../../plugins/providers/typesafe.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
+import { backend, provided } from '../../fakes/stage.ts'
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+const settings = (url: string) => ({ apiKey: 'ts-1', baseUrl: `${url}/` })
+const chats = Object.fromEntries(Object.keys(upstream.contract).map((sentence) => [sentence, 'it decides and never chats']))
+
+t.test('contract', (t) =>
+  conform(t, upstream.contract, () => Promise.reject(new Error('nothing to stage')), chats),
+)
+
+t.test('decides', (t) => decides(t, { provider: typesafe, settings, path: '/v1/systemone', answer: systemOneAnswer }))
+
+t.test('models', async (t) => {
+  const list = { models: [{ name: 'jev-1.14', description: 'Decides.', release_date: '2026-10-01' }, { name: 'bare' }] }
+  let body: unknown = list
+  const server = await backend(t, () => ({ headers: json, body: JSON.stringify(body) }))
+  const it = await provided(t, typesafe, settings(server.url))
+  t.same(await it.models(signal), [
+    { id: 'jev-1.14', type: 'DECISION', description: 'Decides.' },
+    { id: 'bare', type: 'DECISION' },
+  ])
+  const client = new TypeSafeClient({ apiKey: 'ts-1', baseURL: server.url })
+  await client.models.list()
+  const [one, other] = server.asked
+  t.same([one!.method, one!.path, one!.headers.authorization], [other!.method, other!.path, other!.headers.authorization])
+  for (body of [{}, { models: {} }, { models: [null] }, { models: [{ id: 'x' }] }]) await t.rejects(it.models(signal), UpstreamFailed)
+})
+
+t.test('asks as the vendor’s own client does', async (t) => {
+  const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
+  const it = await provided(t, typesafe, settings(server.url))
+  const client = new TypeSafeClient({ apiKey: 'ts-1', baseURL: server.url })
+  await it.decide!(
+    decideCall('jev-latest', {
+      state: 'A state.',
+      questions: [
+        {
+          type: 'choice',
+          instructions: 'Which?',
+          options: [
+            { label: 'b', description: null },
+            { label: 'a', description: 'The first' },
+          ],
+        },
+        { type: 'noul', instructions: null, yes: 'It is', no: null },
+        { type: 'noul', instructions: 'Is it?', yes: null, no: null },
+        { type: 'score', instructions: 'How much?', levels: ['low', null] },
+      ],
+    }),
+    signal,
+  )
+  await client.systemOne({
+    state: 'A state.',
+    questions: {
+      q1: { type: 'choice', instructions: 'Which?', criteria: { b: null, a: 'The first' } },
+      q2: noul(null, { true: 'It is' }),
+      q3: noul('Is it?'),
+      q4: score('How much?', ['low', null]),
+    },
+  })
+  const [one, other] = server.asked
+  t.equal(one!.path, other!.path)
+  t.equal(one!.headers.authorization, other!.headers.authorization)
+  t.equal(one!.headers['typesafe-danger-zone-images'], undefined)
+  t.same(JSON.parse(one!.body.toString()), JSON.parse(other!.body.toString()))
+})
+
+t.test('images go by name, and the state mentions each', async (t) => {
+  const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
+  const it = await provided(t, typesafe, { ...settings(server.url), headers: { 'typesafe-danger-zone-long-context': 'true' } })
+  const images = ['data:image/png;base64,AAEC', 'data:image/jpeg;base64,/9j/']
+  await it.decide!(decideCall('m', { images, state: 'A state.' }), signal)
+  const { headers, body } = server.asked[0]!
+  const said = JSON.parse(body.toString())
+  t.equal(headers['typesafe-danger-zone-images'], 'true')
+  t.equal(headers['typesafe-danger-zone-long-context'], 'true')
+  t.same(said.assets, {
+    'image-1': { type: 'image', format: 'png', data_base64: 'AAEC' },
+    'image-2': { type: 'image', format: 'jpeg', data_base64: '/9j/' },
+  })
+  t.same(said.state, { images: ['image-1', 'image-2'], state: 'A state.' })
+  t.equal(Object.keys(said.state)[0], 'images', 'ahead of the state')
+})
+
+t.test('two digits are enough, as they round', async (t) => {
+  const probabilities = { 10: 0.33, 2: 0.33, b: 0.33, ['__proto__']: 0 }
+  const body = JSON.stringify({ answers: { q1: { type: 'choice', choice: '10', probabilities, confidence: 0 } } })
+  const server = await backend(t, () => ({ headers: json, body: body }))
+  const it = await provided(t, typesafe, settings(server.url))
+  const { distributions, usage } = await it.decide!(decideCall('m', { questions: decideCall('m').questions.slice(0, 1) }), signal)
+  t.ok(Math.abs(distributions[0]!.probabilities.reduce((sum, it) => sum + it) - 1) < 1e-12)
+  t.same(usage, { input: 0, output: 0, estimated: true })
+})
