@@ -48,7 +48,10 @@ for (const [name, adapters] of Object.entries(environments)) {
       }
       const said = new Set<string>()
       for (const [kind, authorization] of Object.entries(kinds)) {
-        const answer = await fetch(`${it.base}/admin/keys`, authorization === null ? {} : { headers: { authorization } })
+        const answer = await fetch(
+          `${it.base}/admin/keys`,
+          authorization === null ? {} : { headers: { authorization } },
+        )
         const { support_id, log, ...body } = (await answer.json()) as any
         t.equal(answer.status, 401, kind)
         said.add(JSON.stringify(body))
@@ -58,7 +61,10 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal(sent.status, 401, 'a key that is not needed must be valid if sent')
       t.equal((await fetch(`${it.base}/tools`)).status, 200)
       const here = await keys.create({ addresses: ['127.0.0.0/8'] })
-      t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${here.credential}` })).status, 200)
+      t.equal(
+        (await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${here.credential}` })).status,
+        200,
+      )
     })
 
     t.test('keys over the network', async (t) => {
@@ -66,7 +72,8 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal(made.status, 201)
       const { data } = (await made.json()) as any
       t.match(data.key, /^sk_live_[1-9A-HJ-NP-Za-km-z]{44}$/)
-      const as = (method: string, path: string, body?: unknown) => it.call(method, path, body, { authorization: `Bearer ${data.key}` })
+      const as = (method: string, path: string, body?: unknown) =>
+        it.call(method, path, body, { authorization: `Bearer ${data.key}` })
       t.equal((await as('GET', '/admin/keys')).status, 200)
       t.equal((await as('POST', '/admin/keys', {})).status, 403, 'a missing scope')
       t.equal((await as('DELETE', `/admin/keys/${data.id}`)).status, 403)
@@ -80,8 +87,14 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.equal((await as('GET', '/admin/keys')).status, 401, 'revoked at once in this process')
       t.equal((await it.call('DELETE', '/admin/keys/key_nothing')).status, 404)
       const foreign = await it.gateway.keys.create({ organization: 'other' })
-      const theirs = (await (await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${foreign.credential}` })).json()) as any
-      t.same(theirs.data.keys.map(({ id }: any) => id), [foreign.row.id], 'organisations see their own')
+      const theirs = (await (
+        await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${foreign.credential}` })
+      ).json()) as any
+      t.same(
+        theirs.data.keys.map(({ id }: any) => id),
+        [foreign.row.id],
+        'organisations see their own',
+      )
       t.equal((await it.call('DELETE', `/admin/keys/${foreign.row.id}`)).status, 404)
     })
 
@@ -109,11 +122,14 @@ for (const [name, adapters] of Object.entries(environments)) {
         t.notMatch(text, canary, kind)
         t.same(Object.keys(JSON.parse(text)), errorFields, kind)
       }
-      t.match(((await (await post('{"name":1,"mode":"x","limits":{"requestsPerSecond":-1}}')).json()) as any).validator, {
-        name: /string/,
-        mode: /live/,
-        'limits.requestsPerSecond': String,
-      })
+      t.match(
+        ((await (await post('{"name":1,"mode":"x","limits":{"requestsPerSecond":-1}}')).json()) as any).validator,
+        {
+          name: /string/,
+          mode: /live/,
+          'limits.requestsPerSecond': String,
+        },
+      )
       t.match(((await (await post('{"unheard":1}')).json()) as any).validator, { unheard: 'Unknown field' })
       const large = await post(JSON.stringify({ name: 'x'.repeat(10 * 1024 * 1024) }))
       t.equal(large.status, 400)
@@ -135,8 +151,14 @@ for (const [name, adapters] of Object.entries(environments)) {
         t.same(Object.keys((await answer.json()) as object), errorFields)
       }
       t.equal((await it.call('POST', '/health/live')).status, 404, 'a wrong method')
-      t.match(((await (await it.call('POST', '/std/v1/chat/completions', {})).json()) as any).error, /base URL ends in \/std/)
-      t.match(((await (await it.call('POST', '/compat/v1/v1/systemone', {})).json()) as any).error, /base URL ends in \/compat/)
+      t.match(
+        ((await (await it.call('POST', '/std/v1/chat/completions', {})).json()) as any).error,
+        /base URL ends in \/std/,
+      )
+      t.match(
+        ((await (await it.call('POST', '/compat/v1/v1/systemone', {})).json()) as any).error,
+        /base URL ends in \/compat/,
+      )
     })
 
     t.test('what Node refuses is answered in the envelope too', async (t) => {
@@ -206,12 +228,18 @@ t.test('limits', async (t) => {
   t.ok(Number(refused[0]!.headers.get('retry-after-ms')) > 0)
   t.match(answers[0]!.headers.get('x-ratelimit-limit-requests'), '3')
   const own = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
-  const two = await Promise.all([1, 2].map(() => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${own.credential}` })))
+  const two = await Promise.all(
+    [1, 2].map(() => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${own.credential}` })),
+  )
   t.same(two.map(({ status }) => status).sort(), [200, 429], 'a key may have limits of its own')
 })
 
 t.test('test keys stay in development', async (t) => {
-  for (const [settings, status] of [[{}, 200], [{ env: 'production' }, 401], [{ env: 'production', testKeys: true }, 200]] as const) {
+  for (const [settings, status] of [
+    [{}, 200],
+    [{ env: 'production' }, 401],
+    [{ env: 'production', testKeys: true }, 200],
+  ] as const) {
     const it = await running(t, memory(), settings)
     const { credential } = await it.gateway.keys.create({ mode: 'test' })
     t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, status)

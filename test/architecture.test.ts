@@ -10,7 +10,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'core/dialects': ['core/ports', 'core/errors.ts'],
   'core/inference': ['core/ports', 'core/dialects', 'core/access', 'core'],
   'core/http': ['core/ports', 'core/access', 'core/dialects', 'core'],
-  'core/routes': ['core/http', 'core/ports', 'core/access', 'core/dialects', 'core/inference', 'core/wire/body.ts', 'core'],
+  'core/routes': [
+    'core/http',
+    'core/ports',
+    'core/access',
+    'core/dialects',
+    'core/inference',
+    'core/wire/body.ts',
+    'core',
+  ],
   'core/wire': [],
   'core/enclave': ['core/ports', 'core/dialects', 'core/inference', 'core/wire', 'core'],
   'core/extract': ['core/ports', 'core/errors.ts'],
@@ -18,7 +26,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   core: ['core/ports', 'core/access', 'core/http', 'core/routes', 'core/inference'],
   plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/extract', 'core/wire', 'core'],
   'adapters/memory': ['core/ports', 'core/enclave', 'plugins', 'core'],
-  'adapters/production': ['adapters/memory', 'core/ports', 'core/access', 'core/client', 'core/enclave', 'plugins', 'core'],
+  'adapters/production': [
+    'adapters/memory',
+    'core/ports',
+    'core/access',
+    'core/client',
+    'core/enclave',
+    'plugins',
+    'core',
+  ],
   examples: ['core', 'core/ports', 'adapters/memory', 'adapters/production', 'plugins'],
 }
 
@@ -38,7 +54,11 @@ const only: Readonly<Record<string, string>> = {
 /** Names that one place alone may import from a file. */
 const guarded = [
   { name: 'opener', from: 'core/wire/kem.ts', by: /^core\/enclave\/epochs\.ts$/ },
-  { name: '*', from: 'core/enclave/', by: /^(core\/enclave\/|adapters\/memory\/enclave\.ts$|adapters\/production\/inside\.ts$)/ },
+  {
+    name: '*',
+    from: 'core/enclave/',
+    by: /^(core\/enclave\/|adapters\/memory\/enclave\.ts$|adapters\/production\/inside\.ts$)/,
+  },
 ]
 
 const listed = async (top: string) => {
@@ -52,10 +72,12 @@ const room = (file: string) =>
     .filter((name) => file.startsWith(`${name}/`))
     .sort((one, other) => other.length - one.length)[0]
 const importsOf = (text: string) =>
-  [...text.matchAll(/(?:^import|^export|^} from|\bimport\()\s*(?:type\s+)?(?:([^'"]*?)\s*from\s*)?'([^']+)'/gm)].map((match) => ({
-    names: match[1] ?? '',
-    from: match[2]!,
-  }))
+  [...text.matchAll(/(?:^import|^export|^} from|\bimport\()\s*(?:type\s+)?(?:([^'"]*?)\s*from\s*)?'([^']+)'/gm)].map(
+    (match) => ({
+      names: match[1] ?? '',
+      from: match[2]!,
+    }),
+  )
 const text = new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, 'utf8')] as const)))
 
 t.test('imports stay within the rooms', async (t) => {
@@ -69,7 +91,8 @@ t.test('imports stay within the rooms', async (t) => {
       if (!from.startsWith('.')) {
         const name = from.replace(/^((?:@[^/]+\/)?[^/]+).*$/, '$1')
         const place = only[name]
-        if (place !== undefined && own !== 'examples') t.ok(file.startsWith(place), `${name} belongs to ${place}, not ${file}`)
+        if (place !== undefined && own !== 'examples')
+          t.ok(file.startsWith(place), `${name} belongs to ${place}, not ${file}`)
         const free = own !== 'core/wire' || /^(@noble\/|#aead$)/.test(from) || file.endsWith('.node.ts')
         const browser = own !== 'core/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         if (!free || !browser) t.fail(`${file} may not import ${from}`)
@@ -118,12 +141,21 @@ t.test('sizes, names and words', async (t) => {
     if (lines > 300) t.fail(`${file} has ${lines} lines`)
     if (/^export \*/m.test(content)) t.fail(`${file} is a barrel`)
     if (/\b(TODO|FIXME|XXX|HACK)\b/.test(content)) t.fail(`${file} is unfinished`)
-    if (misnamed.test(basename(file)) && !/^adapters\/\w+\/index\.ts$/.test(file)) t.fail(`${file} has a name that says nothing`)
-    if (!file.startsWith('plugins/') && !/^[a-z0-9-]+(\.[a-z]+)?\.ts$/.test(basename(file))) t.fail(`${file} is not in kebab case`)
-    if (/new \w+\(\s*`[^`]*\$\{(?!most\})/.test(content) && /^(core|plugins)\//.test(file) && /\b(BadRequest|NotFound|UpstreamFailed|Unavailable|Forbidden|GatewayError)\(\s*`/.test(content)) {
+    if (misnamed.test(basename(file)) && !/^adapters\/\w+\/index\.ts$/.test(file))
+      t.fail(`${file} has a name that says nothing`)
+    if (!file.startsWith('plugins/') && !/^[a-z0-9-]+(\.[a-z]+)?\.ts$/.test(basename(file)))
+      t.fail(`${file} is not in kebab case`)
+    if (
+      /new \w+\(\s*`[^`]*\$\{(?!most\})/.test(content) &&
+      /^(core|plugins)\//.test(file) &&
+      /\b(BadRequest|NotFound|UpstreamFailed|Unavailable|Forbidden|GatewayError)\(\s*`/.test(content)
+    ) {
       t.fail(`${file} builds a public message from data`)
     }
-    if (/^core\/(?!container|client)/.test(file) && /\b(setTimeout|setInterval|Date\.now|Math\.random)\(/.test(content)) {
+    if (
+      /^core\/(?!container|client)/.test(file) &&
+      /\b(setTimeout|setInterval|Date\.now|Math\.random)\(/.test(content)
+    ) {
       t.fail(`${file} takes time or chance from the process instead of a port`)
     }
   }

@@ -14,7 +14,10 @@ for (const file of files) {
     t.equal(proofs.length, 1, 'proves itself')
     for (const { contract, right, wrong } of proofs) {
       for (const [promise, check] of Object.entries<any>(contract)) {
-        await t.resolves(check(async () => right()), `${promise}: a right one keeps it`)
+        await t.resolves(
+          check(async () => right()),
+          `${promise}: a right one keeps it`,
+        )
         const broken = async () => {
           const it = await right()
           return { ...it, ...(wrong as any)[promise](it) }

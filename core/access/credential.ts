@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Random } from '../ports/host.ts'
 
 export type Mode = 'live' | 'test'
@@ -24,4 +24,4 @@ const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
 export const modeOf = (credential: string): Mode | null => (shape.exec(credential)?.[1] as Mode | undefined) ?? null
 
 /** What is stored and looked up instead of the key: the hash of all of it, prefix included. */
-export const digest = (credential: string): string => createHash('sha256').update(credential).digest('hex')
+export const digest = (credential: string): string => hash('sha256', credential, 'hex')

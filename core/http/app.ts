@@ -10,6 +10,7 @@ import { Clock, Log, Random } from '../ports/host.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
 import { admitting } from './access.ts'
+import { Asked } from './asked.ts'
 import { checked, inputOf } from './body.ts'
 import { type About, errorEnvelope } from './envelope.ts'
 import { known, retryHeaders } from './fault.ts'
@@ -106,10 +107,6 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       visit.route = route
       for (const name in headers) ctx.res.setHeader(name, headers[name]!.replace('{id}', visit.about.id))
       const span = tracer.startSpan(`${route.method} ${route.path}`, { kind: SpanKind.SERVER })
-      let gone: AbortController | null = null
-      ctx.res.once('close', () => {
-        if (!ctx.res.writableFinished) gone?.abort(new Aborted())
-      })
       const held: Release[] = []
       try {
         const caller = await admit(ctx.req, route.access)
@@ -121,21 +118,8 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
         }
         const input = await inputOf(ctx, route.body, settings)
         const query = route.query ? checked(route.query, { ...ctx.query }) : undefined
-        const request = {
-          id: visit.about.id,
-          input,
-          query,
-          params: ctx['params'] as Readonly<Record<string, string>>,
-          caller,
-          header: (name: string) => (ctx.req.headers[name] as string | undefined) ?? null,
-          bytes: ctx.req,
-          // Made when asked for: many handlers never wait, and a signal costs as much as parsing a small body.
-          get signal() {
-            gone ??= new AbortController()
-            if (ctx.res.destroyed && !ctx.res.writableFinished) gone.abort(new Aborted())
-            return gone.signal
-          },
-        }
+        const params = ctx['params'] as Readonly<Record<string, string>>
+        const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res)
         const reply = await route.handle(request, supplied)
         await render(ctx, reply, visit.about, settings, clock, (error) => report(visit, error))
       } finally {

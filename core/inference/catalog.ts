@@ -34,6 +34,7 @@ export const catalog = plugin({
     const models = Object.entries(settings.models)
     if (models.length === 0) return discover({ upstreams, cache, clock, log, inside })
 
+    mustName(settings)
     const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
     const entries = new Map<string, Entry>()
     for (const [name, model] of models) {
@@ -57,3 +58,16 @@ export const catalog = plugin({
     }
   },
 })
+
+/** A name that no model has would fail every request that rests on it, so it stops the boot. */
+const mustName = ({ models, decision }: Settings): void => {
+  const { default: byDefault, aliases, escalate } = decision
+  const named: readonly (readonly [path: string, model: string | undefined])[] = [
+    ['decision.default', byDefault],
+    ...Object.entries(aliases).map(([alias, model]) => [`decision.aliases.${alias}`, model] as const),
+    ['decision.escalate.to', escalate?.to],
+  ]
+  for (const [path, model] of named) {
+    if (model !== undefined && !Object.hasOwn(models, model)) throw new Error(`${path} is not one of the models`)
+  }
+}

@@ -7,52 +7,16 @@ import * as v from 'valibot'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../core/errors.ts'
 import { fold } from '../../core/inference/fold.ts'
+import { promptOf, type Chat, type Model, type Sequence, type Token } from '../../core/inference/local-model.ts'
 import { overhear } from '../../core/inference/overhear.ts'
 import { unlessAborted } from '../../core/inference/signals.ts'
-import { turnsOf, type Turn } from '../../core/inference/turns.ts'
+import { turnsOf } from '../../core/inference/turns.ts'
 import { decideByVocabulary, isMark, type Glance } from '../../core/inference/vocabulary.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Random } from '../../core/ports/host.ts'
 import { Upstream, type ChatBody, type ChatCall, type Chunk, type Usage } from '../../core/ports/upstream.ts'
 
 // Of node-llama-cpp only what is used here: it is an optional peer, so its own types may not be there.
-type Token = number
-interface Sequence {
-  readonly nextTokenIndex: number
-  readonly contextTokens: readonly Token[]
-  readonly tokenMeter: { readonly usedOutputTokens: number }
-  adaptStateToTokens(tokens: readonly Token[], allowShift: boolean): Promise<void>
-  clearHistory(): Promise<void>
-  controlledEvaluate(
-    tokens: readonly (Token | readonly [Token, object])[],
-  ): Promise<
-    readonly (
-      { readonly next: { readonly logits: ReadonlyMap<Token, number>; readonly totalLogitWeight: number } } | undefined
-    )[]
-  >
-}
-
-interface Model {
-  createContext(options: object): Promise<{ readonly contextSize: number; getSequence(): Sequence }>
-  detokenize(tokens: readonly Token[], special?: boolean): string
-  iterateAllTokens(): Iterable<Token>
-  isSpecialToken(token: Token): boolean
-  readonly tokenizer: object
-}
-
-interface Chat {
-  readonly chatWrapper: {
-    readonly settings: { readonly segments?: { readonly thought?: unknown } }
-    generateContextState(of: { readonly chatHistory: readonly Turn[] }): {
-      readonly contextText: { tokenize(tokenizer: object): Token[] }
-    }
-  }
-  generateResponse(
-    history: readonly Turn[],
-    options: object,
-  ): Promise<{ readonly metadata: { readonly stopReason: string } }>
-}
-
 interface Package {
   getLlama(options: object): Promise<{
     loadModel(options: { readonly modelPath: string }): Promise<Model>
@@ -68,6 +32,8 @@ interface Piece {
   readonly segmentType?: string | undefined
 }
 
+/** Callers that may wait for each sequence: more would all be late. */
+const most = 64
 const missing = 'This model needs the package node-llama-cpp'
 
 export default plugin({
@@ -139,6 +105,9 @@ export default plugin({
     const talking = pLimit(1)
     const looking = pLimit(1)
     const alone = async <T>(limit: typeof talking, sequence: Sequence, signal: AbortSignal, work: () => Promise<T>) => {
+      if (limit.pendingCount >= most) {
+        throw new UpstreamFailed('Too many wait for the model', { again: true, retryAfter: 1000 })
+      }
       try {
         const turn = limit(async () => {
           signal.throwIfAborted()
@@ -157,19 +126,12 @@ export default plugin({
 
     /** What would come next behind a prompt; what it shares with the one before is not read again. */
     const glance = async ({ model, look, chat, marks, size }: Opened, prompt: string): Promise<Glance> => {
-      const { settings } = chat.chatWrapper
-      // An answer begins where the thoughts are over.
-      const thought = { type: 'segment', segmentType: 'thought', text: '', ended: true }
-      const chatHistory: Turn[] = [
-        { type: 'user', text: prompt },
-        { type: 'model', response: settings.segments?.thought === undefined ? [''] : [thought, ''] },
-      ]
-      const tokens = chat.chatWrapper.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer)
+      const tokens = promptOf(prompt, model, chat)
       if (tokens.length > size) throw tooLong()
       const last = tokens.pop()!
       await look.adaptStateToTokens(tokens, false)
       const cached = look.nextTokenIndex
-      const logits = { filter: { tokens: [...marks.keys()], includeMax: true } }
+      const logits = { filter: { tokens: [...marks.keys()], includeTop: 1 } }
       const read = await look.controlledEvaluate([
         ...tokens.slice(cached),
         [last, { generateNext: { logits, totalLogitWeight: true } }],

@@ -27,8 +27,10 @@ export const writeModel = (file: string, seed = 1, template = chatTemplate): Pro
   const next = numbers(seed)
   const tensors = shapes(vocabulary.length).map(({ name, shape }) => {
     const size = shape.reduce((product, it) => product * it, 1)
-    // A norm scales by about one; everything else is noise.
-    return { name, shape, values: Float32Array.from({ length: size }, () => (shape.length === 1 ? 1 : next() - 0.5)) }
+    // A norm scales by one; everything else is noise, little at the end so that each token has its chance.
+    const noise = name === 'output.weight' ? 0.3 : 1
+    const value = () => (shape.length === 1 ? 1 : noise * (next() - 0.5))
+    return { name, shape, values: Float32Array.from({ length: size }, value) }
   })
   let offset = 0
   const infos = tensors.flatMap(({ name, shape, values }) => {
@@ -58,18 +60,8 @@ export const chatTemplate =
 const words = () => {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`)
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789']
-  const plain = [
-    ...letters,
-    ...letters.map((it) => `\u2581${it}`),
-    '\u2581',
-    '.',
-    ':',
-    '?',
-    'yes',
-    'no',
-    '\u2581yes',
-    '\u2581no',
-  ]
+  const answers = ['yes', 'Yes', 'YES', 'no', 'No', 'NO']
+  const plain = ['\u2581', '.', ':', '?', ...[...letters, ...answers].flatMap((it) => [it, `\u2581${it}`])]
   return [
     { text: '<unk>', score: 0, type: 2 },
     { text: '<s>', score: 0, type: 3 },

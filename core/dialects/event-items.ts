@@ -1,0 +1,43 @@
+import type { Answer, Clock } from '../ports/host.ts'
+import { finish, garbled } from './backend.ts'
+import { sseUnpacker, type SseEvent } from './sse.ts'
+import { unpack } from './unpack.ts'
+
+/**
+ * The items that `read` makes of the events of a stream; it says true at the last one. `cut` throws when the bytes were over
+ * too early. Closes the bytes when it is left early.
+ */
+export const eventItems = <T>(
+  answer: Answer,
+  clock: Clock,
+  read: (event: SseEvent, into: T[]) => boolean,
+  cut: () => void,
+): AsyncIterable<T> => {
+  if (!(answer.header('content-type') ?? '').startsWith('text/event-stream')) {
+    answer.discard()
+    throw garbled('The stream is none', answer.status)
+  }
+  const events: SseEvent[] = []
+  const take = sseUnpacker()
+
+  const pass = (into: T[]): boolean => {
+    for (const event of events) if (event.data !== '' && read(event, into)) return true
+    return false
+  }
+
+  return unpack<T>(
+    answer.body,
+    (bytes, into) => {
+      events.length = 0
+      try {
+        take(bytes, events)
+      } catch (fault) {
+        // What came before the fault is still good.
+        if (pass(into)) return true
+        throw fault
+      }
+      return pass(into)
+    },
+    { cut, over: (reads) => finish(reads, answer, clock) },
+  )
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../access/caller.ts'
+import { Aborted } from '../errors.ts'
+import type { Request } from './route.ts'
+
+/**
+ * What a handler is given. A class, since a literal with a getter would be given a shape of its own on every request, and
+ * the signal is made when it is asked for: many handlers never wait, and one costs as much as parsing a small body.
+ */
+export class Asked implements Request<unknown, unknown, Caller | null> {
+  readonly id: string
+  readonly input: unknown
+  readonly query: unknown
+  readonly params: Readonly<Record<string, string>>
+  readonly caller: Caller | null
+  readonly bytes: IncomingMessage
+  readonly #response: ServerResponse
+  #gone: AbortController | null = null
+
+  constructor(
+    id: string,
+    input: unknown,
+    query: unknown,
+    params: Readonly<Record<string, string>>,
+    caller: Caller | null,
+    bytes: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.id = id
+    this.input = input
+    this.query = query
+    this.params = params
+    this.caller = caller
+    this.bytes = bytes
+    this.#response = response
+  }
+
+  header(name: string): string | null {
+    return (this.bytes.headers[name] as string | undefined) ?? null
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === null) {
+      const gone = (this.#gone = new AbortController())
+      const leave = () => {
+        if (!this.#response.writableFinished) gone.abort(new Aborted())
+      }
+      if (this.#response.destroyed) leave()
+      else this.#response.once('close', leave)
+    }
+    return this.#gone.signal
+  }
+}

@@ -1,0 +1,554 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createTypeSafeAi } from '@ai-sdk/typesafe-ai'
+import * as sdk from '@typesafe-ai/sdk'
+import { experimental_decide } from 'ai'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { Pool } from 'undici'
+import { memory } from '../adapters/memory/index.ts'
+import type { Fitting } from '../core/container.ts'
+import { print } from '../core/dialects/json.ts'
+import { BadRequest, UpstreamFailed } from '../core/errors.ts'
+import { createGateway } from '../core/gateway.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Upstream, type ChatCall, type DecideCall, type Question } from '../core/ports/upstream.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { type Running, running } from './environments.ts'
+
+const fields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const yes = { type: 'noul', instructions: 'Is it so?' }
+const body = (questions: unknown = { q: yes }, more: object = {}) => ({ model: 'sure', state: 'A state.', questions, ...more })
+
+const textsOf = (question: Question): readonly string[] => {
+  if (question.type === 'choice') return question.options.map(({ label }) => label)
+  return question.type === 'score' ? question.levels.map((level, index) => `${index} ${print(level)}`) : ['yes', 'no']
+}
+
+/** Always of one mind: what it thinks rests on the state, the question and the label alone. */
+const mindOf = ({ state }: DecideCall, question: Question): readonly number[] => {
+  const weights = textsOf(question).map(
+    (text) => 1 + createHash('sha256').update(print([state, question.instructions, text])).digest().readUInt32BE(0),
+  )
+  const sum = weights.reduce((sum, it) => sum + it, 0)
+  return weights.map((it) => it / sum)
+}
+
+interface Backends {
+  /** What happens before an answer; the test may change it at any time. */
+  before(questions: readonly Question[] | ChatCall, signal: AbortSignal): Promise<void>
+  /** How many are being asked right now. */
+  running: number
+  /** When a call was last told to stop. */
+  stopped: number
+}
+
+/** One backend that decides by itself, and one that chats and shows log-probabilities. */
+const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitting<Upstream>[] } => {
+  const it: Backends = { before: async () => {}, running: 0, stopped: 0 }
+  const within = async <T>(what: readonly Question[] | ChatCall, signal: AbortSignal, answer: () => T): Promise<T> => {
+    const stop = () => void (it.stopped = performance.now())
+    signal.addEventListener('abort', stop)
+    it.running++
+    try {
+      await it.before(what, signal)
+      return answer()
+    } finally {
+      it.running--
+      signal.removeEventListener('abort', stop)
+    }
+  }
+  const mind: Upstream = {
+    name: 'mind',
+    models: async () => [{ id: 'sure', type: 'DECISION' }],
+    decide: (call, signal) =>
+      within(call.questions, signal, () => ({
+        distributions: call.questions.map((question) => ({ probabilities: mindOf(call, question), labelMass: 1 })),
+        usage: { input: 12.4, output: 1 },
+        engine: 'native',
+      })),
+  }
+  const talk: Upstream = {
+    name: 'talk',
+    models: async () => [{ id: 'talker', type: 'CHAT' }],
+    chat: (call, signal) =>
+      within(call, signal, () => {
+        const content = call.body.messages[0]!.content
+        const text = typeof content === 'string' ? content : (content?.at(-1)?.text ?? '')
+        const marks = [...text.matchAll(/^([A-Z]|\d|yes|no)(?::.*)?$/gm)].map((match) => match[1]!)
+        const top = marks.map((token, at) => ({ token, logprob: Math.log((0.9 * (at + 1)) / ((marks.length * (marks.length + 1)) / 2)) }))
+        const logprobs = { content: [{ token: marks[0], logprob: top[0]!.logprob, top_logprobs: top }] }
+        const message = { role: 'assistant', content: marks[0]! }
+        const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 }
+        const choices = [{ index: 0, message, finish_reason: 'length', logprobs }]
+        const completion = { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage }
+        return { kind: 'completion' as const, completion }
+      }),
+  }
+  const upstreams = [mind, talk].map((made) => use(plugin({ port: Upstream, name: made.name, create: () => made })))
+  return { it, upstreams }
+}
+
+const models: SettingsInput['models'] = {
+  sure: { type: 'DECISION', description: 'Sure of itself', created: 86_400, upstreams: [{ provider: 'mind' }] },
+  talker: { decide: true, upstreams: [{ provider: 'talk' }] },
+  chatty: { upstreams: [{ provider: 'talk' }] },
+  sealed: { type: 'DECISION', standard: false, confidential: true, upstreams: [{ provider: 'elsewhere' }] },
+}
+const unlimited = { requestsPerSecond: null, concurrentRequests: null, tokensPerMinute: null }
+
+const house = async (t: Test, given: SettingsInput = {}) => {
+  const { it, upstreams } = backends()
+  const settings: SettingsInput = { models, routing: { retries: 0 }, limits: { key: unlimited, organization: unlimited }, ...given }
+  const gateway: Running = await running(t, { ...memory(), upstreams }, settings)
+  const decide = async (sent: unknown, headers: Record<string, string> = {}, path = '/compat/v1/decision') => {
+    const answer = await gateway.call('POST', path, sent, headers)
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) }
+  }
+  /** Waits until none is asked any more and every place is free again. */
+  const quiet = async () => {
+    while (it.running > 0) await sleep(2)
+    while ((await decide(body())).status === 429) await sleep(2)
+  }
+  /** As many calls as there are places, all of them waiting. Those who call leave at `leave`. */
+  const crowd = async (count: number) => {
+    await quiet()
+    it.before = hang
+    const controller = new AbortController()
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const one = () =>
+      fetch(`${gateway.base}/compat/v1/decision`, { method: 'POST', headers, body: JSON.stringify(body()), signal: controller.signal })
+    const calls = Array.from({ length: count }, () => one().catch(() => null))
+    while (it.running < count) await sleep(2)
+    it.before = async () => {}
+    return {
+      async leave() {
+        controller.abort()
+        await Promise.all(calls)
+      },
+    }
+  }
+  return { ...gateway, it, decide, quiet, crowd }
+}
+
+const hang = (_: unknown, signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+const after =
+  (ms: number): Backends['before'] =>
+  async (_, signal) => {
+    await sleep(ms, undefined, { signal })
+  }
+
+const ticket = {
+  state: { z: 'Charged twice.', 10: 'ten', 2: 'two' },
+  questions: {
+    team: sdk.choice('Which team?', { billing: { includes: ['Charges'] }, technical: ['Bugs'], other: null }),
+    refund: sdk.noul('Do they want money back?', { true: 'They ask for it' }),
+    severity: sdk.score('How bad?', ['Cosmetic', null, { blocks: 'everything' }]),
+  },
+}
+
+t.test('the stock client', async (t) => {
+  const it = await house(t)
+  const client = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: `${it.base}/compat`, logLevel: 'off' })
+  const impatient = { retry: { maxRetries: 0 } }
+
+  t.test('every type, by the default model', async (t) => {
+    const { data, requestId, response } = await client.systemOne(ticket).withResponse()
+    t.equal(data.model, 'sure', 'the name that stands behind jev-latest')
+    t.match(requestId, uuid7)
+    t.equal(response.headers.get('x-request-id'), requestId)
+    const { team, refund, severity } = data.answers
+    t.equal(team.type, 'choice')
+    t.same(Object.keys(team.probabilities), ['billing', 'technical', 'other'])
+    t.equal(team.probabilities[team.choice], Math.max(...Object.values(team.probabilities)))
+    t.same(Object.keys(refund), ['type', 'noul'])
+    t.same(severity.legend, { 0: 'Cosmetic', 1: '1', 2: { blocks: 'everything' } })
+    const { 1: one, 2: two } = severity.probabilities
+    t.ok(Math.abs(severity.score - (one + 2 * two)) < 1e-12)
+    t.ok(Number.isInteger(data.usage.input_tokens) && Number.isInteger(data.usage.output_tokens))
+    t.match(data, { x_diagnostics: { engine: 'native', backend: 'mind' } })
+    t.same((await client.systemOne({ ...ticket, model: 'sure' })).answers, data.answers, 'always of one mind')
+  })
+
+  t.test('models', async (t) => {
+    const { data, requestId } = await client.models.list().withResponse()
+    t.match(requestId, uuid7)
+    t.same(data, [
+      { name: 'sure', description: 'Sure of itself', release_date: '1970-01-02' },
+      { name: 'talker', description: '', release_date: '1970-01-01' },
+    ])
+  })
+
+  t.test('every class of error', async (t) => {
+    const { credential: scopeless } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
+    const as = (apiKey: string) => new sdk.TypeSafeClient({ apiKey, baseURL: client.baseURL, logLevel: 'off', ...impatient })
+    const failing = async (work: PromiseLike<unknown>, kind: new (...given: any[]) => Error, more: object = {}) => {
+      const error: any = await Promise.resolve(work).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      t.equal(error?.constructor, kind, `${kind.name}: ${error?.message}`)
+      t.match(error, more)
+      if (error instanceof sdk.APIError) t.match(error.requestId, uuid7, 'with its request id')
+    }
+    const ask = (more: object = {}, options: sdk.RequestOptions = impatient) =>
+      client.systemOne({ ...ticket, ...more } as typeof ticket, options)
+    it.it.before = () => Promise.reject(new BadRequest('The backend refused the request'))
+    await failing(ask(), sdk.BadRequestError, { status: 400, message: '400 The backend refused the request' })
+    await failing(as('sk_live_nobody').systemOne(ticket), sdk.AuthenticationError, { status: 401 })
+    await failing(as(scopeless).systemOne(ticket), sdk.PermissionDeniedError, { status: 403 })
+    await failing(ask({ model: 'nobody' }), sdk.NotFoundError, { status: 404, body: { detail: { error_type: 'not_found' } } })
+    await failing(ask({ questions: { q: { type: 'choice', criteria: {} } }, samples: 99 }), sdk.UnprocessableEntityError, {
+      status: 422,
+      message: /^422 questions\.q\.criteria: expected .*; samples: expected/,
+      body: { detail: [{ loc: ['body', 'questions', 'q', 'criteria'], msg: String, type: 'value_error' }, { loc: ['body', 'samples'] }] },
+    })
+    it.it.before = () => Promise.reject(new UpstreamFailed(undefined, { validator: { 1: 'the backend refused to answer' } }))
+    await failing(ask(), sdk.InternalServerError, {
+      status: 502,
+      message: '502 questions.refund: the backend refused to answer',
+      body: { detail: { error_type: 'upstream_failed' } },
+    })
+    it.it.before = after(300)
+    await failing(ask({}, { ...impatient, timeout: 50 }), sdk.APITimeoutError)
+    await failing(ask({}, { ...impatient, signal: AbortSignal.timeout(50) }), sdk.APIUserAbortError)
+    await failing(Promise.resolve().then(() => ask({ questions: {} })), sdk.TypeSafeError)
+    const nowhere = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: 'http://127.0.0.1:1', logLevel: 'off', ...impatient })
+    await failing(nowhere.systemOne(ticket), sdk.APIConnectionError)
+    const crowd = await it.crowd(4)
+    await failing(ask(), sdk.RateLimitError, {
+      status: 429,
+      retryAfterMs: Number,
+      body: { detail: { error_type: 'rate_limited' } },
+    })
+    await crowd.leave()
+  })
+})
+
+t.test('sixteen calls of the stock client at once, over four places', async (t) => {
+  const it = await house(t)
+  const client = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: `${it.base}/compat` })
+  it.it.before = after(300)
+  let most = 0
+  const watch = setInterval(() => (most = Math.max(most, it.it.running)), 5)
+  const began = performance.now()
+  const all = await Promise.all(Array.from({ length: 16 }, () => client.systemOne(ticket)))
+  const ms = performance.now() - began
+  clearInterval(watch)
+  t.comment(`sixteen calls of 300 ms over four places in ${ms.toFixed(0)} ms, ${most} at most together`)
+  t.equal(new Set(all.map(({ answers }) => JSON.stringify(answers))).size, 1)
+  t.ok(ms < 5000, `${ms} ms`)
+  t.ok(most <= 4, `${most} together`)
+})
+
+t.test('AI SDK', async (t) => {
+  const it = await house(t)
+  const provider = createTypeSafeAi({ apiKey: it.key, baseURL: `${it.base}/compat/v1` })
+  const questions = {
+    department: { type: 'choice', instructions: 'Who?', criteria: { billing: { includes: ['Refunds'] }, other: null } },
+    severity: { type: 'score', instructions: 'How bad?', criteria: ['Cosmetic', 'A way around exists', 'Blocking'] },
+    refund: { type: 'boolean', instructions: 'Do they want money back?' },
+  } as const
+  for (const model of ['jev-latest', 'talker']) {
+    // Their two packages disagree about optional fields, which no one but the strictest compiler sees.
+    const given = { model: provider.evaluationModel(model) as never, state: { message: 'Charged twice.' }, questions, maxRetries: 0 }
+    const { answers, usage, providerMetadata, response } = await experimental_decide(given)
+    const shares = Object.values(answers.department.probabilities!)
+    t.same(Object.keys(answers.department.probabilities!), ['billing', 'other'])
+    t.ok(Math.abs(shares.reduce((sum, it) => sum + it) - 1) < 1e-9)
+    t.ok(answers.severity.score >= 0 && answers.severity.score <= 2)
+    t.ok(answers.refund.probability > 0 && answers.refund.probability < 1)
+    t.match(usage, { inputTokens: Number, outputTokens: Number })
+    t.match(providerMetadata, { typesafe: { confidence: { department: Number, severity: Number } } })
+    t.equal(response.modelId, model === 'talker' ? 'talker' : 'sure')
+  }
+  const wrong = { model: provider.evaluationModel('nobody') as never, state: 'x', questions, maxRetries: 0 }
+  const error: any = await experimental_decide(wrong).catch((error: unknown) => error)
+  t.equal(error.statusCode, 404)
+})
+
+t.test('what the interface says', async (t) => {
+  const it = await house(t)
+  const refused = async (t: Test, sent: unknown, status: number, more: object = {}, headers: Record<string, string> = {}) => {
+    const answer = await it.decide(sent, headers)
+    t.equal(answer.status, status, answer.text.slice(0, 200))
+    t.same(Object.keys(answer.body), fields, 'no extra properties')
+    t.match(answer.body, { status, data: null, message: null, env: 'development', log: { request_id: uuid7 }, support_id: uuid7, ...more })
+    t.equal(answer.headers.get('x-typesafe-request-id'), answer.body.support_id)
+    return answer
+  }
+
+  t.test('an answer', async (t) => {
+    const { status, headers, body: said } = await it.decide(body({ q: yes, r: { type: 'choice', criteria: { only: null } } }))
+    t.equal(status, 200)
+    t.match(headers.get('content-type'), /^application\/json/)
+    t.match(headers.get('x-typesafe-request-id'), uuid7)
+    t.same(Object.keys(said), ['model', 'answers', 'usage', 'diagnostics'])
+    t.same(said.usage, { input_tokens: 12, output_tokens: 1 })
+    t.same(said.answers.r, { type: 'choice', choice: 'only', probabilities: { only: 1 }, confidence: 1 })
+    t.match(said.diagnostics, { engine: 'native', backend: 'mind', timing_ms: Number, questions: { q: { label_mass: 1 } } })
+  })
+
+  t.test('labels and ids, byte for byte and in order', async (t) => {
+    const asked =
+      '{"model":"sure","state":null,"questions":{"b":{"type":"choice","criteria":{"10":null,"2":"two","b":null,"__proto__":null,"constructor":null}},' +
+      '"__proto__":{"type":"noul"},"10":{"type":"score","criteria":["low","high"]},"constructor":{"type":"noul"},"2":{"type":"noul"}}}'
+    const { status, text } = await it.decide(asked)
+    t.equal(status, 200)
+    const number = '[0-9.e-]+'
+    const noul = `\\{"type":"noul","noul":${number}\\}`
+    const shares = ['10', '2', 'b', '__proto__', 'constructor'].map((label) => `"${label}":${number}`).join()
+    const score = `\\{"type":"score","score":${number},"legend":\\{"0":"low","1":"high"\\},"probabilities":\\{"0":${number},"1":${number}\\},"confidence":${number}\\}`
+    t.match(
+      text,
+      new RegExp(
+        `^\\{"model":"sure","answers":\\{"b":\\{"type":"choice","choice":"[^"]+","probabilities":\\{${shares}\\},"confidence":${number}\\},"__proto__":${noul},"10":${score},"constructor":${noul},"2":${noul}\\},"usage":`,
+      ),
+    )
+    const digits = [...text.matchAll(/"(?:10|2|b)":(0\.\d+)/g)].map((match) => match[1]!.length)
+    t.ok(Math.max(...digits) > 14, 'nothing is rounded')
+    for (const twice of ['{"model":"sure","model":"sure","state":1,"questions":{"q":{"type":"noul"}}}', asked.replace('"2":"two"', '"10":"two"')]) {
+      await refused(t, twice, 400, { error: /twice/ })
+    }
+  })
+
+  t.test('401, 403 and 404', async (t) => {
+    await refused(t, body(), 401, { error: String }, { authorization: 'Bearer sk_live_nobody' })
+    const { credential } = await it.gateway.keys.create({ scopes: ['tools.execute', 'api_key.read'] })
+    await refused(t, body(), 403, { error: String }, { authorization: `Bearer ${credential}` })
+    await refused(t, body(undefined, { model: 'nobody' }), 404, { error: /model/ })
+    const { credential: narrow } = await it.gateway.keys.create({ models: ['talker'] })
+    await refused(t, body(), 404, {}, { authorization: `Bearer ${narrow}` })
+    const { data, models: named } = (await (
+      await it.call('GET', '/compat/v1/models', undefined, { authorization: `Bearer ${narrow}` })
+    ).json()) as any
+    t.same([data.map((it: any) => it.model), named.map((it: any) => it.name)], [['talker'], ['talker']])
+    t.equal((await fetch(`${it.base}/compat/v1/models`)).status, 401)
+  })
+
+  t.test('400, and what was expected where', async (t) => {
+    const media = { images: ['data:image/png;base64,AAAA'], videos: ['data:video/mp4;base64,AAAA'] }
+    const cases: readonly [more: object, validator: object][] = [
+      [{ model: 'chatty' }, { model: String }],
+      [{ model: 'sealed' }, { model: String }],
+      [{ stream: true }, { stream: /no stream/ }],
+      [media, { videos: /beside an image/ }],
+      [{ images: media.images }, { 'images.0': String }],
+      [{ videos: media.videos }, { 'videos.0': String }],
+      [{ questions: {} }, { questions: /1 to 16/ }],
+      [{ questions: { q: { type: 'score', criteria: { 0: 'low' } } } }, { 'questions.q.criteria': /a list, not a map/ }],
+      [{ samples: 33, steps: 0 }, { samples: /1 to 32/, steps: /1 to 8/ }],
+      [{ provider: 'elsewhere' }, { provider: /mind/ }],
+    ]
+    for (const [more, validator] of cases) {
+      await refused(t, body(undefined, more), 400, { error: String, validator })
+      const detailed = await it.decide(body(undefined, more), {}, '/compat/v1/systemone')
+      t.equal(detailed.status, 422)
+      t.same(Object.keys(detailed.body), ['detail'])
+      t.match(detailed.body.detail, [{ loc: ['body'], msg: String, type: 'value_error' }])
+    }
+    t.match((await it.decide(body(undefined, { model: 'chatty' }))).body.error, /\/std\/chat\/completions/)
+    t.equal((await it.decide(body(undefined, { unheard: 'of', stream: false }))).status, 200, 'additional properties are accepted')
+    await refused(t, '{"model"', 400, { error: 'Malformed JSON' })
+    await refused(t, '[]', 400, { validator: { body: String } })
+    const malformed = await it.decide('{"model"', {}, '/compat/v1/systemone')
+    t.same([malformed.status, malformed.body], [400, { detail: { error_type: 'invalid_request', message: 'Malformed JSON' } }])
+    const lost = await it.decide(body(), {}, '/compat/v1/v1/systemone')
+    t.equal(lost.status, 404)
+    t.match(lost.body.error, /base URL ends in \/compat/)
+  })
+
+  t.test('429, and when to come again', async (t) => {
+    const crowd = await it.crowd(4)
+    const waits: number[] = []
+    for (let times = 0; times < 6; times++) {
+      const { headers } = await refused(t, body(), 429, { error: 'Too many concurrent requests', validator: null })
+      const ms = Number(headers.get('retry-after-ms'))
+      t.ok(Number.isInteger(ms) && ms > 0)
+      t.equal(headers.get('retry-after'), `${Math.ceil(ms / 1000)}`)
+      waits.push(ms)
+    }
+    t.ok(waits[5]! > waits[0]!, `it grows with the number waiting: ${waits}`)
+    const { credential } = await it.gateway.keys.create({})
+    t.equal((await it.decide(body(), { authorization: `Bearer ${credential}` })).status, 200, 'places are a key’s own')
+    await crowd.leave()
+    await it.quiet()
+  })
+
+  t.test('502 names the question', async (t) => {
+    it.it.before = () =>
+      Promise.reject(new UpstreamFailed('The backend gave no valid answer to a question', { validator: { 1: 'the backend gave no valid answer' } }))
+    await refused(t, body({ first: yes, 'the second': yes }), 502, {
+      error: 'questions.the second: the backend gave no valid answer',
+      validator: { 'questions.the second': 'the backend gave no valid answer' },
+    })
+    it.it.before = async () => {}
+  })
+
+  t.test('samples and steps that cannot be honoured', async (t) => {
+    const { body: said } = await it.decide(body({ q: yes }, { model: 'talker', samples: 2, steps: 3 }))
+    t.match(said.diagnostics, { engine: 'logprobs', backend: 'talk', samples: 2, steps: 3, reads: 2, ignored: ['steps'] })
+  })
+})
+
+t.test('503 while no backend may be asked', async (t) => {
+  const it = await house(t, { routing: { retries: 0, breaker: { faults: 1, rest: 60_000 } } })
+  it.it.before = () => Promise.reject(new UpstreamFailed(undefined, { again: true, answered: 500 }))
+  t.equal((await it.decide(body())).status, 502)
+  const answer = await it.decide(body())
+  t.equal(answer.status, 503)
+  t.same(Object.keys(answer.body), fields)
+  t.match(answer.body, { error: 'Service temporarily unavailable' })
+  t.ok(Number(answer.headers.get('retry-after')) > 0)
+  const detailed = await it.decide(body(), {}, '/compat/v1/systemone')
+  t.same([detailed.status, detailed.body.detail.error_type], [503, 'unavailable'])
+})
+
+t.test('a client that leaves', async (t) => {
+  const it = await house(t)
+  const crowd = await it.crowd(4)
+  t.equal((await it.decide(body())).status, 429)
+  const left = performance.now()
+  await crowd.leave()
+  while (it.it.running > 0 && performance.now() - left < 2000) await sleep(2)
+  const ms = it.it.stopped - left
+  t.equal(it.it.running, 0)
+  t.ok(ms < 1000, `the backend is told after ${ms.toFixed(0)} ms`)
+  let status = 429
+  while (status === 429 && performance.now() - left < 1000) status = (await it.decide(body())).status
+  t.equal(status, 200, 'and the places are free')
+  // A client that has already gone when its body is read.
+  const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+  const text = JSON.stringify(body())
+  socket.write(
+    `POST /compat/v1/decision HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${it.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length + 1}\r\n\r\n${text}`,
+  )
+  await once(socket, 'connect')
+  await sleep(50)
+  socket.destroy()
+  await sleep(50)
+  t.equal((await it.decide(body())).status, 200)
+  t.equal(it.it.running, 0)
+})
+
+t.test('its own deadline', async (t) => {
+  const it = await house(t, { timeouts: { decision: 300 } })
+  it.it.before = hang
+  const began = performance.now()
+  const { status, body: said } = await it.decide(body())
+  const ms = performance.now() - began
+  t.ok(status === 502 || status === 503, `${status}`)
+  t.same(Object.keys(said), fields)
+  t.ok(ms >= 290 && ms < 1000, `${ms.toFixed(0)} ms`)
+  while (it.it.running > 0 && performance.now() - began < 2000) await sleep(2)
+  t.equal(it.it.running, 0)
+})
+
+t.test('sixteen questions of a chat backend', async (t) => {
+  const it = await house(t)
+  const questions = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`q${at}`, { type: 'choice', instructions: `Question ${at}?`, criteria: { a: null, b: null } }]))
+  const timed = async (count: number) => {
+    const began = performance.now()
+    const { status } = await it.decide(body(questions(count), { model: 'talker' }))
+    t.equal(status, 200)
+    return performance.now() - began
+  }
+  it.it.before = after(200)
+  await timed(1)
+  const single = await timed(1)
+  const all = Math.min(await timed(16), await timed(16))
+  t.comment(`one ${single.toFixed(0)} ms, sixteen ${all.toFixed(0)} ms, ratio ${(all / single).toFixed(2)}`)
+  t.ok(all <= 1.3 * single, `${all} ms against ${single} ms`)
+
+  let ended = 0
+  it.it.before = (what, signal) => {
+    if (JSON.stringify(what).includes('Question 7?')) return Promise.reject(new UpstreamFailed(undefined, { validator: { 7: 'the backend refused to answer' } }))
+    return hang(what, signal).catch((reason: unknown) => {
+      ended++
+      throw reason
+    })
+  }
+  const { status, body: said } = await it.decide(body(questions(16), { model: 'talker' }))
+  t.same([status, said.error], [502, 'questions.q7: the backend refused to answer'])
+  t.equal(ended, 15, 'one that fails ends the others')
+})
+
+t.test('no bad input is our fault', async (t) => {
+  const runs = 20_000
+  const it = await house(t, { decision: { places: 1000 } })
+  const png = 'data:image/png;base64,AA=='
+  const mp4 = 'data:video/mp4;base64,AA=='
+  const any = fc.oneof(
+    fc.constantFrom<unknown>(null, true, 0, 1, 33, -1, 1.5, 1e308, '', 'sure', 'chatty', 'choice', 'mind', [], {}, [png], [mp4], [[]], png),
+    fc.jsonValue({ maxDepth: 2 }),
+  )
+  const key = fc.oneof(fc.constantFrom('10', '2', '__proto__', 'constructor', 'a.b', ''), fc.string({ maxLength: 5 }))
+  const map = (of: fc.Arbitrary<unknown>, most: number) =>
+    fc.uniqueArray(fc.tuple(key, of), { maxLength: most, selector: ([name]) => name }).map((pairs) => new Map(pairs))
+  const words = fc.oneof(fc.constantFrom(null, 'x', ['y']), fc.string({ maxLength: 4 }))
+  const question = fc.oneof(
+    fc.record({ type: fc.constant('choice'), instructions: words, criteria: map(words, 27) }),
+    fc.constantFrom<unknown>(yes, ...Object.values(ticket.questions)),
+    fc.record({ type: fc.constant('noul'), criteria: fc.constantFrom(undefined, null, {}, { true: 'x' }, { no: 1 }) }),
+    fc.record({ type: fc.constant('score'), criteria: fc.array(words, { maxLength: 11 }) }),
+    fc.record({ type: any, instructions: any, criteria: any }, { requiredKeys: [] }),
+  )
+  const sound = fc.record({ model: fc.constantFrom('sure', 'jev-latest'), state: any, questions: map(question, 4) })
+  const wrong = fc.record(
+    { model: any, state: any, questions: any, images: any, videos: any, samples: any, steps: any, provider: any, stream: any },
+    { requiredKeys: [] },
+  )
+  const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true })).map(([it, share]) => {
+    const text = print(it)
+    return text.slice(0, Math.floor(share * text.length))
+  })
+  const text = fc.oneof(
+    { weight: 4, arbitrary: sound.map(print) },
+    { weight: 4, arbitrary: fc.tuple(sound, wrong).map(([one, other]) => print({ ...one, ...other })) },
+    { weight: 1, arbitrary: cut },
+    { weight: 1, arbitrary: fc.oneof(any.map(print), fc.string()) },
+  )
+  const pool = new Pool(it.base, { connections: 16 })
+  t.teardown(() => pool.close())
+  const bodies = fc.sample(text, runs)
+  const counts = new Map<number, number>()
+  const began = performance.now()
+  let next = 0
+  const worker = async () => {
+    while (next < runs) {
+      const at = next++
+      const { statusCode, body: answer } = await pool.request({
+        method: 'POST',
+        path: at % 4 === 0 ? '/compat/v1/systemone' : '/compat/v1/decision',
+        headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json' },
+        body: bodies[at]!,
+      })
+      const said = await answer.text()
+      counts.set(statusCode, (counts.get(statusCode) ?? 0) + 1)
+      if (![200, 400, 404, 422].includes(statusCode)) t.fail(`${statusCode} for ${bodies[at]!.slice(0, 200)}: ${said.slice(0, 200)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: 16 }, worker))
+  t.comment(`${runs} bodies in ${((performance.now() - began) / 1000).toFixed(1)} s: ${[...counts].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
+  t.equal([...counts.values()].reduce((sum, it) => sum + it), runs)
+  for (const status of [200, 400, 422]) t.ok((counts.get(status) ?? 0) > runs / 100, `${status} is among the answers`)
+})
+
+t.test('a name that no model has stops the boot', async (t) => {
+  const { upstreams } = backends()
+  const boot = (decision: SettingsInput['decision'], given = models) => {
+    const made = createGateway({ ...memory(), upstreams }, { models: given, decision })
+    return made.close()
+  }
+  t.throws(() => boot({ default: 'nobody' }), { message: /^decision\.default / })
+  t.throws(() => boot({ aliases: { small: 'sure', 'jev-latest': 'toString' } }), { message: /^decision\.aliases\.jev-latest / })
+  t.throws(() => boot({ escalate: { below: 0.5, to: 'nobody' } }), { message: /^decision\.escalate\.to / })
+  await boot({ default: 'sure', aliases: { small: 'talker' }, escalate: { below: 0.5, to: 'talker' } })
+  await boot({ default: 'nobody' }, {})
+})

@@ -1,0 +1,75 @@
+import { readFile, readdir } from 'node:fs/promises'
+import * as v from 'valibot'
+import { type AnyPlugin, isPlugin } from '../../core/plugin.ts'
+import { Tool } from '../../core/ports/tool.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+import { families, descriptions } from './meanings.ts'
+import { cell, rowsOf } from './settings.ts'
+
+const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const abilities = ['chat', 'decide', 'embed', 'transcribe', 'speak', 'draw'] as const
+
+const inFamily = async (family: string): Promise<readonly string[]> =>
+  (await readdir(new URL(`../../plugins/${family}/`, import.meta.url)))
+    .filter((file) => /^[^.]+\.[jt]s$/.test(file))
+    .map((file) => file.slice(0, -3))
+    .sort()
+
+/** Gives itself for whatever is asked of it: enough for a plugin that is made and never used. */
+const anything: object = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) })
+
+/** What a backend of the family can do, from the methods that it has. */
+const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
+  const settings: Record<string, unknown> = {}
+  for (const { path, byDefault, type } of it.settings ? rowsOf(it.settings) : []) {
+    if (byDefault === 'required' && !/[.[]/.test(path)) settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
+  }
+  const supplied = Object.fromEntries(Object.keys(it.needs ?? {}).map((name) => [name, anything]))
+  const upstream = it.create(supplied, v.parse(it.settings ?? v.strictObject({}), settings), it.name) as Upstream
+  await upstream.dispose?.()
+  return abilities.filter((ability) => upstream[ability] !== undefined)
+}
+
+/** The sentence above the plugin in its file, or what a tool says of itself. */
+const descriptionOf = (it: AnyPlugin, source: string): string =>
+  it.port.key === Tool.key
+    ? (/description:\s*'([^']+)'/.exec(source)?.[1] ?? '')
+    : (/\/\*\* ([^\n]*) \*\/\nexport default plugin\(/.exec(source)?.[1] ?? descriptions[it.name] ?? '')
+
+/** The sentence above a setting in the plugin's file. */
+const meaningOf = (path: string, source: string): string => {
+  const key = path.slice(Math.max(path.lastIndexOf('.'), path.lastIndexOf(']')) + 1)
+  return new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n\\s*${key.replace(/\W/g, '\\$&')}:`).exec(source)?.[1] ?? ''
+}
+
+const chapterOf = async (family: string, name: string): Promise<string> => {
+  const found = (await import(new URL(`../../plugins/${family}/${name}${ending}`, import.meta.url).href)) as { default: unknown }
+  if (!isPlugin(found.default)) throw new Error(`${family}/${name} exports no plugin`)
+  const it = found.default
+  const source = await readFile(`plugins/${family}/${name}.ts`, 'utf8')
+  const needs = Object.values(it.needs ?? {}).map((port) => (port as { name: string }).name)
+  const rows = it.settings ? rowsOf(it.settings) : []
+  const facts = [
+    `Port \`${it.port.name}\``,
+    ...(it.port.key === Upstream.key ? [`can ${(await abilitiesOf(it)).join(', ')}`] : []),
+    needs.length > 0 ? `needs ${needs.map((need) => `\`${need}\``).join(', ')}` : 'needs nothing',
+    ...(rows.length === 0 ? ['no settings'] : []),
+  ]
+  const table = rows.map(({ path, type, byDefault }) => `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(path, source))} |`)
+  const described = descriptionOf(it, source)
+  return [
+    `### ${name}`,
+    ...(described ? [described] : []),
+    `${facts.join(' · ')}.`,
+    ...(rows.length > 0 ? [['| setting | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')] : []),
+  ].join('\n\n')
+}
+
+export const pluginsPage = async (): Promise<string> => {
+  const parts: string[] = [families.opening]
+  for (const [family, about] of Object.entries(families.each)) {
+    parts.push(`## ${family}`, about)
+    for (const name of await inFamily(family)) parts.push(await chapterOf(family, name))
+  }
+  return `${parts.join('\n\n')}\n`
+}
