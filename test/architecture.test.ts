@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'core/enclave': ['core/ports', 'core/dialects', 'core/inference', 'core/wire', 'core'],
   'core/extract': ['core/ports', 'core/errors.ts'],
   'core/client': ['core/wire', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
-  core: ['core/ports', 'core/access', 'core/http', 'core/routes', 'core/inference'],
+  core: ['core/ports', 'core/access', 'core/http', 'core/routes', 'core/inference', 'core/wire/kem-names.ts'],
   plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/extract', 'core/wire', 'core'],
   'adapters/memory': ['core/ports', 'core/enclave', 'plugins', 'core'],
   'adapters/production': [

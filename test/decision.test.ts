@@ -21,7 +21,12 @@ import { type Running, running } from './environments.ts'
 const fields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const yes = { type: 'noul', instructions: 'Is it so?' }
-const body = (questions: unknown = { q: yes }, more: object = {}) => ({ model: 'sure', state: 'A state.', questions, ...more })
+const body = (questions: unknown = { q: yes }, more: object = {}) => ({
+  model: 'sure',
+  state: 'A state.',
+  questions,
+  ...more,
+})
 
 const textsOf = (question: Question): readonly string[] => {
   if (question.type === 'choice') return question.options.map(({ label }) => label)
@@ -31,7 +36,12 @@ const textsOf = (question: Question): readonly string[] => {
 /** Always of one mind: what it thinks rests on the state, the question and the label alone. */
 const mindOf = ({ state }: DecideCall, question: Question): readonly number[] => {
   const weights = textsOf(question).map(
-    (text) => 1 + createHash('sha256').update(print([state, question.instructions, text])).digest().readUInt32BE(0),
+    (text) =>
+      1 +
+      createHash('sha256')
+        .update(print([state, question.instructions, text]))
+        .digest()
+        .readUInt32BE(0),
   )
   const sum = weights.reduce((sum, it) => sum + it, 0)
   return weights.map((it) => it / sum)
@@ -79,7 +89,10 @@ const backends = (): { readonly it: Backends; readonly upstreams: readonly Fitti
         const content = call.body.messages[0]!.content
         const text = typeof content === 'string' ? content : (content?.at(-1)?.text ?? '')
         const marks = [...text.matchAll(/^([A-Z]|\d|yes|no)(?::.*)?$/gm)].map((match) => match[1]!)
-        const top = marks.map((token, at) => ({ token, logprob: Math.log((0.9 * (at + 1)) / ((marks.length * (marks.length + 1)) / 2)) }))
+        const top = marks.map((token, at) => ({
+          token,
+          logprob: Math.log((0.9 * (at + 1)) / ((marks.length * (marks.length + 1)) / 2)),
+        }))
         const logprobs = { content: [{ token: marks[0], logprob: top[0]!.logprob, top_logprobs: top }] }
         const message = { role: 'assistant', content: marks[0]! }
         const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 }
@@ -102,7 +115,12 @@ const unlimited = { requestsPerSecond: null, concurrentRequests: null, tokensPer
 
 const house = async (t: Test, given: SettingsInput = {}) => {
   const { it, upstreams } = backends()
-  const settings: SettingsInput = { models, routing: { retries: 0 }, limits: { key: unlimited, organization: unlimited }, ...given }
+  const settings: SettingsInput = {
+    models,
+    routing: { retries: 0 },
+    limits: { key: unlimited, organization: unlimited },
+    ...given,
+  }
   const gateway: Running = await running(t, { ...memory(), upstreams }, settings)
   const decide = async (sent: unknown, headers: Record<string, string> = {}, path = '/compat/v1/decision') => {
     const answer = await gateway.call('POST', path, sent, headers)
@@ -121,7 +139,12 @@ const house = async (t: Test, given: SettingsInput = {}) => {
     const controller = new AbortController()
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
     const one = () =>
-      fetch(`${gateway.base}/compat/v1/decision`, { method: 'POST', headers, body: JSON.stringify(body()), signal: controller.signal })
+      fetch(`${gateway.base}/compat/v1/decision`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body()),
+        signal: controller.signal,
+      })
     const calls = Array.from({ length: count }, () => one().catch(() => null))
     while (it.running < count) await sleep(2)
     it.before = async () => {}
@@ -186,7 +209,8 @@ t.test('the stock client', async (t) => {
 
   t.test('every class of error', async (t) => {
     const { credential: scopeless } = await it.gateway.keys.create({ scopes: ['tools.execute'] })
-    const as = (apiKey: string) => new sdk.TypeSafeClient({ apiKey, baseURL: client.baseURL, logLevel: 'off', ...impatient })
+    const as = (apiKey: string) =>
+      new sdk.TypeSafeClient({ apiKey, baseURL: client.baseURL, logLevel: 'off', ...impatient })
     const failing = async (work: PromiseLike<unknown>, kind: new (...given: any[]) => Error, more: object = {}) => {
       const error: any = await Promise.resolve(work).then(
         () => null,
@@ -202,13 +226,26 @@ t.test('the stock client', async (t) => {
     await failing(ask(), sdk.BadRequestError, { status: 400, message: '400 The backend refused the request' })
     await failing(as('sk_live_nobody').systemOne(ticket), sdk.AuthenticationError, { status: 401 })
     await failing(as(scopeless).systemOne(ticket), sdk.PermissionDeniedError, { status: 403 })
-    await failing(ask({ model: 'nobody' }), sdk.NotFoundError, { status: 404, body: { detail: { error_type: 'not_found' } } })
-    await failing(ask({ questions: { q: { type: 'choice', criteria: {} } }, samples: 99 }), sdk.UnprocessableEntityError, {
-      status: 422,
-      message: /^422 questions\.q\.criteria: expected .*; samples: expected/,
-      body: { detail: [{ loc: ['body', 'questions', 'q', 'criteria'], msg: String, type: 'value_error' }, { loc: ['body', 'samples'] }] },
+    await failing(ask({ model: 'nobody' }), sdk.NotFoundError, {
+      status: 404,
+      body: { detail: { error_type: 'not_found' } },
     })
-    it.it.before = () => Promise.reject(new UpstreamFailed(undefined, { validator: { 1: 'the backend refused to answer' } }))
+    await failing(
+      ask({ questions: { q: { type: 'choice', criteria: {} } }, samples: 99 }),
+      sdk.UnprocessableEntityError,
+      {
+        status: 422,
+        message: /^422 questions\.q\.criteria: expected .*; samples: expected/,
+        body: {
+          detail: [
+            { loc: ['body', 'questions', 'q', 'criteria'], msg: String, type: 'value_error' },
+            { loc: ['body', 'samples'] },
+          ],
+        },
+      },
+    )
+    it.it.before = () =>
+      Promise.reject(new UpstreamFailed(undefined, { validator: { 1: 'the backend refused to answer' } }))
     await failing(ask(), sdk.InternalServerError, {
       status: 502,
       message: '502 questions.refund: the backend refused to answer',
@@ -217,8 +254,16 @@ t.test('the stock client', async (t) => {
     it.it.before = after(300)
     await failing(ask({}, { ...impatient, timeout: 50 }), sdk.APITimeoutError)
     await failing(ask({}, { ...impatient, signal: AbortSignal.timeout(50) }), sdk.APIUserAbortError)
-    await failing(Promise.resolve().then(() => ask({ questions: {} })), sdk.TypeSafeError)
-    const nowhere = new sdk.TypeSafeClient({ apiKey: it.key, baseURL: 'http://127.0.0.1:1', logLevel: 'off', ...impatient })
+    await failing(
+      Promise.resolve().then(() => ask({ questions: {} })),
+      sdk.TypeSafeError,
+    )
+    const nowhere = new sdk.TypeSafeClient({
+      apiKey: it.key,
+      baseURL: 'http://127.0.0.1:1',
+      logLevel: 'off',
+      ...impatient,
+    })
     await failing(nowhere.systemOne(ticket), sdk.APIConnectionError)
     const crowd = await it.crowd(4)
     await failing(ask(), sdk.RateLimitError, {
@@ -256,7 +301,12 @@ t.test('AI SDK', async (t) => {
   } as const
   for (const model of ['jev-latest', 'talker']) {
     // Their two packages disagree about optional fields, which no one but the strictest compiler sees.
-    const given = { model: provider.evaluationModel(model) as never, state: { message: 'Charged twice.' }, questions, maxRetries: 0 }
+    const given = {
+      model: provider.evaluationModel(model) as never,
+      state: { message: 'Charged twice.' },
+      questions,
+      maxRetries: 0,
+    }
     const { answers, usage, providerMetadata, response } = await experimental_decide(given)
     const shares = Object.values(answers.department.probabilities!)
     t.same(Object.keys(answers.department.probabilities!), ['billing', 'other'])
@@ -274,24 +324,47 @@ t.test('AI SDK', async (t) => {
 
 t.test('what the interface says', async (t) => {
   const it = await house(t)
-  const refused = async (t: Test, sent: unknown, status: number, more: object = {}, headers: Record<string, string> = {}) => {
+  const refused = async (
+    t: Test,
+    sent: unknown,
+    status: number,
+    more: object = {},
+    headers: Record<string, string> = {},
+  ) => {
     const answer = await it.decide(sent, headers)
     t.equal(answer.status, status, answer.text.slice(0, 200))
     t.same(Object.keys(answer.body), fields, 'no extra properties')
-    t.match(answer.body, { status, data: null, message: null, env: 'development', log: { request_id: uuid7 }, support_id: uuid7, ...more })
+    t.match(answer.body, {
+      status,
+      data: null,
+      message: null,
+      env: 'development',
+      log: { request_id: uuid7 },
+      support_id: uuid7,
+      ...more,
+    })
     t.equal(answer.headers.get('x-typesafe-request-id'), answer.body.support_id)
     return answer
   }
 
   t.test('an answer', async (t) => {
-    const { status, headers, body: said } = await it.decide(body({ q: yes, r: { type: 'choice', criteria: { only: null } } }))
+    const {
+      status,
+      headers,
+      body: said,
+    } = await it.decide(body({ q: yes, r: { type: 'choice', criteria: { only: null } } }))
     t.equal(status, 200)
     t.match(headers.get('content-type'), /^application\/json/)
     t.match(headers.get('x-typesafe-request-id'), uuid7)
     t.same(Object.keys(said), ['model', 'answers', 'usage', 'diagnostics'])
     t.same(said.usage, { input_tokens: 12, output_tokens: 1 })
     t.same(said.answers.r, { type: 'choice', choice: 'only', probabilities: { only: 1 }, confidence: 1 })
-    t.match(said.diagnostics, { engine: 'native', backend: 'mind', timing_ms: Number, questions: { q: { label_mass: 1 } } })
+    t.match(said.diagnostics, {
+      engine: 'native',
+      backend: 'mind',
+      timing_ms: Number,
+      questions: { q: { label_mass: 1 } },
+    })
   })
 
   t.test('labels and ids, byte for byte and in order', async (t) => {
@@ -312,7 +385,10 @@ t.test('what the interface says', async (t) => {
     )
     const digits = [...text.matchAll(/"(?:10|2|b)":(0\.\d+)/g)].map((match) => match[1]!.length)
     t.ok(Math.max(...digits) > 14, 'nothing is rounded')
-    for (const twice of ['{"model":"sure","model":"sure","state":1,"questions":{"q":{"type":"noul"}}}', asked.replace('"2":"two"', '"10":"two"')]) {
+    for (const twice of [
+      '{"model":"sure","model":"sure","state":1,"questions":{"q":{"type":"noul"}}}',
+      asked.replace('"2":"two"', '"10":"two"'),
+    ]) {
       await refused(t, twice, 400, { error: /twice/ })
     }
   })
@@ -341,8 +417,14 @@ t.test('what the interface says', async (t) => {
       [{ images: media.images }, { 'images.0': String }],
       [{ videos: media.videos }, { 'videos.0': String }],
       [{ questions: {} }, { questions: /1 to 16/ }],
-      [{ questions: { q: { type: 'score', criteria: { 0: 'low' } } } }, { 'questions.q.criteria': /a list, not a map/ }],
-      [{ samples: 33, steps: 0 }, { samples: /1 to 32/, steps: /1 to 8/ }],
+      [
+        { questions: { q: { type: 'score', criteria: { 0: 'low' } } } },
+        { 'questions.q.criteria': /a list, not a map/ },
+      ],
+      [
+        { samples: 33, steps: 0 },
+        { samples: /1 to 32/, steps: /1 to 8/ },
+      ],
       [{ provider: 'elsewhere' }, { provider: /mind/ }],
     ]
     for (const [more, validator] of cases) {
@@ -353,11 +435,18 @@ t.test('what the interface says', async (t) => {
       t.match(detailed.body.detail, [{ loc: ['body'], msg: String, type: 'value_error' }])
     }
     t.match((await it.decide(body(undefined, { model: 'chatty' }))).body.error, /\/std\/chat\/completions/)
-    t.equal((await it.decide(body(undefined, { unheard: 'of', stream: false }))).status, 200, 'additional properties are accepted')
+    t.equal(
+      (await it.decide(body(undefined, { unheard: 'of', stream: false }))).status,
+      200,
+      'additional properties are accepted',
+    )
     await refused(t, '{"model"', 400, { error: 'Malformed JSON' })
     await refused(t, '[]', 400, { validator: { body: String } })
     const malformed = await it.decide('{"model"', {}, '/compat/v1/systemone')
-    t.same([malformed.status, malformed.body], [400, { detail: { error_type: 'invalid_request', message: 'Malformed JSON' } }])
+    t.same(
+      [malformed.status, malformed.body],
+      [400, { detail: { error_type: 'invalid_request', message: 'Malformed JSON' } }],
+    )
     const lost = await it.decide(body(), {}, '/compat/v1/v1/systemone')
     t.equal(lost.status, 404)
     t.match(lost.body.error, /base URL ends in \/compat/)
@@ -382,7 +471,11 @@ t.test('what the interface says', async (t) => {
 
   t.test('502 names the question', async (t) => {
     it.it.before = () =>
-      Promise.reject(new UpstreamFailed('The backend gave no valid answer to a question', { validator: { 1: 'the backend gave no valid answer' } }))
+      Promise.reject(
+        new UpstreamFailed('The backend gave no valid answer to a question', {
+          validator: { 1: 'the backend gave no valid answer' },
+        }),
+      )
     await refused(t, body({ first: yes, 'the second': yes }), 502, {
       error: 'questions.the second: the backend gave no valid answer',
       validator: { 'questions.the second': 'the backend gave no valid answer' },
@@ -392,7 +485,14 @@ t.test('what the interface says', async (t) => {
 
   t.test('samples and steps that cannot be honoured', async (t) => {
     const { body: said } = await it.decide(body({ q: yes }, { model: 'talker', samples: 2, steps: 3 }))
-    t.match(said.diagnostics, { engine: 'logprobs', backend: 'talk', samples: 2, steps: 3, reads: 2, ignored: ['steps'] })
+    t.match(said.diagnostics, {
+      engine: 'logprobs',
+      backend: 'talk',
+      samples: 2,
+      steps: 3,
+      reads: 2,
+      ignored: ['steps'],
+    })
   })
 })
 
@@ -452,7 +552,12 @@ t.test('its own deadline', async (t) => {
 t.test('sixteen questions of a chat backend', async (t) => {
   const it = await house(t)
   const questions = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`q${at}`, { type: 'choice', instructions: `Question ${at}?`, criteria: { a: null, b: null } }]))
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `q${at}`,
+        { type: 'choice', instructions: `Question ${at}?`, criteria: { a: null, b: null } },
+      ]),
+    )
   const timed = async (count: number) => {
     const began = performance.now()
     const { status } = await it.decide(body(questions(count), { model: 'talker' }))
@@ -468,7 +573,8 @@ t.test('sixteen questions of a chat backend', async (t) => {
 
   let ended = 0
   it.it.before = (what, signal) => {
-    if (JSON.stringify(what).includes('Question 7?')) return Promise.reject(new UpstreamFailed(undefined, { validator: { 7: 'the backend refused to answer' } }))
+    if (JSON.stringify(what).includes('Question 7?'))
+      return Promise.reject(new UpstreamFailed(undefined, { validator: { 7: 'the backend refused to answer' } }))
     return hang(what, signal).catch((reason: unknown) => {
       ended++
       throw reason
@@ -485,7 +591,27 @@ t.test('no bad input is our fault', async (t) => {
   const png = 'data:image/png;base64,AA=='
   const mp4 = 'data:video/mp4;base64,AA=='
   const any = fc.oneof(
-    fc.constantFrom<unknown>(null, true, 0, 1, 33, -1, 1.5, 1e308, '', 'sure', 'chatty', 'choice', 'mind', [], {}, [png], [mp4], [[]], png),
+    fc.constantFrom<unknown>(
+      null,
+      true,
+      0,
+      1,
+      33,
+      -1,
+      1.5,
+      1e308,
+      '',
+      'sure',
+      'chatty',
+      'choice',
+      'mind',
+      [],
+      {},
+      [png],
+      [mp4],
+      [[]],
+      png,
+    ),
     fc.jsonValue({ maxDepth: 2 }),
   )
   const key = fc.oneof(fc.constantFrom('10', '2', '__proto__', 'constructor', 'a.b', ''), fc.string({ maxLength: 5 }))
@@ -501,7 +627,17 @@ t.test('no bad input is our fault', async (t) => {
   )
   const sound = fc.record({ model: fc.constantFrom('sure', 'jev-latest'), state: any, questions: map(question, 4) })
   const wrong = fc.record(
-    { model: any, state: any, questions: any, images: any, videos: any, samples: any, steps: any, provider: any, stream: any },
+    {
+      model: any,
+      state: any,
+      questions: any,
+      images: any,
+      videos: any,
+      samples: any,
+      steps: any,
+      provider: any,
+      stream: any,
+    },
     { requiredKeys: [] },
   )
   const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true })).map(([it, share]) => {
@@ -531,12 +667,18 @@ t.test('no bad input is our fault', async (t) => {
       })
       const said = await answer.text()
       counts.set(statusCode, (counts.get(statusCode) ?? 0) + 1)
-      if (![200, 400, 404, 422].includes(statusCode)) t.fail(`${statusCode} for ${bodies[at]!.slice(0, 200)}: ${said.slice(0, 200)}`)
+      if (![200, 400, 404, 422].includes(statusCode))
+        t.fail(`${statusCode} for ${bodies[at]!.slice(0, 200)}: ${said.slice(0, 200)}`)
     }
   }
   await Promise.all(Array.from({ length: 16 }, worker))
-  t.comment(`${runs} bodies in ${((performance.now() - began) / 1000).toFixed(1)} s: ${[...counts].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
-  t.equal([...counts.values()].reduce((sum, it) => sum + it), runs)
+  t.comment(
+    `${runs} bodies in ${((performance.now() - began) / 1000).toFixed(1)} s: ${[...counts].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+  )
+  t.equal(
+    [...counts.values()].reduce((sum, it) => sum + it),
+    runs,
+  )
   for (const status of [200, 400, 422]) t.ok((counts.get(status) ?? 0) > runs / 100, `${status} is among the answers`)
 })
 
@@ -547,7 +689,9 @@ t.test('a name that no model has stops the boot', async (t) => {
     return made.close()
   }
   t.throws(() => boot({ default: 'nobody' }), { message: /^decision\.default / })
-  t.throws(() => boot({ aliases: { small: 'sure', 'jev-latest': 'toString' } }), { message: /^decision\.aliases\.jev-latest / })
+  t.throws(() => boot({ aliases: { small: 'sure', 'jev-latest': 'toString' } }), {
+    message: /^decision\.aliases\.jev-latest /,
+  })
   t.throws(() => boot({ escalate: { below: 0.5, to: 'nobody' } }), { message: /^decision\.escalate\.to / })
   await boot({ default: 'sure', aliases: { small: 'talker' }, escalate: { below: 0.5, to: 'talker' } })
   await boot({ default: 'nobody' }, {})

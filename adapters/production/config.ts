@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { InsideShape } from '../../core/inside-settings.ts'
 import { flaw } from '../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../core/settings.ts'
 
@@ -32,6 +33,21 @@ export const ConfigShape = v.strictObject({
     }),
     {},
   ),
+  enclave: v.optional(
+    v.strictObject({
+      ...InsideShape.entries,
+      /** Confidential processes that run elsewhere: unix sockets or host:port; one is started when absent. */
+      connect: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
+      /** Where the confidential process itself listens. */
+      listen: v.optional(v.string()),
+      /** Files; both sides need them unless the line is a unix socket. */
+      tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
+      /** Its own providers; those of the gateway when absent. */
+      providers: v.optional(v.record(v.string(), choice)),
+      evidence: v.optional(choice),
+    }),
+    {},
+  ),
   /** Only these, by name, with their settings; all that are found when absent. */
   tools: v.optional(v.record(v.string(), v.looseObject({}))),
 })
@@ -45,7 +61,7 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
 }
 
 /** What the gateway itself is told; the rest of the file is about what it stands on. */
-export const settingsOf = ({ server, log, outside, providers, storage, tools, ...rest }: Config): SettingsInput => {
+export const settingsOf = ({ server, log, outside, providers, storage, enclave, tools, ...rest }: Config): SettingsInput => {
   const { redis, whenDown, ...limits } = rest.limits
   return { ...rest, limits }
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
@@ -6,12 +7,12 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
-import enclave from '../memory/enclave.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
 import type { Config } from './config.ts'
 import { chosen, names } from './discover.ts'
+import { connected, started } from './enclave.ts'
 import { fetch, log } from './host.ts'
 import redisLimiter from './rate-limiter.ts'
 
@@ -27,7 +28,7 @@ export const production = async (config: Config, data: string): Promise<Adapters
     log: use(log, config.log),
     cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
     rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, whenDown }),
-    enclave: use(enclave),
+    enclave: await confidential(config),
     blobStore: await chosen(
       BlobStore,
       'storage',
@@ -47,4 +48,16 @@ export const production = async (config: Config, data: string): Promise<Adapters
       Object.entries(tools).map(([name, settings]) => chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name })),
     ),
   }
+}
+
+/** The line to the confidential processes that are named, or to one that is started with what it needs of the configuration. */
+const confidential = async (config: Config) => {
+  const { connect, tls } = config.enclave
+  if (connect === undefined) {
+    const { providers, models, timeouts, routing, outside, env, enclave } = config
+    return use(started, { config: { providers, models, timeouts, routing, outside, env, enclave } })
+  }
+  if (tls === undefined) return use(connected, { connect })
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
+  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
 }

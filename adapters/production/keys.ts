@@ -24,7 +24,7 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
     },
   })
   const [verb, id] = positionals
-  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' })
+  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
     switch (verb) {
       case 'create': {

@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 
 const usage = `sealgate [serve] [--surfaces a,b]   serves the gateway
-sealgate keys create|list|revoke    makes, shows and revokes keys`
+sealgate keys create|list|revoke    makes, shows and revokes keys
+sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says`
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -14,6 +15,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   async keys(args) {
     const { keys } = await import('./keys.ts')
     await keys(args, process.env)
+  },
+  async enclave() {
+    const { enclave } = await import('./inside.ts')
+    await enclave(process.env)
   },
   async help() {
     process.stdout.write(`${usage}\n`)

@@ -1,6 +1,6 @@
 import { BadRequest } from '../errors.ts'
 import type { ChatBody, ChatCall } from '../ports/upstream.ts'
-import { conversationOf, type Turn } from './anthropic-messages-turns.ts'
+import { conversationOf, type Conversation, type Turn } from './anthropic-messages-turns.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -10,6 +10,8 @@ export interface Generation {
   readonly thinks: 'never' | 'budget' | 'effort'
   /** A schema for the answer; else it is asked for as the arguments of a tool. */
   readonly formats: boolean
+  /** A call of a tool can be made a must. */
+  readonly forces: boolean
   /** Temperature and its like, which newer ones refuse. */
   readonly samples: boolean
   /** Tokens of an answer when the caller names no limit: they want one always. */
@@ -95,7 +97,9 @@ export const messagesBody = (
   const { system, turns } = conversationOf(messages)
   const wanted = formatOf(response_format)
   const choice = choiceOf(tool_choice)
-  const byTool = wanted !== null && (wanted.schema === null || !generation.formats) && !forces(choice)
+  const byTool =
+    wanted !== null && !forces(choice) && (wanted.schema === null ? generation.forces : !generation.formats)
+  const instructions = wanted?.schema === null && !byTool ? instructed(system) : system
   const offered = toolsOf(tools)
   const chosen = byTool ? jsonChoice(offered, choice) : parallel(offered, choice, parallel_tool_calls)
   const thoughts = thoughtsOf(body, generation, limit, forces(chosen), turns, prefix !== undefined)
@@ -114,7 +118,7 @@ export const messagesBody = (
       model,
       max_tokens: limit,
       messages: begun === '' ? turns : [...turns, { role: 'assistant', content: [{ type: 'text', text: begun }] }],
-      ...(system !== undefined && { system }),
+      ...(instructions !== undefined && { system: instructions }),
       ...(stream && { stream }),
       ...(stop != null && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
       // Theirs ends at 1.
@@ -139,6 +143,12 @@ const formatOf = (format: unknown): { readonly schema: Fields | null } | null =>
   const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: Fields } }
   if (type === 'json_schema') return { schema: json_schema?.schema ?? null }
   return type === 'json_object' ? { schema: null } : null
+}
+
+const instructed = (system: Conversation['system']): Conversation['system'] => {
+  const text = 'Answer with one JSON object and nothing else.'
+  if (system === undefined) return text
+  return typeof system === 'string' ? `${system}\n${text}` : [...system, { type: 'text', text }]
 }
 
 /** They take only schemas whose objects are closed. */

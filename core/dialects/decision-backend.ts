@@ -27,11 +27,12 @@ export const base64Beside = systemOne((call) =>
   printSystemOne(worded(call), call.images.length > 0 ? { images: call.images.map(dataOf) } : {}),
 )
 
-/** System One with the images as parts of the state. */
-export const imagesInState = systemOne((call) => {
-  const it = filled(call)
-  return printSystemOne(it, {}, stateWithImages(it))
-})
+/** System One with the images as parts of the state, and fields of the backend's own. */
+export const imagesInState = (extra: Readonly<Record<string, unknown>> = {}) =>
+  systemOne((call) => {
+    const it = filled(call)
+    return printSystemOne(it, extra, stateWithImages(it))
+  })
 
 /** System One with named images, each of which the state must mention. */
 export const imagesByName = systemOne((call) => {

@@ -9,20 +9,8 @@ import type { Clock, Fetch, Log, Random } from '../ports/host.ts'
 import type { Prover } from '../ports/prover.ts'
 import type { Upstream } from '../ports/upstream.ts'
 import { Settings, type SettingsInput, SettingsShape } from '../settings.ts'
-import { kems } from '../wire/kem.ts'
+import { type InsideSettings, InsideShape } from '../inside-settings.ts'
 import { enclave } from './enclave.ts'
-
-const minute = 60_000
-
-/** What the inside is told, and what its release digest binds. */
-export const InsideShape = v.strictObject({
-  /** Ms that a key may be sealed to: ten minutes to a day. */
-  epoch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(10 * minute), v.maxValue(1440 * minute)), 60 * minute),
-  kems: v.optional(v.pipe(v.array(v.picklist(kems.map(({ name }) => name))), v.minLength(1)), kems.map(({ name }) => name)),
-  requireBinding: v.optional(v.boolean(), false),
-})
-
-export type InsideSettings = v.InferInput<typeof InsideShape>
 
 /** What the inside stands on: its own providers and doors, nothing of the gateway's. */
 export interface Innards {

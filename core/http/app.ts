@@ -17,7 +17,7 @@ import { known, retryHeaders } from './fault.ts'
 import { counting, crowding } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import { named } from './openapi.ts'
-import { head, render, send } from './render.ts'
+import { render, send } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { type Release, slots } from './slots.ts'
 
@@ -32,6 +32,8 @@ export interface App {
 interface Visit {
   readonly about: About
   readonly began: number
+  /** Of the answer, gathered until its head is written. */
+  readonly headers: Record<string, string | number>
   route: AnyRoute | null
   key: string | null
 }
@@ -76,13 +78,14 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   koa.on('error', (error) => log.error('http', {}, error))
 
   koa.use(async (ctx, next) => {
-    const visit: Visit = { about: { env, id: uuid7(clock, random) }, began: clock.now(), route: null, key: null }
+    const id = uuid7(clock, random)
+    const headers = { 'x-request-id': id }
+    const visit: Visit = { about: { env, id }, began: clock.now(), headers, route: null, key: null }
     ctx.state = visit
     active++
     metrics.began()
     ctx.res.once('close', () => left(visit, ctx.res))
-    ctx.res.setHeader('x-request-id', visit.about.id)
-    if (draining) ctx.res.setHeader('connection', 'close')
+    if (draining) visit.headers['connection'] = 'close'
     try {
       await next()
       if (visit.route === null) throw new NotFound(lost(ctx.path))
@@ -91,7 +94,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      head(ctx.res, retryHeaders(error))
+      Object.assign(visit.headers, retryHeaders(error))
       send(ctx, status, JSON.stringify(body))
     }
   })
@@ -105,14 +108,14 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     router.register(pathOf(route.path, settings), [route.method], async (ctx) => {
       const visit = ctx.state as Visit
       visit.route = route
-      for (const name in headers) ctx.res.setHeader(name, headers[name]!.replace('{id}', visit.about.id))
+      for (const name in headers) visit.headers[name] = headers[name]!.replace('{id}', visit.about.id)
       const span = tracer.startSpan(`${route.method} ${route.path}`, { kind: SpanKind.SERVER })
       const held: Release[] = []
       try {
         const caller = await admit(ctx.req, route.access)
         if (caller !== null) {
           visit.key = caller.key
-          head(ctx.res, await count(caller))
+          Object.assign(visit.headers, await count(caller))
           held.push(...(await crowd(caller)))
           if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
         }

@@ -23,7 +23,7 @@ export const written = (event: ServerEvent): string => {
  */
 export const sendEvents = async (
   response: ServerResponse,
-  head: Readonly<Record<string, string>>,
+  head: Readonly<Record<string, string | number>>,
   events: AsyncIterable<ServerEvent>,
   quiet: Quiet | null,
   broken: (error: unknown) => ServerEvent | null,

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Koa from 'koa'
@@ -26,7 +25,8 @@ export const render = async (
   clock: Clock,
   report: (error: unknown) => void,
 ): Promise<void> => {
-  if (reply.headers) head(ctx.res, reply.headers)
+  const { headers } = ctx.state as { headers: Headers }
+  if (reply.headers) Object.assign(headers, reply.headers)
   switch (reply.kind) {
     case 'json':
       return send(ctx, reply.status, print(reply.body))
@@ -38,9 +38,11 @@ export const render = async (
       return send(ctx, reply.status, reply.text, reply.type)
     case 'bytes':
       ctx.respond = false
-      ctx.res.statusCode = reply.status
-      ctx.res.setHeader('content-type', reply.type)
-      if (reply.size !== null) ctx.res.setHeader('content-length', reply.size)
+      ctx.res.writeHead(reply.status, {
+        ...headers,
+        'content-type': reply.type,
+        ...(reply.size !== null && { 'content-length': reply.size }),
+      })
       await pipeline(Readable.from(reply.bytes, { objectMode: false }), ctx.res).catch((cause) => {
         if (ctx.req.socket.destroyed) throw new Aborted({ cause })
         throw cause
@@ -50,7 +52,7 @@ export const render = async (
       ctx.respond = false
       return sendEvents(
         ctx.res,
-        streaming,
+        Object.assign(headers, streaming),
         reply.events,
         reply.quiet,
         (error) => {
@@ -63,16 +65,14 @@ export const render = async (
   }
 }
 
-/** Straight to Node: the names are ours, lower-case already. */
-export const head = (response: ServerResponse, headers: Readonly<Record<string, string>>): void => {
-  for (const name in headers) response.setHeader(name, headers[name]!)
-}
+type Headers = Record<string, string | number>
 
-/** Past Koa's own body handling, which costs as much again as writing the text. */
+/** Past Koa's own body and header handling, which costs as much again as writing the text; names are ours, lower-case already. */
 export const send = (ctx: Koa.Context, status: number, text: string, type = 'application/json; charset=utf-8'): void => {
   ctx.respond = false
-  ctx.res.statusCode = status
-  ctx.res.setHeader('content-type', type)
-  ctx.res.setHeader('content-length', Buffer.byteLength(text))
+  const { headers } = ctx.state as { headers: Headers }
+  headers['content-type'] = type
+  headers['content-length'] = Buffer.byteLength(text)
+  ctx.res.writeHead(status, headers)
   ctx.res.end(ctx.method === 'HEAD' ? undefined : text)
 }

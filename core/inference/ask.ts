@@ -27,14 +27,22 @@ const ways = ['unthinking', 'bare', 'weights'] as const
 type Way = (typeof ways)[number]
 
 // Learned from refusals, so that each backend is put to the test once for a model.
-const learned = new WeakMap<Upstream, Map<string, number>>()
+const learned = new WeakMap<Pick<Upstream, 'chat'>, Map<string, number>>()
+
+/** Fields that make a backend show the log-probabilities of these answers, likely or not. */
+export type Showing = (
+  marks: readonly string[],
+  model: string,
+  signal: AbortSignal,
+) => Promise<Readonly<Record<string, unknown>>>
 
 /** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by. */
 export const ask = async (
-  upstream: Upstream,
+  upstream: Pick<Upstream, 'chat'>,
   call: DecideCall,
   temperature: number,
   signal: AbortSignal,
+  showing?: Showing,
 ): Promise<Decided> => {
   const used: Usage[] = []
   const taken = new Set<Way>()
@@ -58,7 +66,8 @@ export const ask = async (
     const weights = way === 'weights'
     const messages = messagesFor(question, order, call.state, call.images, weights)
     if (weights) return weighedOdds(await complete({ messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
-    const body = { messages, ...oneToken, ...(way === 'unthinking' && unthinking) }
+    const shown = await showing?.(marks, call.model, signal)
+    const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
     return oddsOf(await complete(body, signal), marks, temperature)
   }
 

@@ -11,6 +11,7 @@ import type { Inference } from './attempt.ts'
 import type { Candidate, Entry } from './entry.ts'
 import type { Meter } from './meter.ts'
 import { ordersOf } from './rotate.ts'
+import { cool } from './token-odds.ts'
 import { tokensOf, type Estimate } from './tokens.ts'
 
 export interface Deciding {
@@ -145,14 +146,15 @@ const put = async (
   call: DecideCall,
   signal: AbortSignal,
 ): Promise<Decided> => {
-  const decided = upstream.decide
-    ? await upstream.decide(call, signal)
-    : await ask(upstream, call, settings.temperature, signal)
+  const { temperature } = settings
+  const decided = upstream.decide ? await upstream.decide(call, signal) : await ask(upstream, call, temperature, signal)
   if (decided.distributions.length !== call.questions.length) {
     throw new UpstreamFailed('The backend left questions out', { again: true })
   }
   call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
-  return decided
+  if (!upstream.decide || temperature === 1) return decided
+  const cooled = decided.distributions.map((it) => ({ ...it, probabilities: cool(it.probabilities, temperature) }))
+  return { ...decided, distributions: cooled }
 }
 
 /** A fault that names a question by its place in the call names it by the caller's id instead. */

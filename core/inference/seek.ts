@@ -120,7 +120,8 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
       done = true
       limit.off()
       running.delete(attempt)
-      end(new Error('Another backend was faster'))
+      // An error costs more than the rest of this, and mostly there is nobody to tell.
+      end(running.size === 0 ? null : new Error('Another backend was faster'))
       resolve({ answer, candidate, pass, controller })
     }, lose)
     return true

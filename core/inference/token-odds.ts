@@ -31,13 +31,21 @@ export const oddsOf = (
   const each = marks.map((mark) => masses.get(fold(mark))!)
   const mass = each.reduce((sum, it) => sum + it, 0)
   if (mass < least) return 'astray'
-  const cooled = each.map((it) => (it === 0 ? 0 : Math.pow(it / mass, 1 / temperature)))
-  const total = cooled.reduce((sum, it) => sum + it, 0)
   return {
-    probabilities: cooled.map((it) => it / total),
+    probabilities: cool(
+      each.map((it) => it / mass),
+      temperature,
+    ),
     labelMass: Math.min(1, mass),
-    truncated: each.includes(0) && hidden([...seen.values()]) > negligible * mass,
+    truncated: each.includes(0) && hidden(seen.map(([, probability]) => probability)) > negligible * mass,
   }
+}
+
+/** Probabilities whose logarithms are divided by the temperature. */
+export const cool = (probabilities: readonly number[], temperature: number): readonly number[] => {
+  const cooled = probabilities.map((it) => (it === 0 ? 0 : Math.pow(it, 1 / temperature)))
+  const total = cooled.reduce((sum, it) => sum + it, 0)
+  return cooled.map((it) => it / total)
 }
 
 /** The most that a token may have that is not among those seen. */
@@ -56,20 +64,21 @@ interface Told {
   readonly logprob?: unknown
 }
 
-/** Each likely first token with its probability; one that is listed twice counts once. */
-const firstToken = (completion: Completion): ReadonlyMap<string, number> | null => {
+/** Each likely first token with its probability. Two that read alike count both, unless they are one listed twice. */
+const firstToken = (completion: Completion): readonly (readonly [token: string, probability: number])[] | null => {
   const logprobs = completion.choices[0]?.logprobs as {
     content?: readonly (Told & { top_logprobs?: unknown })[] | null
   } | null
   const chosen = Array.isArray(logprobs?.content) ? logprobs.content[0] : null
   if (!chosen) return null
   const top = Array.isArray(chosen.top_logprobs) ? (chosen.top_logprobs as readonly Told[]) : []
-  const seen = new Map<string, number>()
-  for (const told of [...top, chosen]) {
+  const all = top.some((told) => told?.token === chosen.token) ? top : [...top, chosen]
+  const seen = new Map<string, readonly [string, number]>()
+  for (const told of all) {
     if (typeof told?.token !== 'string' || typeof told.logprob !== 'number' || !(told.logprob <= 1e-3)) continue
-    if (!seen.has(told.token)) seen.set(told.token, Math.min(1, Math.exp(told.logprob)))
+    seen.set(`${told.logprob} ${told.token}`, [told.token, Math.min(1, Math.exp(told.logprob))])
   }
-  return seen.size > 0 ? seen : null
+  return seen.size > 0 ? [...seen.values()] : null
 }
 
 /** Null when the answer is no weight for each mark and nothing else. */

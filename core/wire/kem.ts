@@ -5,10 +5,11 @@ import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
 import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
 import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
 import { concat, number, utf8 } from './bytes.ts'
+import type { KemName } from './kem-names.ts'
 
 /** The one file that names key encapsulations. */
 export interface Kem {
-  readonly name: 'x-wing' | 'ml-kem-768' | 'x25519'
+  readonly name: KemName
   /** As HPKE numbers it. */
   readonly id: number
   readonly seed: number

@@ -11,25 +11,29 @@ type Fields = Readonly<Record<string, unknown>>
 
 const text = v.pipe(v.string(), v.minLength(1))
 
-const Understood = v.strictObject({
-  thinks: v.picklist(['never', 'budget', 'effort']),
-  formats: v.boolean(),
-  samples: v.boolean(),
-  maxTokens: v.pipe(v.number(), v.integer(), v.minValue(1)),
+const generation = (
+  thinks: Generation['thinks'],
+  formats: boolean,
+  samples: boolean,
+  maxTokens = 32_000,
+): Generation => ({
+  thinks,
+  formats,
+  forces: true,
+  samples,
+  maxTokens,
 })
 
 /** Names of the past, which stay as they are. Whatever is not here is newer. */
 const older: readonly (readonly [RegExp, Generation])[] = [
-  [/^claude-(instant|2|3-(opus|sonnet|haiku))/, { thinks: 'never', formats: false, samples: true, maxTokens: 4096 }],
-  [/^claude-3-5/, { thinks: 'never', formats: false, samples: true, maxTokens: 8192 }],
-  [
-    /^claude-(3-7|(opus|sonnet)-4(-[01])?(-\d{8}|$))/,
-    { thinks: 'budget', formats: false, samples: true, maxTokens: 32_000 },
-  ],
-  [/^claude-(opus|sonnet|haiku)-4-5/, { thinks: 'budget', formats: true, samples: true, maxTokens: 32_000 }],
-  [/^claude-(opus|sonnet)-4-6/, { thinks: 'effort', formats: true, samples: true, maxTokens: 32_000 }],
+  [/^claude-(instant|2|3-(opus|sonnet|haiku))/, generation('never', false, true, 4096)],
+  [/^claude-3-5/, generation('never', false, true, 8192)],
+  [/^claude-(3-7|(opus|sonnet)-4(-[01])?(-\d{8}|$))/, generation('budget', false, true)],
+  [/^claude-(opus|sonnet|haiku)-4-5/, generation('budget', true, true)],
+  [/^claude-(opus|sonnet)-4-6/, generation('effort', true, true)],
+  [/^claude-(opus-4-[78]|\w+-5(-\d{8}|$))/, generation('effort', true, false)],
 ]
-const newest: Generation = { thinks: 'effort', formats: true, samples: false, maxTokens: 32_000 }
+const newest: Generation = { ...generation('effort', true, false), forces: false }
 
 const modelOf = ({ id, display_name, capabilities }: Fields): Model => {
   const sees = ((capabilities as Fields | null)?.['image_input'] as Fields | undefined)?.['supported']
@@ -57,10 +61,19 @@ export default plugin({
     version: v.optional(text, '2023-06-01'),
     betas: v.optional(v.array(text), []),
     /** What its models understand, where that can't be told from their names. */
-    generation: v.optional(v.partial(Understood), {}),
+    generation: v.optional(
+      v.strictObject({
+        thinks: v.exactOptional(v.picklist(['never', 'budget', 'effort'])),
+        formats: v.exactOptional(v.boolean()),
+        forces: v.exactOptional(v.boolean()),
+        samples: v.exactOptional(v.boolean()),
+        maxTokens: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+      }),
+      {},
+    ),
   }),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, version, betas, generation }, name): Upstream => {
+  create: ({ fetch, clock }, { apiKey, baseUrl, version, betas, generation: own }, name): Upstream => {
     const headers = {
       'x-api-key': apiKey,
       'anthropic-version': version,
@@ -69,7 +82,7 @@ export default plugin({
     }
     const generationOf = (model: string): Generation => ({
       ...(older.find(([named]) => named.test(model))?.[1] ?? newest),
-      ...generation,
+      ...own,
     })
 
     return {

@@ -9,6 +9,7 @@ import {
   toldFault,
 } from '../../core/dialects/backend.ts'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
+import { base64Beside, decisionBackend } from '../../core/dialects/decision-backend.ts'
 import { vectorsOf } from '../../core/dialects/media-answers.ts'
 import { lineItems } from '../../core/dialects/ndjson.ts'
 import { BadRequest } from '../../core/errors.ts'
@@ -113,9 +114,11 @@ export default plugin({
   settings: v.strictObject({
     apiKey: v.optional(v.string()),
     baseUrl: v.optional(BaseUrl, 'http://localhost:11434'),
+    /** True where the models of this name decide by themselves, and do nothing else. */
+    decisions: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch, clock: Clock, random: Random },
-  create: ({ fetch, clock, random }, { apiKey, baseUrl }, name): Upstream => {
+  create: ({ fetch, clock, random }, { apiKey, baseUrl, decisions }, name): Upstream => {
     const headers = {
       'content-type': 'application/json',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
@@ -249,17 +252,25 @@ export default plugin({
       })
     }
 
+    const models = async (signal: AbortSignal): Promise<Model[]> => {
+      const { models } = await readObject(await ask('GET', '/api/tags', null, signal))
+      if (!Array.isArray(models)) throw garbled('No list of models')
+      return models.map(({ model, name, details }): Model => {
+        const embeds = /bert|embed/.test(`${details?.family} ${name}`)
+        return { id: model ?? name, type: decisions ? 'DECISION' : embeds ? 'EMBEDDING' : 'CHAT' }
+      })
+    }
+
+    if (decisions) {
+      const url = `${baseUrl}/v1/systemone`
+      // Its prompt shows the model all questions of a call.
+      const form = { form: base64Beside, apart: true }
+      return { name, models, decide: decisionBackend({ fetch, clock, url, headers: () => headers, ...form }) }
+    }
+
     return {
       name,
-
-      async models(signal) {
-        const { models } = await readObject(await ask('GET', '/api/tags', null, signal))
-        if (!Array.isArray(models)) throw garbled('No list of models')
-        return models.map(({ model, name, details }): Model => {
-          const embeds = /bert|embed/.test(`${details?.family} ${name}`)
-          return { id: model ?? name, type: embeds ? 'EMBEDDING' : 'CHAT' }
-        })
-      },
+      models,
 
       async chat(call, signal) {
         const answer = await ask('POST', '/api/chat', await bodyOf(call, signal), signal)

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
 import { chatBackend } from '../../core/dialects/chat-backend.ts'
+import { decisionBackend, decisionsForm } from '../../core/dialects/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/host.ts'
 import { Upstream, type Model, type ModelType, type TranscribeCall } from '../../core/ports/upstream.ts'
@@ -43,10 +44,18 @@ export default plugin({
     continuation: v.optional(v.nullable(v.record(v.string(), v.unknown())), null),
     /** False for a server that ends its streams without `[DONE]`. */
     marksEnd: v.optional(v.boolean(), true),
+    /** True where the models of this name decide by themselves, and do nothing else. */
+    decisions: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, settings, name): Upstream => {
-    const { apiKey, baseUrl, organization, project, types, azure, voice, continuation, marksEnd } = settings
+    const { apiKey, baseUrl, organization, project, types, azure, voice, continuation, marksEnd, decisions } = settings
+    const headers = {
+      ...(apiKey !== undefined && (azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` })),
+      ...(organization !== undefined && { 'openai-organization': organization }),
+      ...(project !== undefined && { 'openai-project': project }),
+      ...settings.headers,
+    }
 
     const inAzure = (path: string, model: string | null): string => {
       const place = model === null ? '' : `/deployments/${encodeURIComponent(model)}`
@@ -57,12 +66,7 @@ export default plugin({
       fetch,
       clock,
       baseUrl,
-      headers: {
-        ...(apiKey !== undefined && (azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` })),
-        ...(organization !== undefined && { 'openai-organization': organization }),
-        ...(project !== undefined && { 'openai-project': project }),
-        ...settings.headers,
-      },
+      headers,
       ...(azure && { url: inAzure }),
       marksEnd,
       continuation,
@@ -70,10 +74,16 @@ export default plugin({
       voice,
       // The other models give their images inside the answer anyway and refuse the field.
       drawFields: (model) => (model.includes('dall-e') ? { response_format: 'b64_json' } : {}),
-      modelOf: ({ id }) => (typeof id === 'string' ? { id, type: types[id] ?? typeOf(id) } : null),
+      modelOf: ({ id }) =>
+        typeof id === 'string' ? { id, type: types[id] ?? (decisions ? 'DECISION' : typeOf(id)) } : null,
     })
 
     const deployments = Object.entries(types).map(([id, type]): Model => ({ id, type }))
+    if (decisions) {
+      const url = `${baseUrl}/decisions`
+      const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form: decisionsForm })
+      return { name, models: backend.models, decide }
+    }
     return {
       name,
       ...backend,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
 import { chatBackend } from '../../core/dialects/chat-backend.ts'
+import { decisionBackend, imagesInState } from '../../core/dialects/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/host.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
@@ -20,6 +21,13 @@ const modelOf = ({ id, description, architecture }: Fields): Model | null => {
   }
 }
 
+const deciderOf = ({ id, description, architecture }: Fields): Model | null => {
+  const { output_modalities } = (architecture ?? {}) as Fields
+  if (typeof id !== 'string' || !Array.isArray(output_modalities) || !output_modalities.includes('decisions'))
+    return null
+  return { id, type: 'DECISION', ...(typeof description === 'string' && { description }) }
+}
+
 export default plugin({
   port: Upstream,
   name: 'openrouter',
@@ -31,23 +39,29 @@ export default plugin({
     title: v.optional(v.string()),
     /** Which of their providers may serve, in their own terms; sent as `provider`. */
     routing: v.optional(v.record(v.string(), v.unknown())),
+    /** True where the models of this name decide by themselves, and do nothing else. */
+    decisions: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, referer, title, routing }, name): Upstream => {
+  create: ({ fetch, clock }, { apiKey, baseUrl, referer, title, routing, decisions }, name): Upstream => {
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      ...(referer !== undefined && { 'http-referer': referer }),
+      ...(title !== undefined && { 'x-openrouter-title': title }),
+    }
     const { models, chat, embed } = chatBackend({
       fetch,
       clock,
       baseUrl,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(referer !== undefined && { 'http-referer': referer }),
-        ...(title !== undefined && { 'x-openrouter-title': title }),
-      },
+      headers,
       // A trailing assistant message is gone on from without being asked.
       continuation: {},
-      modelOf,
+      modelOf: decisions ? deciderOf : modelOf,
       ...(routing && { chatFields: () => ({ provider: routing }) }),
     })
-    return { name, models, chat, embed }
+    if (!decisions) return { name, models, chat, embed }
+    const url = `${baseUrl}/systemone`
+    const form = imagesInState(routing && { provider: routing })
+    return { name, models, decide: decisionBackend({ fetch, clock, url, headers: () => headers, form }) }
   },
 })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
 import { chatBackend } from '../../core/dialects/chat-backend.ts'
+import { decisionBackend, decisionsForm, imagesBeside } from '../../core/dialects/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/host.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
@@ -12,18 +13,25 @@ export default plugin({
     apiKey: v.optional(v.string()),
     baseUrl: v.optional(BaseUrl, 'http://localhost:30000/v1'),
     /** What the models of this server are for; its list does not say. */
-    type: v.optional(v.picklist(['CHAT', 'EMBEDDING']), 'CHAT'),
+    type: v.optional(v.picklist(['CHAT', 'EMBEDDING', 'DECISION']), 'CHAT'),
+    /** By which of its routes the server decides; absent where it does not, or only by log-probabilities. */
+    decisions: v.optional(v.picklist(['systemone', 'decisions'])),
   }),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, type }, name): Upstream => {
+  create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
+    const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
     const { models, chat, embed } = chatBackend({
       fetch,
       clock,
       baseUrl,
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      headers,
       continuation: { continue_final_message: true },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    return { name, models, chat, embed }
+    if (decisions === undefined) return { name, models, chat, embed }
+    const url = `${baseUrl}/${decisions}`
+    const form = decisions === 'systemone' ? imagesBeside : decisionsForm
+    const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form })
+    return { name, models, chat, embed, decide }
   },
 })

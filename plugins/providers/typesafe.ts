@@ -35,8 +35,7 @@ export default plugin({
         fetch,
         clock,
         url: `${baseUrl}/v1/systemone`,
-        headers: ({ images }) =>
-          images.length > 0 ? { ...headers, 'typesafe-danger-zone-images': 'true' } : headers,
+        headers: ({ images }) => (images.length > 0 ? { ...headers, 'typesafe-danger-zone-images': 'true' } : headers),
         form: imagesByName,
       }),
     }

@@ -1,9 +1,17 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
+import { accepted, BaseUrl, readObject } from '../../core/dialects/backend.ts'
 import { chatBackend } from '../../core/dialects/chat-backend.ts'
+import { decisionBackend, decisionsForm } from '../../core/dialects/decision-backend.ts'
+import { ask, type Showing } from '../../core/inference/ask.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/host.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
+
+/** What an answer may look like to a tokenizer. */
+const variantsOf = (mark: string): readonly string[] => {
+  const cases = [...new Set([mark, mark.toLowerCase(), mark.charAt(0).toUpperCase() + mark.slice(1)])]
+  return cases.flatMap((it) => [it, ` ${it}`])
+}
 
 export default plugin({
   port: Upstream,
@@ -13,17 +21,54 @@ export default plugin({
     baseUrl: v.optional(BaseUrl, 'http://localhost:8000/v1'),
     /** What the models of this server are for; its list does not say. */
     type: v.optional(v.picklist(['CHAT', 'EMBEDDING', 'AUDIO_TRANSCRIPTION']), 'CHAT'),
+    /**
+     * How the server decides: by a route of its own, or by log-probabilities of just the tokens of the answers (it must
+     * run with raw log-probabilities, as by default). Absent: by those of its likeliest tokens, where a model is marked so.
+     */
+    decisions: v.optional(v.picklist(['decisions', 'tokens'])),
   }),
   needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, type }, name): Upstream => {
+  create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
+    const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
     const { models, chat, embed, transcribe } = chatBackend({
       fetch,
       clock,
       baseUrl,
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      headers,
       continuation: { continue_final_message: true, add_generation_prompt: false },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    return { name, models, chat, embed, transcribe }
+    const backend = { name, models, chat, embed, transcribe }
+    if (decisions === undefined) return backend
+    if (decisions === 'decisions') {
+      const url = `${baseUrl}/decisions`
+      return { ...backend, decide: decisionBackend({ fetch, clock, url, headers: () => headers, form: decisionsForm }) }
+    }
+
+    const known = new Map<string, readonly number[]>()
+    const typed = { ...headers, 'content-type': 'application/json' }
+
+    /** Only a text that is one token can be an answer of one token. */
+    const tokensOf = async (mark: string, model: string, signal: AbortSignal): Promise<readonly number[]> => {
+      const key = JSON.stringify([model, mark])
+      const found = known.get(key)
+      if (found) return found
+      const each = variantsOf(mark).map(async (prompt) => {
+        const body = JSON.stringify({ model, prompt, add_special_tokens: false })
+        const url = `${baseUrl.replace(/\/v1$/, '')}/tokenize`
+        const answer = await fetch.upstream(url, { method: 'POST', headers: typed, body, signal })
+        const { tokens } = await readObject(await accepted(answer, clock))
+        return Array.isArray(tokens) && tokens.length === 1 ? (tokens as number[]) : []
+      })
+      const tokens = (await Promise.all(each)).flat()
+      known.set(key, tokens)
+      return tokens
+    }
+
+    const showing: Showing = async (marks, model, signal) => {
+      const tokens = await Promise.all(marks.map((mark) => tokensOf(mark, model, signal)))
+      return { logprob_token_ids: [...new Set(tokens.flat())] }
+    }
+    return { ...backend, decide: (call, signal) => ask(backend, call, 1, signal, showing) }
   },
 })

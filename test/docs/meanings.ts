@@ -93,7 +93,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.upstreams[].model': 'The backend’s own name of the model; ours when absent.',
   'models.<name>.upstreams[].weight': 'Share among those of one priority.',
   'models.<name>.upstreams[].priority': '1 is asked first.',
-  'decision.default': 'What `jev-latest`, the stock client’s own default, stands for; absent, the first model that decides.',
+  'decision.default':
+    'What `jev-latest`, the stock client’s own default, stands for; absent, the first model that decides.',
   'decision.aliases': 'Other names of decision models.',
   'decision.places': 'Decisions of one key at once; 429 beyond.',
   'decision.escalate': 'Asks a larger model again about answers of little confidence.',
@@ -101,8 +102,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'decision.escalate.to': 'The larger model.',
   ...under('limits.key', limits('one key; a key’s own limits go before these')),
   ...under('limits.organization', limits('all keys of one organisation')),
-  'limits.redis': 'URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
-  'limits.whenDown.places': 'While Redis is down: `closed` refuses with 503, `open` lets pass uncounted. Absent: closed.',
+  'limits.redis':
+    'URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
+  'limits.whenDown.places':
+    'While Redis is down: `closed` refuses with 503, `open` lets pass uncounted. Absent: closed.',
   'limits.whenDown.tokens': 'The same for tokens and audio. Absent: closed.',
   'limits.whenDown.requests': 'The same for requests a second. Absent: open.',
   'timeouts.total': 'One deadline over all attempts. A stream that has begun may outlive it.',
@@ -147,10 +150,12 @@ Made from the code by \`npm run docs\`: descriptions and meanings are the commen
 
 A plugin is one file that fits one port; its name is the file’s. "Needs" are the ports that it is given.`,
   each: {
-    tools: 'Things that can be done on request. All that are found are offered, unless the configuration names some under `tools`.',
+    tools:
+      'Things that can be done on request. All that are found are offered, unless the configuration names some under `tools`.',
     providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What one can do is said by the
-methods that it has, not by throwing ones that it has not.`,
-    storage: 'Where rows (`MetadataStore`) and bytes (`BlobStore`) are kept: one of each, under `storage.metadata` and `storage.blobs`.',
+methods that it has, not by throwing ones that it has not. What each can do is told here for the settings that it has by default.`,
+    storage:
+      'Where rows (`MetadataStore`) and bytes (`BlobStore`) are kept: one of each, under `storage.metadata` and `storage.blobs`.',
     evidence: 'What proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
   },
 } as const
@@ -158,7 +163,10 @@ methods that it has, not by throwing ones that it has not.`,
 /** Of plugins that have no sentence in their own file. */
 export const descriptions: Readonly<Record<string, string>> = {
   openai: 'The OpenAI API, Azure’s variant of it, and any server that speaks it.',
-  openrouter: 'OpenRouter.',
+  openrouter: 'The API of OpenRouter.',
+  anthropic: 'The Messages API of Anthropic.',
+  gemini: 'The Gemini API of Google.',
+  deepgram: 'Transcription by Deepgram.',
   ollama: 'A server of Ollama, by its own API.',
   vllm: 'A server of vLLM, by the API that it shares with OpenAI.',
   sglang: 'A server of SGLang, by the API that it shares with OpenAI.',

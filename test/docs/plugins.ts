@@ -22,7 +22,8 @@ const anything: object = new Proxy(() => anything, { get: (_, name) => (name ===
 const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
   const settings: Record<string, unknown> = {}
   for (const { path, byDefault, type } of it.settings ? rowsOf(it.settings) : []) {
-    if (byDefault === 'required' && !/[.[]/.test(path)) settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
+    if (byDefault === 'required' && !/[.[]/.test(path))
+      settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
   }
   const supplied = Object.fromEntries(Object.keys(it.needs ?? {}).map((name) => [name, anything]))
   const upstream = it.create(supplied, v.parse(it.settings ?? v.strictObject({}), settings), it.name) as Upstream
@@ -43,7 +44,9 @@ const meaningOf = (path: string, source: string): string => {
 }
 
 const chapterOf = async (family: string, name: string): Promise<string> => {
-  const found = (await import(new URL(`../../plugins/${family}/${name}${ending}`, import.meta.url).href)) as { default: unknown }
+  const found = (await import(new URL(`../../plugins/${family}/${name}${ending}`, import.meta.url).href)) as {
+    default: unknown
+  }
   if (!isPlugin(found.default)) throw new Error(`${family}/${name} exports no plugin`)
   const it = found.default
   const source = await readFile(`plugins/${family}/${name}.ts`, 'utf8')
@@ -55,7 +58,10 @@ const chapterOf = async (family: string, name: string): Promise<string> => {
     needs.length > 0 ? `needs ${needs.map((need) => `\`${need}\``).join(', ')}` : 'needs nothing',
     ...(rows.length === 0 ? ['no settings'] : []),
   ]
-  const table = rows.map(({ path, type, byDefault }) => `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(path, source))} |`)
+  const table = rows.map(
+    ({ path, type, byDefault }) =>
+      `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(path, source))} |`,
+  )
   const described = descriptionOf(it, source)
   return [
     `### ${name}`,

@@ -17,7 +17,10 @@ export const questions: readonly Question[] = [
   {
     type: 'choice',
     instructions: 'Which?',
-    options: ['10', '2', 'b', '__proto__'].map((label) => ({ label, description: label === 'b' ? 'The letter' : null })),
+    options: ['10', '2', 'b', '__proto__'].map((label) => ({
+      label,
+      description: label === 'b' ? 'The letter' : null,
+    })),
   },
   { type: 'noul', instructions: 'Is it so?', yes: 'It is', no: null },
   { type: 'score', instructions: 'How much?', levels: ['low', 'middle', 'high'] },
@@ -51,10 +54,19 @@ export const systemOneAnswer = (text: string, spoilt: Spoilt = null): string => 
     const criteria = question.get('criteria')
     const how = spoilt?.type === type ? spoilt.how : null
     if (how === 'refuses') return [name, { type: 'refusal', refusal: secret }] as const
-    if (type === 'noul') return [name, { type, noul: how === 'doubles' ? 1.25 : how ? null : 0.25, x_label_mass: 0.9 }] as const
-    const labels = criteria instanceof Map ? [...(criteria as Fields).keys()] : (criteria as readonly unknown[]).map((_, at) => `${at}`)
+    if (type === 'noul')
+      return [name, { type, noul: how === 'doubles' ? 1.25 : how ? null : 0.25, x_label_mass: 0.9 }] as const
+    const labels =
+      criteria instanceof Map
+        ? [...(criteria as Fields).keys()]
+        : (criteria as readonly unknown[]).map((_, at) => `${at}`)
     const each = shares(labels.length).map((it) => (how === 'doubles' ? 2 * it : it))
-    const probabilities = new Map(labels.map((label, at) => [label, each[at]] as const).slice(how === 'leaves out' ? 1 : 0).reverse())
+    const probabilities = new Map(
+      labels
+        .map((label, at) => [label, each[at]] as const)
+        .slice(how === 'leaves out' ? 1 : 0)
+        .reverse(),
+    )
     return [name, { type, probabilities, confidence: 0.5, x_label_mass: 0.9 }] as const
   })
   return print({
@@ -70,11 +82,23 @@ export const decisionsAnswer = (text: string, spoilt: Spoilt = null): string => 
   const answers = asked.map(({ type, name, choices, levels }) => {
     const how = spoilt !== null && (spoilt.type === 'noul' ? 'predicate' : spoilt.type) === type ? spoilt.how : null
     if (how === 'refuses') return { type: 'refusal', name, refusal: secret }
-    if (type === 'predicate') return { type, name, probability: how === 'doubles' ? 1.25 : how ? null : 0.25, label_mass: 0.9 }
-    const values: readonly unknown[] = choices ? choices.map((it: any) => it.value) : levels.map((_: unknown, at: number) => at)
+    if (type === 'predicate')
+      return { type, name, probability: how === 'doubles' ? 1.25 : how ? null : 0.25, label_mass: 0.9 }
+    const values: readonly unknown[] = choices
+      ? choices.map((it: any) => it.value)
+      : levels.map((_: unknown, at: number) => at)
     const each = shares(values.length)
-    const probabilities = values.map((value, at) => ({ value, probability: how === 'doubles' ? 2 * each[at]! : each[at] }))
-    return { type, name, probabilities: probabilities.slice(how === 'leaves out' ? 1 : 0).reverse(), confidence: 0.5, label_mass: 0.9 }
+    const probabilities = values.map((value, at) => ({
+      value,
+      probability: how === 'doubles' ? 2 * each[at]! : each[at],
+    }))
+    return {
+      type,
+      name,
+      probabilities: probabilities.slice(how === 'leaves out' ? 1 : 0).reverse(),
+      confidence: 0.5,
+      label_mass: 0.9,
+    }
   })
   const usage = { input_tokens: 10 * asked.length, output_tokens: asked.length }
   return JSON.stringify({ model: 'm', answers, usage })
@@ -114,7 +138,10 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
       distributions.map(({ probabilities }) => probabilities),
       [shares(4), [0.25, 0.75], shares(3)],
     )
-    t.same(distributions.map(({ labelMass }) => labelMass), [0.9, 0.9, 0.9])
+    t.same(
+      distributions.map(({ labelMass }) => labelMass),
+      [0.9, 0.9, 0.9],
+    )
     t.same(usage, { input: 30, output: 3 })
     t.equal(engine, 'native')
     const [{ distributions: first }, { distributions: last }] = [
@@ -154,7 +181,17 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
   })
 
   await t.test('whatever is no answer is a failure that may pass', async (t) => {
-    const bodies = ['', secret, '<p>', '[]', '{}', '{"answers":null}', '{"answers":{}}', '{"answers":[]}', '{"answers":{"q1":null,"q1":1}}']
+    const bodies = [
+      '',
+      secret,
+      '<p>',
+      '[]',
+      '{}',
+      '{"answers":null}',
+      '{"answers":{}}',
+      '{"answers":[]}',
+      '{"answers":{"q1":null,"q1":1}}',
+    ]
     for (const body of bodies) {
       take = () => ({ headers: json, body })
       const fault = await faultOf(call)
@@ -163,7 +200,12 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
     }
     take = (body) => ({ headers: json, body: answer(body), pace: { cut: 20 } })
     t.ok((await faultOf(call)) instanceof UpstreamFailed, 'cut')
-    for (const [status, again] of [[401, true], [429, true], [500, true], [503, true]] as const) {
+    for (const [status, again] of [
+      [401, true],
+      [429, true],
+      [500, true],
+      [503, true],
+    ] as const) {
       take = () => ({ status, headers: { ...json, 'retry-after': '7' }, body: secret })
       const fault = await faultOf(call)
       t.match(fault, { again, answered: status, retryAfter: 7000 })

@@ -59,9 +59,20 @@ class Silent(object):
     def write(self, text): pass
     def info(self, *args): pass
     debug = warning = error = info
+class Cache(object):
+    kept = {}
+    def get(self, key, raise_on_error=False): return self.kept.get(key)
+    def set(self, key, value, **ignored): self.kept[key] = value
+    def delete(self, key, server_key=None): self.kept.pop(key, None)
+def cached(app, cache):
+    def call(env, start_response):
+        env['swift.cache'] = cache
+        return app(env, start_response)
+    return call
 servers = []
 for role, port in list(zip(roles, ports))[::-1]:
     app = loadapp(os.path.join(home, role + '.conf'), global_conf=dict(log_name=role))
+    if role == 'proxy': app = cached(app, Cache())
     socket = eventlet.listen(('127.0.0.1', port), reuse_port=False)
     servers.append(eventlet.spawn(eventlet.wsgi.server, socket, app, Silent(), protocol=SwiftHttpProtocol,
                                   capitalize_response_headers=False))
@@ -73,7 +84,7 @@ const confs = (home: string): Readonly<Record<string, string>> => {
   const common = `swift_dir = ${home}\ndevices = ${home}/devices\nmount_check = false\nlog_level = CRITICAL\n`
   const plain = (role: string) =>
     `[DEFAULT]\n${common}fallocate_reserve = 0\n[pipeline:main]\npipeline = ${role}-server\n[app:${role}-server]\nuse = egg:swift#${role}\n`
-  const filters = ['catch_errors', 'gatekeeper', 'slo', 'dlo', 'bulk', 'copy', 'listing_formats', 'versioned_writes']
+  const filters = 'catch_errors gatekeeper listing_formats bulk copy slo dlo versioned_writes'
   return {
     'swift.conf': `[swift-hash]\nswift_hash_path_prefix = a\nswift_hash_path_suffix = b\n[storage-policy:0]\nname = one\ndefault = yes\n`,
     'account.conf': plain('account'),
@@ -96,8 +107,7 @@ max_upload_part_num = 10000
 use = egg:swift#tempauth
 user_test_tester = ${identity.secretAccessKey} .admin
 ${filters
-  .filter((name) => name !== 'dlo')
-  .concat('dlo')
+  .split(' ')
   .map((name) => `[filter:${name}]\nuse = egg:swift#${name}`)
   .join('\n')}
 `,

@@ -6,6 +6,7 @@ import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, questions, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -184,4 +185,67 @@ t.test('goes on from a prefix', async (t) => {
     think: false,
     format: 'json',
   })
+})
+
+const deciding = (url: string) => ({ baseUrl: url, decisions: true })
+
+t.test('decides', (t) =>
+  decides(t, { provider: ollama, settings: deciding, path: '/v1/systemone', answer: systemOneAnswer }),
+)
+
+t.test('asks for decisions one by one, as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ path, body }) => ({
+    headers: json,
+    body: path.endsWith('tags') ? await vector('ollama/models.json') : systemOneAnswer(body.toString()),
+  }))
+  const ours = await provided(t, ollama, deciding(server.url))
+  t.notOk(ours.chat || ours.embed, 'it does nothing else')
+  t.same(
+    (await ours.models(signal)).map(({ type }) => type),
+    ['DECISION', 'DECISION'],
+  )
+  server.asked.splice(0)
+  const theirs = new Ollama({ host: server.url })
+  const told = [
+    { type: 'choice', instructions: 'Which?', criteria: { 10: null, 2: null, b: 'The letter', ['__proto__']: null } },
+    { type: 'noul', instructions: 'Is it so?', criteria: { true: 'It is', false: '' } },
+    { type: 'score', instructions: 'How much?', criteria: ['low', 'middle', 'high'] },
+  ] as const
+  await ours.decide!(decideCall('nimble', { state: 'A state.' }), signal)
+  const asked = server.asked.splice(0).map(({ body }) => body.toString())
+  t.equal(asked.length, questions.length)
+  for (const [at, question] of told.entries()) {
+    await theirs.systemone({ model: 'nimble', state: 'A state.', questions: { q1: question as never } })
+    const [other] = server.asked.splice(0) as [Asked]
+    t.equal(other.path, '/v1/systemone')
+    const same = asked.filter(
+      (one) => JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other.body.toString())),
+    )
+    t.equal(same.length, 1, `question ${at + 1}`)
+  }
+  const structured = { type: 'score', instructions: null, levels: [['a'], null] } as never
+  await ours.decide!(
+    decideCall('m', { state: null, images: ['data:image/png;base64,AAEC'], questions: [structured] }),
+    signal,
+  )
+  t.same(JSON.parse(server.asked[0]!.body.toString()), {
+    model: 'm',
+    state: '',
+    questions: { q1: { type: 'score', instructions: '', criteria: ['["a"]', '1'] } },
+    images: ['AAEC'],
+  })
+})
+
+t.test('one that fails ends the others', async (t) => {
+  let asked = 0
+  const server = await backend(t, ({ body }) => {
+    asked++
+    return body.includes('"noul"') ? { status: 500, body: '' } : { body: '', pace: 'silent' }
+  })
+  const it = await provided(t, ollama, deciding(server.url))
+  const began = performance.now()
+  await t.rejects(it.decide!(decideCall('m'), signal))
+  while ((await server.open()) > 0 && performance.now() - began < 1000)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  t.ok(asked <= 3 && (await server.open()) <= 1, 'no connection waits any more')
 })

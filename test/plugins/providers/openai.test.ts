@@ -6,6 +6,7 @@ import type { ChatBody } from '../../../core/ports/upstream.ts'
 import openai from '../../../plugins/providers/openai.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, decisionsAnswer, questions } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -251,4 +252,64 @@ t.test('on Azure', async (t) => {
 t.test('settings', async (t) => {
   t.throws(() => use(openai, { apiKey: 'k', apikey: 'k' }), /apikey is not a known setting/)
   t.throws(() => use(openai, { baseUrl: 'nowhere' }), /baseUrl/)
+})
+
+const deciding = (url: string) => ({ apiKey: 'sk-1', baseUrl: `${url}/v1`, decisions: true })
+
+t.test('decides', (t) =>
+  decides(t, { provider: openai, settings: deciding, path: '/v1/decisions', answer: decisionsAnswer }),
+)
+
+t.test('asks for decisions with the vendor’s own headers', async (t) => {
+  const server = await backend(t, async ({ path, body }) => ({
+    headers: { 'content-type': 'application/json' },
+    body: path.endsWith('models') ? JSON.stringify({ data: [{ id: 'gpt-6-luna' }] }) : decisionsAnswer(body.toString()),
+  }))
+  const ours = await provided(t, openai, { ...deciding(server.url), organization: 'org', project: 'proj' })
+  const never = new AbortController().signal
+  t.notOk(ours.chat || ours.embed || ours.draw, 'it does nothing else')
+  t.same(await ours.models(never), [{ id: 'gpt-6-luna', type: 'DECISION' }])
+  server.asked.splice(0)
+  const images = ['data:image/png;base64,AAEC']
+  await ours.decide!(decideCall('gpt-6-luna', { images }), never)
+  const body = {
+    model: 'gpt-6-luna',
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: images[0] },
+          { type: 'input_text', text: '{"z":1,"10":"ten","2":"two"}' },
+        ],
+      },
+    ],
+    questions: [
+      {
+        type: 'choice',
+        instructions: 'Which?',
+        choices: [{ value: '10' }, { value: '2' }, { value: 'b', description: 'The letter' }, { value: '__proto__' }],
+        name: 'q1',
+      },
+      { type: 'predicate', instructions: 'Is it so?\nTrue: It is', name: 'q2' },
+      {
+        type: 'score',
+        instructions: 'How much?',
+        levels: ['low', 'middle', 'high'].map((description, at) => ({ label: `${at}`, description })),
+        name: 'q3',
+      },
+    ],
+  }
+  // Their client has no method for it yet, but posts anywhere.
+  const theirs = new OpenAI({ apiKey: 'sk-1', baseURL: `${server.url}/v1`, organization: 'org', project: 'proj' })
+  await theirs.post('/decisions', { body })
+  const [one, other] = server.asked.splice(0) as [Asked, Asked]
+  t.same([one.method, one.path], [other.method, other.path])
+  for (const name of ['authorization', 'openai-organization', 'openai-project', 'content-type']) {
+    t.equal(one.headers[name], other.headers[name], name)
+  }
+  t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
+  const only = { type: 'choice', instructions: null, options: [{ label: 'only', description: null }] } as const
+  const { distributions } = await ours.decide!(decideCall('m', { questions: [only] }), never)
+  t.same(distributions, [{ probabilities: [1], reads: 0 }])
+  t.equal(server.asked.length, 0, 'a choice of one is not asked')
 })

@@ -6,6 +6,7 @@ import type { Message } from '../../../core/ports/upstream.ts'
 import openrouter from '../../../plugins/providers/openrouter.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -154,4 +155,60 @@ t.test('asks as the vendor’s own client does', async (t) => {
     t.equal(streams, stream)
     t.same(JSON.parse(one.body.toString()), stream ? { ...asked, stream: true } : asked)
   }
+})
+
+const deciding = (url: string) => ({ ...recording.settings(url), decisions: true })
+
+t.test('decides', (t) =>
+  decides(t, { provider: openrouter, settings: deciding, path: '/api/v1/systemone', answer: systemOneAnswer }),
+)
+
+t.test('asks for decisions as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ path, body }) => ({
+    headers: json,
+    body: path.endsWith('models') ? await vector('openrouter/models.json') : systemOneAnswer(body.toString()),
+  }))
+  const routing = { order: ['TypeSafe'], allow_fallbacks: false }
+  const ours = await provided(t, openrouter, { ...deciding(server.url), routing })
+  t.notOk(ours.chat || ours.embed, 'it does nothing else')
+  t.same(await ours.models(signal), [], 'nor lists anything else')
+  server.asked.splice(0)
+  await ours.decide!(
+    decideCall('typesafe/jev-1.14', {
+      state: 'A state.',
+      questions: [
+        {
+          type: 'choice',
+          instructions: 'Which?',
+          options: [
+            { label: 'b', description: null },
+            { label: 'a', description: ['x'] },
+          ],
+        },
+        { type: 'noul', instructions: null, yes: 'It is', no: null },
+        { type: 'score', instructions: { ask: 1 } as never, levels: ['low', null] },
+      ],
+    }),
+    signal,
+  )
+  const theirs = new OpenRouter({ apiKey: 'sk-or-1', serverURL: `${server.url}/api/v1` })
+  const decisionsRequest = {
+    model: 'typesafe/jev-1.14',
+    state: 'A state.',
+    questions: {
+      q1: { type: 'choice', instructions: 'Which?', criteria: { b: null, a: ['x'] } },
+      q2: { type: 'noul', instructions: '', criteria: { true: 'It is', false: '' } },
+      q3: { type: 'score', instructions: { ask: 1 }, criteria: ['low', '1'] },
+    },
+    provider: { order: ['TypeSafe'], allowFallbacks: false },
+  } as const
+  await theirs.systemOne.create({ decisionsRequest } as never)
+  const [one, other] = server.asked.splice(0) as [Asked, Asked]
+  t.same([one.method, one.path, one.headers.authorization], [other.method, other.path, other.headers.authorization])
+  t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
+  const images = ['data:image/png;base64,AAEC']
+  await ours.decide!(decideCall('m', { state: 5, images }), signal)
+  const { state, images: beside } = JSON.parse(server.asked[0]!.body.toString())
+  t.same(state, [{ type: 'image_url', image_url: { url: images[0] } }, '5'], 'images go into the state')
+  t.equal(beside, undefined)
 })

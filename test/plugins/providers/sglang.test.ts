@@ -4,6 +4,7 @@ import { fold } from '../../../core/inference/fold.ts'
 import sglang from '../../../plugins/providers/sglang.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, decisionsAnswer, systemOneAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -82,5 +83,27 @@ t.test('asks as its documented client does', async (t) => {
     t.equal(one.path, other.path)
     t.equal(one.headers.authorization, other.headers.authorization)
     t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
+  }
+})
+
+for (const [decisions, answer] of [
+  ['systemone', systemOneAnswer],
+  ['decisions', decisionsAnswer],
+] as const) {
+  const settings = (url: string) => ({ ...recording.settings(url), decisions })
+  t.test(`decides by ${decisions}`, (t) => decides(t, { provider: sglang, settings, path: `/v1/${decisions}`, answer }))
+}
+
+t.test('questions have no key that it does not know, and images stand beside the state', async (t) => {
+  const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
+  const it = await provided(t, sglang, { ...recording.settings(server.url), type: 'DECISION', decisions: 'systemone' })
+  t.ok(it.chat, 'and still chats')
+  const images = ['data:image/png;base64,AAEC']
+  await it.decide!(decideCall('m', { images, samples: 2, steps: 2 }), signal)
+  const said = JSON.parse(server.asked[0]!.body.toString())
+  t.same(Object.keys(said), ['model', 'state', 'questions', 'images'])
+  t.same(said.images, images)
+  for (const question of Object.values<object>(said.questions)) {
+    t.same(Object.keys(question), ['type', 'instructions', 'criteria'])
   }
 })

@@ -10,11 +10,11 @@ import { backend, provided } from '../../fakes/stage.ts'
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 const settings = (url: string) => ({ apiKey: 'ts-1', baseUrl: `${url}/` })
-const chats = Object.fromEntries(Object.keys(upstream.contract).map((sentence) => [sentence, 'it decides and never chats']))
-
-t.test('contract', (t) =>
-  conform(t, upstream.contract, () => Promise.reject(new Error('nothing to stage')), chats),
+const chats = Object.fromEntries(
+  Object.keys(upstream.contract).map((sentence) => [sentence, 'it decides and never chats']),
 )
+
+t.test('contract', (t) => conform(t, upstream.contract, () => Promise.reject(new Error('nothing to stage')), chats))
 
 t.test('decides', (t) => decides(t, { provider: typesafe, settings, path: '/v1/systemone', answer: systemOneAnswer }))
 
@@ -30,8 +30,12 @@ t.test('models', async (t) => {
   const client = new TypeSafeClient({ apiKey: 'ts-1', baseURL: server.url })
   await client.models.list()
   const [one, other] = server.asked
-  t.same([one!.method, one!.path, one!.headers.authorization], [other!.method, other!.path, other!.headers.authorization])
-  for (body of [{}, { models: {} }, { models: [null] }, { models: [{ id: 'x' }] }]) await t.rejects(it.models(signal), UpstreamFailed)
+  t.same(
+    [one!.method, one!.path, one!.headers.authorization],
+    [other!.method, other!.path, other!.headers.authorization],
+  )
+  for (body of [{}, { models: {} }, { models: [null] }, { models: [{ id: 'x' }] }])
+    await t.rejects(it.models(signal), UpstreamFailed)
 })
 
 t.test('asks as the vendor’s own client does', async (t) => {
@@ -75,7 +79,10 @@ t.test('asks as the vendor’s own client does', async (t) => {
 
 t.test('images go by name, and the state mentions each', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
-  const it = await provided(t, typesafe, { ...settings(server.url), headers: { 'typesafe-danger-zone-long-context': 'true' } })
+  const it = await provided(t, typesafe, {
+    ...settings(server.url),
+    headers: { 'typesafe-danger-zone-long-context': 'true' },
+  })
   const images = ['data:image/png;base64,AAEC', 'data:image/jpeg;base64,/9j/']
   await it.decide!(decideCall('m', { images, state: 'A state.' }), signal)
   const { headers, body } = server.asked[0]!
@@ -95,7 +102,10 @@ t.test('two digits are enough, as they round', async (t) => {
   const body = JSON.stringify({ answers: { q1: { type: 'choice', choice: '10', probabilities, confidence: 0 } } })
   const server = await backend(t, () => ({ headers: json, body: body }))
   const it = await provided(t, typesafe, settings(server.url))
-  const { distributions, usage } = await it.decide!(decideCall('m', { questions: decideCall('m').questions.slice(0, 1) }), signal)
+  const { distributions, usage } = await it.decide!(
+    decideCall('m', { questions: decideCall('m').questions.slice(0, 1) }),
+    signal,
+  )
   t.ok(Math.abs(distributions[0]!.probabilities.reduce((sum, it) => sum + it) - 1) < 1e-12)
   t.same(usage, { input: 0, output: 0, estimated: true })
 })

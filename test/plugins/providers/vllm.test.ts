@@ -4,6 +4,7 @@ import { fold } from '../../../core/inference/fold.ts'
 import vllm from '../../../plugins/providers/vllm.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -94,4 +95,61 @@ t.test('asks as its documented client does', async (t) => {
     t.equal(one.headers.authorization, other.headers.authorization)
     t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
   }
+})
+
+t.test('decides', (t) =>
+  decides(t, {
+    provider: vllm,
+    settings: (url) => ({ ...recording.settings(url), decisions: 'decisions' }),
+    path: '/v1/decisions',
+    answer: decisionsAnswer,
+  }),
+)
+
+t.test('decides by the tokens of the answers alone', async (t) => {
+  const vocabulary = ['A', 'B', 'C', 'D', ' A', 'a', 'yes', ' Yes', 'no', 'No', '0', '1', '2']
+  const server = await backend(t, ({ path, body }) => {
+    const said = JSON.parse(body.toString())
+    if (path === '/tokenize') {
+      const at = vocabulary.indexOf(said.prompt)
+      return { headers: json, body: JSON.stringify({ tokens: at < 0 ? [90, 91] : [at], count: at < 0 ? 2 : 1 }) }
+    }
+    const each = (said.logprob_token_ids as number[]).map((id, at, all) => ({
+      token: vocabulary[id],
+      logprob: Math.log((0.9 * (at + 1)) / ((all.length * (all.length + 1)) / 2)),
+    }))
+    const logprobs = { content: [{ ...each[0], top_logprobs: each }] }
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'A' }, finish_reason: 'length', logprobs }]
+    const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 }
+    return {
+      headers: json,
+      body: JSON.stringify({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage }),
+    }
+  })
+  const it = await provided(t, vllm, { ...recording.settings(server.url), decisions: 'tokens' })
+  const { distributions, engine } = await it.decide!(decideCall('m'), signal)
+  t.equal(engine, 'logprobs')
+  const asked = server.asked
+    .filter(({ path }) => path === '/v1/chat/completions')
+    .map(({ body }) => JSON.parse(body.toString()))
+  const named = asked.map(({ logprob_token_ids }) =>
+    logprob_token_ids
+      .map((id: number) => vocabulary[id])
+      .sort()
+      .join(','),
+  )
+  t.same(named.sort(), ['0,1,2', ' A,A,B,C,D,a', ' Yes,No,no,yes'].sort())
+  t.match(asked[0], { max_tokens: 1, temperature: 0, logprobs: true, top_logprobs: 20 })
+  const [, , score] = distributions
+  t.ok(
+    score!.probabilities.every((p, at) => Math.abs(p - (at + 1) / 6) < 1e-12),
+    `${score!.probabilities}`,
+  )
+  for (const { labelMass, truncated } of distributions) {
+    t.ok(Math.abs(labelMass! - 0.9) < 1e-12)
+    t.equal(truncated, false)
+  }
+  const before = server.asked.length
+  await it.decide!(decideCall('m'), signal)
+  t.equal(server.asked.length, before + 3, 'tokens are looked up once')
 })

@@ -1,0 +1,83 @@
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import { createInterface } from 'node:readline'
+import { Aborted, BadRequest, Expired, NotFound, TooMany, Unavailable } from '../../core/errors.ts'
+import type { Enclave, SealedReply, Trailer } from '../../core/ports/enclave.ts'
+
+export interface Tls {
+  readonly ca: Buffer
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+const errors: Readonly<Record<string, new (message: string, facts: { validator: Record<string, string> | null }) => Error>> = {
+  BadRequest,
+  Expired,
+  NotFound,
+  TooMany,
+}
+
+/** The gateway's end of the line to one confidential process: a unix socket, or TCP with both sides proven. */
+export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
+  const unix = at.startsWith('/')
+  const agent = unix ? new Agent({ keepAlive: true }) : new TlsAgent({ keepAlive: true, ...tls })
+  const where: RequestOptions = unix ? { socketPath: at } : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
+  const send = unix ? request : tlsRequest
+
+  const ask = (method: string, path: string, body: string | null, signal: AbortSignal): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const asked = send({ ...where, agent, method, path: `/${path}`, signal }, resolve)
+      asked.once('error', (cause) => reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause, retryAfter: 1000 })))
+      asked.end(body ?? undefined)
+    })
+
+  const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
+    const read = createInterface({ input: answer, crlfDelay: Infinity })[Symbol.asyncIterator]()
+    if (answer.statusCode === 200) return read
+    const said = JSON.parse(String((await read.next()).value)) as { name: string; message: string; validator: Record<string, string> | null }
+    const known = errors[said.name]
+    throw known === undefined ? new Unavailable() : new known(said.message, { validator: said.validator })
+  }
+
+  const one = async <T>(method: string, path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
+    const read = await lines(await ask(method, path, null, signal))
+    return JSON.parse(String((await read.next()).value)) as T
+  }
+
+  return {
+    keys: () => one('GET', 'keys'),
+    attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
+    models: (signal) => one('GET', 'models', signal),
+    async handle(route, sealed, grant, signal) {
+      const answer = await ask('POST', `handle/${route}`, JSON.stringify({ sealed, grant }), signal)
+      const read = await lines(answer)
+      const first = await read.next()
+      if (first.done) throw new Unavailable()
+      const reply = JSON.parse(first.value) as SealedReply
+      return reply.kind === 'body' ? reply : framesOf(read, answer, signal)
+    },
+    dispose: () => agent.destroy(),
+  }
+}
+
+/** Frames until the trailer; a line that breaks off before it is a fault. */
+const framesOf = (read: AsyncIterator<string>, answer: IncomingMessage, signal: AbortSignal): SealedReply => {
+  let tell: (trailer: Trailer) => void = () => {}
+  const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
+  const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
+  async function* frames() {
+    try {
+      for (;;) {
+        const { done, value } = await read.next()
+        if (signal.aborted) throw new Aborted()
+        if (done) throw new Unavailable()
+        if (value.startsWith('{')) return tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+        yield value
+      }
+    } finally {
+      tell(lost)
+      answer.destroy()
+    }
+  }
+  return { kind: 'frames', frames: frames(), trailer }
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Config } from './config.ts'
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** JSON with sorted keys and no space, as RFC 8785 has it for the strings, whole numbers and booleans of a manifest. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).filter(([, it]) => it !== undefined)
+  return `{${fields
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, it]) => `${JSON.stringify(name)}:${canonical(it)}`)
+    .join()}}`
+}
+
+/** What runs inside, in one digest: the package, its configuration, the hosts that it talks to, and its models. */
+export const releaseDigest = async (config: Config): Promise<Uint8Array> => {
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const providers = Object.values(config.enclave.providers ?? config.providers)
+  const manifest = {
+    version,
+    configuration: sha256(canonical(config)),
+    egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
+    models: Object.keys(config.models).sort(),
+  }
+  return new Uint8Array(createHash('sha256').update(canonical(manifest)).digest())
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot'
+import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { BadRequest } from '../../core/errors.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Upstream, type Model, type Spoken, type TranscribeCall, type Transcript } from '../../core/ports/upstream.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Word {
+  readonly word?: string
+  readonly punctuated_word?: string
+  readonly transcript?: string
+  readonly start?: number
+  readonly end?: number
+  readonly confidence?: number
+  readonly speaker?: number
+}
+
+const spoken = ({ word, punctuated_word, transcript, start, end, confidence, speaker }: Word): Spoken => ({
+  text: transcript ?? punctuated_word ?? word ?? '',
+  start: start ?? 0,
+  end: end ?? 0,
+  ...(speaker !== undefined && { speaker }),
+  ...(confidence !== undefined && { confidence }),
+})
+
+interface Results {
+  readonly channels?: readonly {
+    readonly detected_language?: string
+    readonly alternatives?: readonly { readonly transcript?: string; readonly words?: readonly Word[] }[]
+  }[]
+  readonly utterances?: readonly Word[]
+}
+
+const transcriptOf = (native: Fields, language: string | null): Transcript => {
+  const { metadata, results } = native as { metadata?: { duration?: number }; results?: Results }
+  const channel = results?.channels?.[0]
+  const heard = channel?.alternatives?.[0]
+  if (!metadata || typeof heard?.transcript !== 'string') throw garbled('No transcript in the answer')
+  return {
+    text: heard.transcript,
+    language: channel?.detected_language ?? language,
+    duration: metadata.duration ?? null,
+    segments: (results?.utterances ?? []).map(spoken),
+    words: (heard.words ?? []).map(spoken),
+    native,
+  }
+}
+
+const queryOf = ({ model, language, diarize, smartFormat }: TranscribeCall, own: Fields): URLSearchParams =>
+  new URLSearchParams({
+    model,
+    ...(language === undefined ? { detect_language: 'true' } : { language }),
+    punctuate: 'true',
+    utterances: 'true',
+    paragraphs: 'true',
+    ...(diarize && { diarize: 'true' }),
+    ...(smartFormat && { smart_format: 'true' }),
+    ...(own as Record<string, string>),
+  })
+
+export default plugin({
+  port: Upstream,
+  name: 'deepgram',
+  settings: v.strictObject({
+    apiKey: v.pipe(v.string(), v.minLength(1)),
+    baseUrl: v.optional(BaseUrl, 'https://api.deepgram.com/v1'),
+    /** More parameters of every request. By default nothing that is heard may serve their training. */
+    query: v.optional(v.record(v.string(), v.string()), { mip_opt_out: 'true' }),
+  }),
+  needs: { fetch: Fetch, clock: Clock },
+  create: ({ fetch, clock }, { apiKey, baseUrl, query }, name): Upstream => {
+    const headers = { authorization: `Token ${apiKey}` }
+
+    return {
+      name,
+
+      async models(signal) {
+        const answer = await fetch.upstream(`${baseUrl}/models`, { method: 'GET', headers, signal })
+        const { stt } = await readObject(await accepted(answer, clock))
+        if (!Array.isArray(stt)) throw garbled('No list of models')
+        // Each stands there once a version and a set of languages.
+        const ids = new Set(
+          stt.filter(({ batch }) => batch !== false).map((it) => String(it.canonical_name ?? it.name)),
+        )
+        return [...ids].map((id): Model => ({ id, type: 'AUDIO_TRANSCRIPTION' }))
+      },
+
+      async transcribe(call, signal) {
+        if (call.translate) throw new BadRequest('The model does not translate')
+        const { mime, bytes } = call.audio
+        const answer = await fetch.upstream(`${baseUrl}/listen?${queryOf(call, query)}`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': mime.replace(/[^\w!#$&^.+/;= -]/g, '') },
+          body: bytes,
+          signal,
+        })
+        return transcriptOf(await readObject(await accepted(answer, clock)), call.language ?? null)
+      },
+    }
+  },
+})

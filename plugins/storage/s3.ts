@@ -1,0 +1,333 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { BadRequest, Unavailable, UpstreamFailed } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/inference/signals.ts'
+import { plugin } from '../../core/plugin.ts'
+import { BlobStore } from '../../core/ports/blob-store.ts'
+import { Clock, Fetch, Log, Random, type Answer } from '../../core/ports/host.ts'
+
+interface Step {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  /** None for the bucket itself. */
+  readonly key?: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Piece
+}
+
+interface Piece {
+  readonly bytes: Uint8Array
+  readonly sha256: string
+  readonly md5: Buffer
+}
+
+interface Said {
+  /** What it refused with, when that was among what the question allows. */
+  readonly code: string | null
+  readonly body: Buffer
+  readonly header: Answer['header']
+}
+
+const day = 24 * 60 * 60 * 1000
+/** What is put in one request, and the size of the parts of what is longer; S3 wants at least 5 MiB. */
+const most = 8 * 1024 * 1024
+/** What `get` has in hand before it answers: a small file takes one request. */
+const ahead = 64 * 1024
+const tries = 3
+const segment = /^(?!\.\.?$)[\w.-]+$/
+const nothing = createHash('sha256').digest('hex')
+const never = new AbortController().signal
+/** A 400, and yet a matter of luck. */
+const unlucky = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
+
+const isOurs = (path: string) => path.length <= 1024 && path.split('/').every((it) => segment.test(it))
+
+const keyOf = (path: string): string => {
+  if (!isOurs(path)) throw new BadRequest('Invalid path')
+  return path
+}
+
+const elements = (xml: Buffer | string, name: string) =>
+  [...xml.toString().matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((it) =>
+    it[1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+  )
+const element = (xml: Buffer | string, name: string) => elements(xml, name)[0] ?? null
+
+const asUnavailable = (cause: unknown) => new Unavailable(undefined, { cause })
+/** Only the code: the text of a refusal quotes the request. */
+const refusal = (code: string) => asUnavailable(Object.assign(new Error('S3 refused'), { code }))
+
+const piece = (bytes: Uint8Array): Piece => ({
+  bytes,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+  md5: createHash('md5').update(bytes).digest(),
+})
+
+/** Cuts a source into parts, in two rooms that take turns: a part holds until the one after the next is asked for. */
+const cut = async function* (
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Piece & { readonly last: boolean }> {
+  const source = bytes[Symbol.asyncIterator]()
+  const rooms = [Buffer.alloc(0), Buffer.alloc(0)]
+  let over: Uint8Array = new Uint8Array()
+  let ended = false
+  try {
+    for (let turn = 0; !ended; turn ^= 1) {
+      const [sha256, md5] = [createHash('sha256'), createHash('md5')]
+      let room = rooms[turn]!
+      let size = 0
+      for (;;) {
+        const chunk = over.subarray(0, most - size)
+        if (size + chunk.length > room.length) {
+          const larger = Buffer.allocUnsafeSlow(Math.min(most, Math.max(size + chunk.length, 2 * room.length, ahead)))
+          room.copy(larger, 0, 0, size)
+          rooms[turn] = room = larger
+        }
+        room.set(chunk, size)
+        sha256.update(chunk)
+        md5.update(chunk)
+        size += chunk.length
+        over = over.subarray(chunk.length)
+        if (over.length > 0) break
+        const step = await unlessAborted(source.next(), signal)
+        if ((ended = step.done === true)) break
+        over = step.value
+      }
+      yield { bytes: room.subarray(0, size), sha256: sha256.digest('hex'), md5: md5.digest(), last: ended }
+    }
+  } finally {
+    // Not awaited: a source that is stuck would never answer.
+    if (!ended) source.return?.().catch(() => {})
+  }
+}
+
+/** One bucket, behind anything that speaks S3. What is being put is not there until S3 has all of it and the checksums agree. */
+export default plugin({
+  port: BlobStore,
+  name: 's3',
+  settings: v.strictObject({
+    bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/)),
+    region: v.optional(v.pipe(v.string(), v.minLength(1)), 'us-east-1'),
+    /** Absent: Amazon's, of the region. */
+    endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\/[^?#]+$/))),
+    /** Where the bucket stands; by default in the path of an endpoint, and in the host at Amazon. */
+    addressing: v.optional(v.picklist(['path', 'host'])),
+    accessKeyId: v.pipe(v.string(), v.minLength(1)),
+    secretAccessKey: v.pipe(v.string(), v.minLength(1)),
+    sessionToken: v.optional(v.pipe(v.string(), v.minLength(1))),
+    /** Ms without an answer, or without more of one, after which S3 counts as down. */
+    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 15_000),
+  }),
+  needs: { fetch: Fetch, clock: Clock, random: Random, log: Log },
+  create: ({ fetch, clock, random, log }, { bucket, region, endpoint, addressing, patience, ...keys }): BlobStore => {
+    const { protocol, host, pathname } = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
+    const base = `${host}${pathname.replace(/\/$/, '')}`
+    const inHost = (addressing ?? (endpoint ? 'path' : 'host')) === 'host'
+    const top = `${protocol}//${inHost ? `${bucket}.${base}` : `${base}/${bucket}`}`
+    const { accessKeyId, secretAccessKey, sessionToken } = keys
+    const session = sessionToken ? { sessionToken } : {}
+    const identity = { accessKeyId, secretAccessKey, ...session, service: 's3', region, cache: new Map() }
+    let swept: Promise<void> | null = null
+
+    const sign = (
+      { method, key = '', query = {} }: Step,
+      how: { headers?: Record<string, string>; signQuery?: true },
+    ) => {
+      const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
+      const url = `${top}/${key}?${new URLSearchParams(query)}`.replace(/\?$/, '')
+      return new AwsV4Signer({ method, url, ...identity, datetime, ...how }).sign()
+    }
+
+    const once = async (step: Step, signal: AbortSignal): Promise<Answer> => {
+      const { method, body } = step
+      const sums = body && { 'content-md5': body.md5.toString('base64'), 'content-type': 'application/octet-stream' }
+      const { url, headers } = await sign(step, {
+        headers: { ...step.headers, ...sums, 'x-amz-content-sha256': body?.sha256 ?? nothing },
+      })
+      const sent = body ? { body: body.bytes } : {}
+      return fetch.upstream(url.href, { method, headers: Object.fromEntries(headers), ...sent, signal, patience })
+    }
+
+    /** Waits for each chunk only so long; a slow reader is not S3's fault. */
+    const watched = async function* (answer: Answer): AsyncGenerator<Uint8Array> {
+      const body = answer.body[Symbol.asyncIterator]()
+      let ended = false
+      try {
+        for (;;) {
+          const alarm = clock.alarm(patience, answer.discard)
+          const step = await body.next().finally(alarm.off)
+          if ((ended = step.done === true)) return
+          yield step.value
+        }
+      } finally {
+        if (!ended) answer.discard()
+      }
+    }
+
+    /** Every step may be taken twice. A refusal that is not allowed, and that another try does not change, is thrown. */
+    const ask = async (step: Step, signal = never, allowed: readonly string[] = []): Promise<Said> => {
+      const began = clock.now()
+      for (let attempt = 1; ; attempt++) {
+        let fault: unknown
+        try {
+          const answer = await once(step, signal)
+          const { status, header } = answer
+          const chunks: Uint8Array[] = []
+          for await (const chunk of watched(answer)) chunks.push(chunk)
+          const body = Buffer.concat(chunks)
+          const code = /^\w+$/.exec((status >= 300 || step.method === 'POST' ? element(body, 'Code') : null) ?? '')?.[0]
+          if (status < 300 && code === undefined) return { code: null, body, header }
+          const why = code ?? `${status}`
+          if (allowed.includes(why)) return { code: why, body, header }
+          fault = refusal(why)
+          if (status >= 300 && status < 500 && ![408, 429].includes(status) && !unlucky.includes(why)) throw fault
+        } catch (it) {
+          if (signal.aborted) throw signal.reason
+          if (!(it instanceof UpstreamFailed)) throw it
+          fault = asUnavailable(it)
+        }
+        if (attempt === tries || clock.now() - began >= patience) throw fault
+        await clock.sleep(4 ** attempt * 25 * (1 + random.fraction()), signal)
+      }
+    }
+
+    /** Gives S3's tag. Where that is the MD5 of what it has, it must be ours. */
+    const store = async (key: string, body: Piece, query: Step['query'] = {}, signal: AbortSignal): Promise<string> => {
+      const { header } = await ask({ method: 'PUT', key, query, body }, signal)
+      const tag = (header('etag') ?? '').replaceAll('"', '')
+      const plain = (header('x-amz-server-side-encryption') ?? 'AES256') === 'AES256'
+      if (plain && /^[0-9a-f]{32}$/.test(tag) && tag !== body.md5.toString('hex')) throw refusal('OtherBytes')
+      return tag
+    }
+
+    const abandon = (key: string, uploadId: string) =>
+      ask({ method: 'DELETE', key, query: { uploadId } }, never, ['NoSuchUpload', '404'])
+
+    /** Uploads of a process that died; a day is longer than any. */
+    const sweep = async () => {
+      const { body } = await ask({ method: 'GET', query: { uploads: '' } })
+      for (const upload of body.toString().split('<Upload>').slice(1)) {
+        const [key, id, since] = ['Key', 'UploadId', 'Initiated'].map((name) => element(upload, name))
+        if (key && id && isOurs(key) && Date.parse(since ?? '') < clock.now() - day) await abandon(key, id)
+      }
+    }
+
+    /** The first bytes from `start` on, and of what they are. */
+    const open = async (key: string, start: number, end: number, signal?: AbortSignal) => {
+      const range = `bytes=${start}-${Math.max(start, Math.min(end, start + ahead) - 1)}`
+      const allowed = ['NoSuchKey', '404', 'InvalidRange', '416']
+      const { code, body, header } = await ask({ method: 'GET', key, headers: { range } }, signal, allowed)
+      if (code === 'NoSuchKey' || code === '404') return null
+      const size = code ? 0 : Number(/^bytes \d+-\d+\/(\d+)$/.exec(header('content-range') ?? '')?.[1])
+      if (Number.isNaN(size)) throw refusal('NoRanges')
+      return { past: code !== null, size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
+    }
+
+    /** Goes on where a broken answer ended, as long as it is the same file. */
+    const read = async function* (key: string, tag: string, start: number, end: number, signal = never) {
+      for (let at = start, stuck = 0; at < end; stuck++) {
+        try {
+          const headers = { range: `bytes=${at}-${end - 1}`, 'if-match': tag }
+          const answer = await once({ method: 'GET', key, headers }, signal)
+          if (answer.status !== 206) answer.discard()
+          if ([404, 412].includes(answer.status)) throw new Unavailable('The file was replaced while it was read')
+          if (answer.status !== 206) throw new UpstreamFailed(undefined, { answered: answer.status })
+          for await (const chunk of watched(answer)) {
+            at += chunk.length
+            stuck = 0
+            yield chunk
+          }
+        } catch (fault) {
+          if (signal.aborted) throw signal.reason
+          if (!(fault instanceof UpstreamFailed)) throw fault
+          if (stuck === tries) throw asUnavailable(fault)
+        }
+        if (at < end) await clock.sleep(50 * (1 + random.fraction()), signal)
+      }
+    }
+
+    /** The answer to the last step may be lost: then what is there by now tells. */
+    const complete = async (key: string, uploadId: string, tags: readonly string[], signal: AbortSignal) => {
+      const list = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>"${tag}"</ETag></Part>`).join('')
+      const body = piece(Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`))
+      const { code } = await ask({ method: 'POST', key, query: { uploadId }, body }, signal, ['NoSuchUpload'])
+      if (code === null) return
+      const all = createHash('md5')
+        .update(Buffer.from(tags.join(''), 'hex'))
+        .digest('hex')
+      if ((await open(key, 0, 1, signal))?.tag !== `"${all}-${tags.length}"`) throw refusal(code)
+    }
+
+    return {
+      async put(path, bytes, signal = never) {
+        const key = keyOf(path)
+        signal.throwIfAborted()
+        const tags: string[] = []
+        let size = 0
+        let uploadId: string | null = null
+        let sending: Promise<unknown> = Promise.resolve()
+        try {
+          for await (const part of cut(bytes, signal)) {
+            await sending
+            size += part.bytes.length
+            if (part.last && !uploadId) await store(key, part, {}, signal)
+            if (part.last && !uploadId) return { size }
+            if (!uploadId) {
+              swept ??= sweep().catch((cause) => log.error('s3.sweep', {}, cause))
+              uploadId = element((await ask({ method: 'POST', key, query: { uploads: '' } }, signal)).body, 'UploadId')
+            }
+            if (!uploadId) throw refusal('NoUpload')
+            const query = { partNumber: `${tags.length + 1}`, uploadId }
+            sending = store(key, part, query, signal).then((tag) => tags.push(tag))
+            // Heard at the next turn; until then it must not count as unheard.
+            sending.catch(() => {})
+          }
+          await sending
+          await complete(key, uploadId!, tags, signal)
+          return { size }
+        } catch (fault) {
+          await sending.catch(() => {})
+          // What led here counts; an upload that can't be given up now is swept another day.
+          if (uploadId) await abandon(key, uploadId).catch((cause) => log.error('s3.abandon', {}, cause))
+          throw fault
+        }
+      },
+      async get(path, range, signal) {
+        const key = keyOf(path)
+        const start = range?.start ?? 0
+        const to = (range?.end ?? Infinity) + 1
+        const found = await open(key, start, to, signal)
+        if (!found) return null
+        const { past, tag, body } = found
+        // S3 need not say the size of what ends before the range.
+        const size = past && start > 0 ? ((await open(key, 0, 1, signal))?.size ?? 0) : found.size
+        const bytes = async function* () {
+          if (body.length > 0) yield body
+          yield* read(key, tag, start + body.length, Math.min(size, to), signal)
+        }
+        return { size, bytes: bytes() }
+      },
+      async remove(path) {
+        await ask({ method: 'DELETE', key: keyOf(path) }, never, ['NoSuchKey', '404'])
+      },
+      async *list(prefix) {
+        // Nothing of ours begins otherwise, and S3 need not understand it.
+        if (!/^[\w./-]*$/.test(prefix)) return
+        for (let more: {} | null = {}; more;) {
+          const { body } = await ask({ method: 'GET', query: { 'list-type': '2', prefix, ...more } })
+          for (const key of elements(body, 'Key')) if (isOurs(key)) yield key
+          const token = element(body, 'IsTruncated') === 'true' && element(body, 'NextContinuationToken')
+          more = token ? { 'continuation-token': token } : null
+        }
+      },
+      /** S3 signs none for more than seven days. */
+      async link(path, ttl) {
+        const seconds = Math.max(1, Math.min(7 * 24 * 60 * 60, Math.ceil(ttl / 1000)))
+        const query = { 'X-Amz-Expires': `${seconds}` }
+        return (await sign({ method: 'GET', key: keyOf(path), query }, { signQuery: true })).url.href
+      },
+    }
+  },
+})

@@ -1,0 +1,203 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import * as v from 'valibot'
+import { memory } from '../adapters/memory/index.ts'
+import { checkedConfig } from '../adapters/production/config.ts'
+import { production } from '../adapters/production/index.ts'
+import { scopes } from '../core/access/caller.ts'
+import { sentences } from '../core/client/error.ts'
+import { catalogue } from '../core/enclave/catalogue.ts'
+import { documents } from '../core/http/documents.ts'
+import { Metrics, metrics } from '../core/http/metrics.ts'
+import { use } from '../core/plugin.ts'
+import { table } from '../core/routes/table.ts'
+import { SettingsShape, surfaces } from '../core/settings.ts'
+import useLite from '../plugins/providers/use-lite.ts'
+import { pages } from './docs.ts'
+import { configurationRows } from './docs/configuration.ts'
+import { meanings } from './docs/meanings.ts'
+import { running } from './environments.ts'
+import { made } from './helpers.ts'
+
+const found = async (folder: string) => (await readdir(folder, { recursive: true })).map((file) => join(folder, file))
+const files = ['README.md', 'SECURITY.md', ...(await found('docs')).filter((file) => file.endsWith('.md'))].sort()
+const texts = new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, 'utf8')] as const)))
+const generated = await pages()
+const exists = (path: string) =>
+  readFile(path).then(
+    () => true,
+    (fault) => fault.code === 'EISDIR',
+  )
+
+interface Block {
+  readonly language: string
+  readonly text: string
+  /** What the comment in front of it says of it. */
+  readonly mark: string | null
+}
+
+const blocksOf = (text: string): readonly Block[] =>
+  [...text.matchAll(/(?:^<!-- (.+) -->\n)?^```(\w*)\n([\s\S]*?)\n```$/gm)].map(([, mark, language, text]) => ({
+    language: language!,
+    text: text!,
+    mark: mark ?? null,
+  }))
+
+const marked = (mark: string) =>
+  files.flatMap((file) =>
+    blocksOf(texts.get(file)!)
+      .filter((it) => it.mark === mark)
+      .map(({ text }) => ({ file, text })),
+  )
+
+/** The prose, without blocks of code and the names of files that are to be written. */
+const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^`[^`]+`:$/gm, '')
+
+const settings = v.parse(SettingsShape, {})
+const routes = [...table([...surfaces]), ...documents([], settings)]
+const isRoute = (method: string | null, path: string) =>
+  routes.some((route) => {
+    const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    return (
+      (method === null || route.method === method) && pattern.test(path.replace(/[?#].*$/, '').replace(/\{\w+\}/g, 'x'))
+    )
+  })
+
+t.test('made pages are up to date: npm run docs', async (t) => {
+  for (const [path, text] of Object.entries(generated))
+    t.equal(await readFile(path, 'utf8').catch(() => ''), text, path)
+})
+
+t.test('every setting has a meaning, and every meaning a setting', async (t) => {
+  t.same(
+    Object.keys(meanings).sort(),
+    configurationRows()
+      .map(({ path }) => path)
+      .sort(),
+  )
+})
+
+t.test('links lead somewhere', async (t) => {
+  const slug = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-')
+  const anchors = (text: string) => [...proseOf(text).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => slug(heading!))
+  let seen = 0
+  for (const [file, text] of texts) {
+    for (const [, target] of proseOf(text).matchAll(/\]\(([^)]+)\)/g)) {
+      if (/^https?:/.test(target!)) continue
+      seen++
+      const [path, anchor] = target!.split('#')
+      const to = path === '' ? file : normalize(join(dirname(file), path!))
+      if (!(await exists(to))) t.fail(`${file}: ${target}`)
+      else if (anchor !== undefined && !anchors(await readFile(to, 'utf8')).includes(anchor))
+        t.fail(`${file}: ${target}`)
+    }
+  }
+  t.ok(seen > 30, `${seen} links`)
+})
+
+t.test('code that is said to be from a file is in that file', async (t) => {
+  let seen = 0
+  for (const [file, text] of texts) {
+    for (const { mark, text: code } of blocksOf(text)) {
+      const from = mark === null ? null : /^from (\S+)$/.exec(mark)?.[1]
+      if (!from) continue
+      seen++
+      // Files within a template have their backslashes doubled.
+      const source = (await readFile(from, 'utf8')).replaceAll('\\\\', '\\')
+      t.ok(source.includes(code), `${file}: ${from}`)
+    }
+  }
+  t.ok(seen >= 8, `${seen} blocks`)
+})
+
+t.test('paths, routes and commands that are named exist', async (t) => {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const main = await readFile('adapters/production/main.ts', 'utf8')
+  const named = { file: 0, route: 0, command: 0 }
+  const check = (kind: keyof typeof named, ok: boolean, what: string) => {
+    named[kind]++
+    if (!ok) t.fail(what)
+  }
+  for (const [file, text] of texts) {
+    for (const [, code] of proseOf(text).matchAll(/`([^`\n]+)`/g)) {
+      const path = /^(?:core|plugins|adapters|examples|test|docs)\/[\w./-]+$/.exec(code!)?.[0]
+      if (path !== undefined && !/NNNN/.test(path)) check('file', await exists(path), `${file}: ${path}`)
+      const [, method, route] = /^(GET|POST|PATCH|DELETE) (\/\S*)/.exec(code!) ?? []
+      if (route !== undefined) check('route', isRoute(method!, route), `${file}: ${code}`)
+      else if (/^\/[a-z]+(\/[a-z0-9/]+)?$/.test(code!)) check('route', isRoute(null, code!), `${file}: ${code}`)
+    }
+    for (const [, script] of text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )\w+)/g)) {
+      check('command', scripts[script!] !== undefined, `${file}: npm ${script}`)
+    }
+    for (const [, program] of text.matchAll(/\bnode dist\/(\S+)\.js\b/g)) {
+      check('command', await exists(`${program}.ts`), `${file}: ${program}`)
+    }
+    for (const [, command] of text.matchAll(/`sealgate (\w+)/g)) {
+      check('command', command === 'listening' || main.includes(`async ${command}(`), `${file}: sealgate ${command}`)
+    }
+    for (const { text: code } of blocksOf(text)) {
+      for (const [, path] of code.matchAll(/^curl .*?https?:\/\/[^/\s]+(\/\S*)/gm)) {
+        check('route', isRoute(/ -d | -X POST/.test(code) ? 'POST' : 'GET', path!), `${file}: ${path}`)
+      }
+    }
+  }
+  t.ok(named.file > 30 && named.route > 15 && named.command > 8, JSON.stringify(named))
+})
+
+t.test('configurations stand up to the boot', async (t) => {
+  const env = new Proxy({}, { get: () => 'https://host.invalid' })
+  const all = marked('checked as configuration')
+  t.ok(all.length >= 2)
+  for (const { file, text } of all) {
+    await t.resolves(async () => production(checkedConfig(JSON.parse(text), env), t.testdir()), file)
+  }
+  for (const [file, text] of texts) {
+    for (const { language, text: code } of blocksOf(text)) if (language === 'json') t.ok(JSON.parse(code), file)
+  }
+})
+
+t.test('the lists of words are whole', async (t) => {
+  const says = (file: string, words: readonly string[]) => {
+    for (const word of words) if (!texts.get(file)!.includes(word)) t.fail(`${file} does not say ${word}`)
+  }
+  for (const [code, { status, message }] of Object.entries(catalogue)) {
+    says('docs/errors.md', [`| \`${code}\` | ${status} | ${message} |`])
+  }
+  for (const [fault, sentence] of Object.entries(sentences)) says('docs/errors.md', [`| \`${fault}\` | ${sentence} |`])
+  const measured = made(Metrics, use(metrics))
+    .registry.getMetricsAsArray()
+    .map(({ name }) => `| \`${name}\` |`)
+  t.ok(measured.length > 0)
+  says('docs/operations.md', measured)
+  says(
+    'docs/security.md',
+    scopes.map((scope) => `\`${scope}\``),
+  )
+  const sources = [...(await found('core')), ...(await found('adapters'))].filter((file) => file.endsWith('.ts'))
+  const events = (await Promise.all(sources.map((file) => readFile(file, 'utf8')))).flatMap((text) =>
+    [...text.matchAll(/\blog\.(?:info|warn|error)\('([\w.]+)'/g)].map(([, event]) => `\`${event}\``),
+  )
+  t.ok(events.length > 5)
+  says('docs/operations.md', events)
+})
+
+t.test('the answer in the README is the real one', async (t) => {
+  const [asked] = marked('checked as request')
+  const [shown] = marked('checked as answer')
+  const body = / -d '([\s\S]*)'/.exec(asked!.text)![1]!
+  const it = await running(t, { ...memory(), upstreams: [use(useLite)] })
+  const answer = await it.call('POST', '/compat/v1/decision', body)
+  t.equal(answer.status, 200)
+  // Processors differ in the last digits.
+  const plain = (json: string) =>
+    JSON.parse(json, (key, value) =>
+      key === 'timing_ms' ? 0 : typeof value === 'number' ? Number(value.toFixed(4)) : value,
+    )
+  t.same(plain(await answer.text()), plain(shown!.text))
+})
