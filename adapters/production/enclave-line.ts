@@ -1,7 +1,8 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { createInterface } from 'node:readline'
-import { Aborted, BadRequest, Expired, NotFound, TooMany, Unavailable } from '../../core/errors.ts'
+import { pipeline } from 'node:stream/promises'
+import { Aborted, BadRequest, Expired, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
 import type { Enclave, SealedReply, Trailer } from '../../core/ports/enclave.ts'
 
 export interface Tls {
@@ -14,6 +15,7 @@ const errors: Readonly<Record<string, new (message: string, facts: { validator: 
   BadRequest,
   Expired,
   NotFound,
+  TooLarge,
   TooMany,
 }
 
@@ -24,11 +26,18 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const where: RequestOptions = unix ? { socketPath: at } : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
-  const ask = (method: string, path: string, body: string | null, signal: AbortSignal): Promise<IncomingMessage> =>
+  const ask = (
+    method: string,
+    path: string,
+    body: string | AsyncIterable<Uint8Array> | null,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const asked = send({ ...where, agent, method, path: `/${path}`, signal }, resolve)
+      const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal }, resolve)
       asked.once('error', (cause) => reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause, retryAfter: 1000 })))
-      asked.end(body ?? undefined)
+      if (body === null || typeof body === 'string') asked.end(body ?? undefined)
+      else pipeline(body, asked).catch(reject)
     })
 
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
@@ -49,7 +58,10 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
     async handle(route, sealed, grant, signal) {
-      const answer = await ask('POST', `handle/${route}`, JSON.stringify({ sealed, grant }), signal)
+      const body = Symbol.asyncIterator in sealed ? (sealed as AsyncIterable<Uint8Array>) : JSON.stringify(sealed)
+      const large = typeof body !== 'string' && { large: 'yes' }
+      const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...large }
+      const answer = await ask('POST', `handle/${route}`, body, signal, headers)
       const read = await lines(answer)
       const first = await read.next()
       if (first.done) throw new Unavailable()

@@ -74,7 +74,8 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
     models: async (signal) => (await chosen(undefined)).line.models(signal),
     async handle(route, sealed, grant, signal) {
-      const kid = sealed['enclaveKid'] ?? sealed['enclave_kid']
+      const fields = Symbol.asyncIterator in sealed ? {} : (sealed as Readonly<Record<string, unknown>>)
+      const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid
       const up = await healthy()
       let holder = up.filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
       if (holder.length === 0) {
@@ -91,8 +92,9 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
           signal.throwIfAborted()
           if (error instanceof Unavailable) member.asked = clock.now() - patience
           // A failed opening records nothing, so the next one may try.
+          const again = !(Symbol.asyncIterator in sealed)
           const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
-          if (!other || !(error instanceof GatewayError)) throw error
+          if (!again || !other || !(error instanceof GatewayError)) throw error
           last = error
         }
       }

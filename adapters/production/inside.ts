@@ -91,7 +91,8 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
     else if (path === 'attest') say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
     else if (path === 'models') say(await it.models(gone.signal))
     else {
-      const { sealed, grant } = JSON.parse(await text(request)) as { sealed: Record<string, unknown>; grant: Grant }
+      const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
+      const sealed = request.headers['large'] === 'yes' ? request : (JSON.parse(await text(request)) as Record<string, unknown>)
       const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal)
       if (reply.kind === 'body') say(reply)
       else {

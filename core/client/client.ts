@@ -1,3 +1,4 @@
+import { type Hearing, hearing } from './audio.ts'
 import type { Completions } from './chat.ts'
 import { completions } from './chat.ts'
 import { sending } from './send.ts'
@@ -15,6 +16,7 @@ export interface ConnectOptions {
 
 export interface Client {
   readonly chat: { readonly completions: Completions }
+  readonly audio: { readonly transcriptions: Hearing; readonly translations: Hearing }
   /** The confidential catalog as the gateway tells it. */
   readonly models: { list(): Promise<readonly { readonly model: string }[]> }
 }
@@ -25,6 +27,7 @@ export const connect = ({ baseUrl, apiKey, policy = {}, fetch = globalThis.fetch
   const send = sending(connection, sealingKeys(connection))
   return {
     chat: { completions: completions(send) },
+    audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
     models: {
       async list() {
         const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, { headers: { authorization: `Bearer ${apiKey}` } })

@@ -25,7 +25,11 @@ export const sending =
       const answer = await connection
         .fetch(`${connection.baseUrl}/${route}`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${connection.apiKey}`, 'content-type': 'application/json' },
+          headers: {
+            authorization: `Bearer ${connection.apiKey}`,
+            'content-type': 'application/json',
+            'x-enclave-kid': String(request.body[names.kid]),
+          },
           body: JSON.stringify({ ...outer, ...request.body }),
           signal,
         })

@@ -1,14 +1,17 @@
 import type { Container } from '../container.ts'
 import { NotFound } from '../errors.ts'
 import { Clock } from '../ports/host.ts'
-import type { Enclave, Evidence, Keyset, SealedReply } from '../ports/enclave.ts'
+import type { Enclave, Evidence, Grant, Keyset, SealedReply } from '../ports/enclave.ts'
 import { Prover } from '../ports/prover.ts'
+import { checks, lengths } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Kem, kems } from '../wire/kem.ts'
 import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
+import { audio } from './audio.ts'
 import { chat, chatNeeds } from './chat.ts'
 import { Epochs } from './epochs.ts'
-import { Misbound, type Opened, type Outer, opening } from './open.ts'
+import { Misbound, type Opened, type Outer, type Sealed, opening } from './open.ts'
+import { receive } from './receive.ts'
 import { sealedFailure } from './reply.ts'
 
 export interface Inside {
@@ -22,7 +25,18 @@ export interface Inside {
 
 interface Chapter {
   readonly outer: Outer
-  run(opened: Opened, grant: Parameters<Enclave['handle']>[2], signal: AbortSignal): Promise<SealedReply>
+  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed): Promise<SealedReply>
+}
+
+const audioOuter: Outer = {
+  params: 'encryptedInference',
+  nonce: 'nonce',
+  parts: {
+    encryptedFileName: { nonce: 'fileNameNonce', check: checks.name },
+    encryptedFile: { nonce: 'fileNonce', check: checks.audio },
+  },
+  kid: 'enclaveKid',
+  big: { field: 'encryptedFile', most: lengths.audio + 16 },
 }
 
 /** The inside of the sealed path: route → open → run → seal. */
@@ -36,6 +50,14 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     'rvenc/chat/completions': {
       outer: { params: 'encryptedInference', nonce: 'nonce', parts: {}, kid: 'enclaveKid' },
       run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
+    },
+    'rvenc/audio/transcriptions': {
+      outer: audioOuter,
+      run: (opened, grant, signal, outer) => audio(opened, outer, false, grant, forChat, signal),
+    },
+    'rvenc/audio/translations': {
+      outer: audioOuter,
+      run: (opened, grant, signal, outer) => audio(opened, outer, true, grant, forChat, signal),
     },
   }
 
@@ -66,15 +88,16 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     async handle(route, sealed, grant, signal) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')
+      const outer = Symbol.asyncIterator in sealed ? await receive(sealed as AsyncIterable<Uint8Array>, chapter.outer) : sealed
       let opened: Opened
       try {
-        opened = open(route, chapter.outer, sealed)
+        opened = open(route, chapter.outer, outer as Sealed)
       } catch (error) {
         if (error instanceof Misbound) return sealedFailure(error.opened.secret, error)
         throw error
       }
       try {
-        return await chapter.run(opened, grant, signal)
+        return await chapter.run(opened, grant, signal, outer as Sealed)
       } catch (error) {
         signal.throwIfAborted()
         return sealedFailure(opened.secret, error)

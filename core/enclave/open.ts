@@ -25,6 +25,8 @@ export interface Outer {
   readonly nonce: string
   readonly parts: Readonly<Record<string, { readonly nonce: string; readonly check: Check }>>
   readonly kid: string
+  /** The field that may be large, and how many bytes it may have. */
+  readonly big?: { readonly field: string; readonly most: number }
 }
 
 const undecryptable = 'The request could not be decrypted'
@@ -41,7 +43,8 @@ export const opening = (epochs: Epochs, requireBinding: boolean) => (route: stri
   const nonce = bytesOf(text(outer.nonce, checks.nonce))
   const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
     field,
-    bytes: bytesOf(text(field, check)),
+    // Large parts were decoded while they came in.
+    bytes: sealed[field] instanceof Uint8Array ? sealed[field] : bytesOf(text(field, check)),
     nonce: bytesOf(text(nonce, checks.nonce)),
     nonceText: sealed[nonce],
   }))

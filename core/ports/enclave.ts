@@ -27,6 +27,8 @@ export interface Grant {
   readonly organization: string
   readonly user: string
   readonly key: string
+  /** Which key it was sealed to, where the body is too large to look; the enclave goes by the body alone. */
+  readonly enclaveKid?: string
   /** Null: every model. */
   readonly models: readonly string[] | null
 }
@@ -64,10 +66,10 @@ export interface Enclave {
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
   /** What it serves; every one of them is confidential. */
   models(signal: AbortSignal): Promise<readonly { readonly name: string; readonly settings: ModelSettings }[]>
-  /** `sealed` goes in as it came. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
+  /** `sealed` goes in as it came, parsed or as the bytes of its JSON where it is large. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
   handle(
     route: string,
-    sealed: Readonly<Record<string, unknown>>,
+    sealed: Readonly<Record<string, unknown>> | AsyncIterable<Uint8Array>,
     grant: Grant,
     signal: AbortSignal,
   ): Promise<SealedReply>

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import type { Caller } from '../access/caller.ts'
 import { mayUse } from '../access/caller.ts'
-import { BadRequest, type GatewayError } from '../errors.ts'
+import { type GatewayError, TooLarge, Unavailable } from '../errors.ts'
 import { bareError } from '../http/envelope.ts'
-import { type Reply, events, json, refused } from '../http/reply.ts'
-import { type Request, route } from '../http/route.ts'
+import { data, events, json, refused } from '../http/reply.ts'
+import { route } from '../http/route.ts'
 import { listed } from '../inference/listing.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
 import { Enclave, type Grant, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { Clock } from '../ports/host.ts'
 import type { Usage } from '../ports/upstream.ts'
 import { Streams } from '../http/streams.ts'
-import { type Check, checks } from '../wire/body.ts'
+import { type Check, checks, lengths } from '../wire/body.ts'
 
 const sealed = (check: Check, expected: string) =>
   v.pipe(v.string(), v.check((text) => check(text) === null, expected))
@@ -97,6 +97,68 @@ const broken = (error: GatewayError) => ({
   data: JSON.stringify({ status: error.status, error: error.message }),
 })
 
+const audioBody = v.object({
+  model: v.optional(v.string()),
+  encryptedInference: v.string(),
+  cipherText: v.string(),
+  nonce: v.string(),
+  fileNameNonce: v.string(),
+  encryptedFileName: v.string(),
+  fileNonce: v.string(),
+  encryptedFile: v.string(),
+  enclaveKid: v.optional(v.string()),
+})
+
+/** Hex and the fields around it. */
+const mostAudio = 2 * (lengths.audio + 16) + 512 * 1024
+/** Bytes of hex of a second of speech as it is usually packed. */
+const perSecond = 32_000
+
+/** The body is never read here: it goes in as it comes, and the enclave looks at its fields. */
+const audio = (verb: 'transcriptions' | 'translations', scope: 'audio.transcription' | 'audio.translation', summary: string) =>
+  route({
+    method: 'POST',
+    path: `/rvenc/audio/${verb}`,
+    summary,
+    access: { scope },
+    body: { read: 'stream', schema: audioBody },
+    errors: bareError,
+    needs: { enclave: Enclave, meter: Meter },
+    async handle({ id, caller, header, bytes, signal }, { enclave, meter }) {
+      const length = Number(header('content-length') ?? 0)
+      if (length > mostAudio) throw new TooLarge('The file is too large')
+      const reservation = await meter.spendAudio(caller, null, Math.ceil(length / perSecond), 'confidential')
+      try {
+        const reply = await enclave.handle(`rvenc/audio/${verb}`, bounded(bytes, mostAudio), { ...grantOf(id, caller), ...hinted(header) }, signal)
+        if (reply.kind !== 'body') throw new Unavailable()
+        const { model, backend, audioSeconds } = reply.trailer
+        const entries = model === null ? [] : await enclave.models(signal)
+        void reservation.settle(audioSeconds, backend, entries.find(({ name }) => name === model) ?? null)
+        return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+      } catch (error) {
+        void reservation.settle(null, null)
+        throw error
+      }
+    },
+  })
+
+const hinted = (header: (name: string) => string | null) => {
+  const enclaveKid = header('x-enclave-kid')
+  return enclaveKid === null ? {} : { enclaveKid: enclaveKid.slice(0, 16) }
+}
+
+async function* bounded(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > most) throw new TooLarge('The file is too large')
+    yield part
+  }
+}
+
+const transcriptions = audio('transcriptions', 'audio.transcription', 'Writes down what is said in a sealed audio file.')
+const translations = audio('translations', 'audio.translation', 'The same, in English.')
+
 const keyset = v.object({
   keyset: v.string(),
   keys: v.array(
@@ -152,4 +214,4 @@ const models = route({
   },
 })
 
-export const rvenc = [chat, keys, attestation, models] as const
+export const rvenc = [chat, transcriptions, translations, keys, attestation, models] as const

@@ -35,6 +35,12 @@ const older: readonly (readonly [RegExp, Generation])[] = [
 ]
 const newest: Generation = { ...generation('effort', true, false), forces: false }
 
+const latest = '2026-10-21'
+
+/** The last version that knows how to sample is an older one. */
+const versionFor = (body: Fields): string =>
+  'temperature' in body || 'top_p' in body || 'top_k' in body ? '2023-06-01' : latest
+
 const modelOf = ({ id, display_name, capabilities }: Fields): Model => {
   const sees = ((capabilities as Fields | null)?.['image_input'] as Fields | undefined)?.['supported']
   return {
@@ -58,7 +64,8 @@ export default plugin({
   settings: v.strictObject({
     apiKey: text,
     baseUrl: v.optional(BaseUrl, 'https://api.anthropic.com'),
-    version: v.optional(text, '2023-06-01'),
+    /** By default the latest that knows all fields of the request. */
+    version: v.optional(text),
     betas: v.optional(v.array(text), []),
     /** What its models understand, where that can't be told from their names. */
     generation: v.optional(
@@ -75,8 +82,8 @@ export default plugin({
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { apiKey, baseUrl, version, betas, generation: own }, name): Upstream => {
     const headers = {
-      'x-api-key': apiKey,
-      'anthropic-version': version,
+      authorization: `Bearer ${apiKey}`,
+      'anthropic-version': version ?? latest,
       'content-type': 'application/json',
       ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
     }
@@ -107,7 +114,8 @@ export default plugin({
 
       async chat(call, signal) {
         const { body, asked } = messagesBody(call, generationOf(call.model))
-        const ask = { method: 'POST', headers, body: JSON.stringify(body), signal } as const
+        const spoken = { ...headers, 'anthropic-version': version ?? versionFor(body) }
+        const ask = { method: 'POST', headers: spoken, body: JSON.stringify(body), signal } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }

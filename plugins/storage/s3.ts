@@ -5,31 +5,19 @@ import { BadRequest, Unavailable, UpstreamFailed } from '../../core/errors.ts'
 import { unlessAborted } from '../../core/inference/signals.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
-import { Clock, Fetch, Log, Random, type Answer } from '../../core/ports/host.ts'
+import { Clock, Fetch, Log, Random, type Answer, type Ask } from '../../core/ports/host.ts'
 
-interface Step {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+type Piece = ReturnType<typeof piece>
+
+interface Step extends Pick<Ask, 'method' | 'headers'> {
   /** None for the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
-  readonly headers?: Readonly<Record<string, string>>
   readonly body?: Piece
 }
 
-interface Piece {
-  readonly bytes: Uint8Array
-  readonly sha256: string
-  readonly md5: Buffer
-}
-
-interface Said {
-  /** What it refused with, when that was among what the question allows. */
-  readonly code: string | null
-  readonly body: Buffer
-  readonly header: Answer['header']
-}
-
-const day = 24 * 60 * 60 * 1000
+/** Seconds. */
+const day = 24 * 60 * 60
 /** What is put in one request, and the size of the parts of what is longer; S3 wants at least 5 MiB. */
 const most = 8 * 1024 * 1024
 /** What `get` has in hand before it answers: a small file takes one request. */
@@ -40,6 +28,7 @@ const nothing = createHash('sha256').digest('hex')
 const never = new AbortController().signal
 /** A 400, and yet a matter of luck. */
 const unlucky = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
+const filled = v.pipe(v.string(), v.minLength(1))
 
 const isOurs = (path: string) => path.length <= 1024 && path.split('/').every((it) => segment.test(it))
 
@@ -49,26 +38,20 @@ const keyOf = (path: string): string => {
 }
 
 const elements = (xml: Buffer | string, name: string) =>
-  [...xml.toString().matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((it) =>
-    it[1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
-  )
-const element = (xml: Buffer | string, name: string) => elements(xml, name)[0] ?? null
+  [...xml.toString().matchAll(RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, it]) => it!.replaceAll('&amp;', '&'))
 
 const asUnavailable = (cause: unknown) => new Unavailable(undefined, { cause })
 /** Only the code: the text of a refusal quotes the request. */
 const refusal = (code: string) => asUnavailable(Object.assign(new Error('S3 refused'), { code }))
 
-const piece = (bytes: Uint8Array): Piece => ({
+const piece = (bytes: Uint8Array) => ({
   bytes,
   sha256: createHash('sha256').update(bytes).digest('hex'),
   md5: createHash('md5').update(bytes).digest(),
 })
 
 /** Cuts a source into parts, in two rooms that take turns: a part holds until the one after the next is asked for. */
-const cut = async function* (
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Piece & { readonly last: boolean }> {
+const cut = async function* (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) {
   const source = bytes[Symbol.asyncIterator]()
   const rooms = [Buffer.alloc(0), Buffer.alloc(0)]
   let over: Uint8Array = new Uint8Array()
@@ -109,14 +92,14 @@ export default plugin({
   name: 's3',
   settings: v.strictObject({
     bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/)),
-    region: v.optional(v.pipe(v.string(), v.minLength(1)), 'us-east-1'),
+    region: v.optional(filled, 'us-east-1'),
     /** Absent: Amazon's, of the region. */
     endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\/[^?#]+$/))),
     /** Where the bucket stands; by default in the path of an endpoint, and in the host at Amazon. */
     addressing: v.optional(v.picklist(['path', 'host'])),
-    accessKeyId: v.pipe(v.string(), v.minLength(1)),
-    secretAccessKey: v.pipe(v.string(), v.minLength(1)),
-    sessionToken: v.optional(v.pipe(v.string(), v.minLength(1))),
+    accessKeyId: filled,
+    secretAccessKey: filled,
+    sessionToken: v.optional(v.string(), ''),
     /** Ms without an answer, or without more of one, after which S3 counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 15_000),
   }),
@@ -126,15 +109,10 @@ export default plugin({
     const base = `${host}${pathname.replace(/\/$/, '')}`
     const inHost = (addressing ?? (endpoint ? 'path' : 'host')) === 'host'
     const top = `${protocol}//${inHost ? `${bucket}.${base}` : `${base}/${bucket}`}`
-    const { accessKeyId, secretAccessKey, sessionToken } = keys
-    const session = sessionToken ? { sessionToken } : {}
-    const identity = { accessKeyId, secretAccessKey, ...session, service: 's3', region, cache: new Map() }
+    const identity = { ...keys, service: 's3', region, cache: new Map() }
     let swept: Promise<void> | null = null
 
-    const sign = (
-      { method, key = '', query = {} }: Step,
-      how: { headers?: Record<string, string>; signQuery?: true },
-    ) => {
+    const sign = ({ method, key = '', query = {} }: Step, how: object) => {
       const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
       const url = `${top}/${key}?${new URLSearchParams(query)}`.replace(/\?$/, '')
       return new AwsV4Signer({ method, url, ...identity, datetime, ...how }).sign()
@@ -142,32 +120,29 @@ export default plugin({
 
     const once = async (step: Step, signal: AbortSignal): Promise<Answer> => {
       const { method, body } = step
-      const sums = body && { 'content-md5': body.md5.toString('base64'), 'content-type': 'application/octet-stream' }
-      const { url, headers } = await sign(step, {
-        headers: { ...step.headers, ...sums, 'x-amz-content-sha256': body?.sha256 ?? nothing },
-      })
-      const sent = body ? { body: body.bytes } : {}
+      const sum = body && { 'content-md5': body.md5.toString('base64'), 'content-type': 'application/octet-stream' }
+      const named = { ...step.headers, ...sum, 'x-amz-content-sha256': body?.sha256 ?? nothing }
+      const { url, headers } = await sign(step, { headers: named })
+      const sent = body && { body: body.bytes }
       return fetch.upstream(url.href, { method, headers: Object.fromEntries(headers), ...sent, signal, patience })
     }
 
-    /** Waits for each chunk only so long; a slow reader is not S3's fault. */
+    /** Waits for each chunk only so long, and so long for its reader. */
     const watched = async function* (answer: Answer): AsyncGenerator<Uint8Array> {
-      const body = answer.body[Symbol.asyncIterator]()
-      let ended = false
+      const alarm = clock.alarm(patience, answer.discard)
       try {
-        for (;;) {
-          const alarm = clock.alarm(patience, answer.discard)
-          const step = await body.next().finally(alarm.off)
-          if ((ended = step.done === true)) return
-          yield step.value
+        for await (const chunk of answer.body) {
+          alarm.again()
+          yield chunk
+          alarm.again()
         }
       } finally {
-        if (!ended) answer.discard()
+        alarm.off()
       }
     }
 
     /** Every step may be taken twice. A refusal that is not allowed, and that another try does not change, is thrown. */
-    const ask = async (step: Step, signal = never, allowed: readonly string[] = []): Promise<Said> => {
+    const ask = async (step: Step, signal = never, allowed: readonly string[] = []) => {
       const began = clock.now()
       for (let attempt = 1; ; attempt++) {
         let fault: unknown
@@ -177,7 +152,9 @@ export default plugin({
           const chunks: Uint8Array[] = []
           for await (const chunk of watched(answer)) chunks.push(chunk)
           const body = Buffer.concat(chunks)
-          const code = /^\w+$/.exec((status >= 300 || step.method === 'POST' ? element(body, 'Code') : null) ?? '')?.[0]
+          const code = /^\w+$/.exec(
+            (status >= 300 || step.method === 'POST' ? elements(body, 'Code')[0] : '') ?? '',
+          )?.[0]
           if (status < 300 && code === undefined) return { code: null, body, header }
           const why = code ?? `${status}`
           if (allowed.includes(why)) return { code: why, body, header }
@@ -209,8 +186,8 @@ export default plugin({
     const sweep = async () => {
       const { body } = await ask({ method: 'GET', query: { uploads: '' } })
       for (const upload of body.toString().split('<Upload>').slice(1)) {
-        const [key, id, since] = ['Key', 'UploadId', 'Initiated'].map((name) => element(upload, name))
-        if (key && id && isOurs(key) && Date.parse(since ?? '') < clock.now() - day) await abandon(key, id)
+        const [key, id, since] = ['Key', 'UploadId', 'Initiated'].map((name) => elements(upload, name)[0])
+        if (key && id && isOurs(key) && Date.parse(since ?? '') < clock.now() - day * 1000) await abandon(key, id)
       }
     }
 
@@ -239,12 +216,13 @@ export default plugin({
             stuck = 0
             yield chunk
           }
+          if (at < end) throw new UpstreamFailed()
         } catch (fault) {
           if (signal.aborted) throw signal.reason
           if (!(fault instanceof UpstreamFailed)) throw fault
           if (stuck === tries) throw asUnavailable(fault)
+          await clock.sleep(50 * (1 + random.fraction()), signal)
         }
-        if (at < end) await clock.sleep(50 * (1 + random.fraction()), signal)
       }
     }
 
@@ -254,9 +232,7 @@ export default plugin({
       const body = piece(Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`))
       const { code } = await ask({ method: 'POST', key, query: { uploadId }, body }, signal, ['NoSuchUpload'])
       if (code === null) return
-      const all = createHash('md5')
-        .update(Buffer.from(tags.join(''), 'hex'))
-        .digest('hex')
+      const all = piece(Buffer.from(tags.join(''), 'hex')).md5.toString('hex')
       if ((await open(key, 0, 1, signal))?.tag !== `"${all}-${tags.length}"`) throw refusal(code)
     }
 
@@ -266,7 +242,7 @@ export default plugin({
         signal.throwIfAborted()
         const tags: string[] = []
         let size = 0
-        let uploadId: string | null = null
+        let uploadId = ''
         let sending: Promise<unknown> = Promise.resolve()
         try {
           for await (const part of cut(bytes, signal)) {
@@ -276,16 +252,16 @@ export default plugin({
             if (part.last && !uploadId) return { size }
             if (!uploadId) {
               swept ??= sweep().catch((cause) => log.error('s3.sweep', {}, cause))
-              uploadId = element((await ask({ method: 'POST', key, query: { uploads: '' } }, signal)).body, 'UploadId')
+              const { body } = await ask({ method: 'POST', key, query: { uploads: '' } }, signal)
+              uploadId = elements(body, 'UploadId')[0] ?? ''
             }
-            if (!uploadId) throw refusal('NoUpload')
             const query = { partNumber: `${tags.length + 1}`, uploadId }
             sending = store(key, part, query, signal).then((tag) => tags.push(tag))
             // Heard at the next turn; until then it must not count as unheard.
             sending.catch(() => {})
           }
           await sending
-          await complete(key, uploadId!, tags, signal)
+          await complete(key, uploadId, tags, signal)
           return { size }
         } catch (fault) {
           await sending.catch(() => {})
@@ -318,13 +294,13 @@ export default plugin({
         for (let more: {} | null = {}; more;) {
           const { body } = await ask({ method: 'GET', query: { 'list-type': '2', prefix, ...more } })
           for (const key of elements(body, 'Key')) if (isOurs(key)) yield key
-          const token = element(body, 'IsTruncated') === 'true' && element(body, 'NextContinuationToken')
+          const token = elements(body, 'IsTruncated')[0] === 'true' && elements(body, 'NextContinuationToken')[0]
           more = token ? { 'continuation-token': token } : null
         }
       },
       /** S3 signs none for more than seven days. */
       async link(path, ttl) {
-        const seconds = Math.max(1, Math.min(7 * 24 * 60 * 60, Math.ceil(ttl / 1000)))
+        const seconds = Math.max(1, Math.min(7 * day, Math.ceil(ttl / 1000)))
         const query = { 'X-Amz-Expires': `${seconds}` }
         return (await sign({ method: 'GET', key: keyOf(path), query }, { signQuery: true })).url.href
       },

@@ -27,9 +27,10 @@ export const familiar = async (): Promise<ReadonlyMap<string, string>> => {
   const read = new Set<string>()
   fromSurroundings(new Proxy({}, { get: (_, name) => void read.add(String(name)) }), tools)
   const found = new Map<string, string>()
+  const always = Object.keys(fromSurroundings({}, tools).providers)
   for (const name of read) {
     const { providers, tools: chosen = {} } = fromSurroundings({ [name]: 'x' }, tools)
-    const [provider] = Object.values(providers)
+    const [, provider] = Object.entries(providers).find(([key]) => !always.includes(key)) ?? []
     const [tool] = Object.entries(chosen).find(([, settings]) => Object.keys(settings).length > 0) ?? []
     if (provider && (await names('providers')).includes(provider.use)) found.set(name, `provider \`${provider.use}\``)
     if (tool) found.set(name, `tool \`${tool}\``)

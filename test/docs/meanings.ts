@@ -33,7 +33,8 @@ unless it says "required".
   "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } }
 }
 \`\`\``,
-  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` go before the file. The variables below count only when there is no file.`,
+  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` go before the file. Without a file the providers \`rehearsal\` and \`use-lite\`, which need neither
+account nor network, are there, and what these variables bring:`,
 } as const
 
 export const variables: Readonly<Record<string, string>> = {
@@ -139,6 +140,20 @@ export const meanings: Readonly<Record<string, string>> = {
   'storage.blobs.use': 'A plugin of the family `storage` that fits `BlobStore`.',
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
   'storage.metadata.use': 'A plugin of the family `storage` that fits `MetadataStore`.',
+  'enclave.epoch': 'Ms that a key may be sealed to.',
+  'enclave.kems': 'Key agreements that are taken.',
+  'enclave.requireBinding': 'Refuses sealed JSON that does not name its route.',
+  'enclave.connect':
+    'Confidential processes that run already: paths of unix sockets, or `host:port` with `tls`. Absent: the gateway starts one.',
+  'enclave.listen': 'Where `sealgate enclave` listens: the path of a unix socket, or `host:port` with `tls`.',
+  'enclave.tls': 'Both sides prove themselves to each other; not for unix sockets.',
+  'enclave.tls.ca': 'File: who signs the other side’s certificate.',
+  'enclave.tls.cert': 'File: the own certificate.',
+  'enclave.tls.key': 'File: its key.',
+  'enclave.providers': 'The enclave’s own providers; those of the gateway when absent.',
+  'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
+  'enclave.evidence': 'What proves where it runs. Absent: `{"use": "dev"}`, which proves nothing.',
+  'enclave.evidence.use': 'A plugin of the family `evidence`.',
   tools: 'Only these tools, by the names of their plugins; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
 }

@@ -1,9 +1,11 @@
+import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { print, readOrdered } from '../../core/dialects/json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { AnyPlugin } from '../../core/plugin.ts'
 import type { DecideCall, OrderedJson, Question } from '../../core/ports/upstream.ts'
+import { listening } from './listening.ts'
 import type { Take } from './recorded.ts'
 import { backend, provided } from './stage.ts'
 
@@ -221,17 +223,31 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
   })
 
   await t.test('stops at once when it is told to', async (t) => {
-    take = () => ({ body: '', pace: 'silent' })
+    const { url, seen } = await waiting(t)
+    const own = await provided(t, provider, settings(url))
     const controller = new AbortController()
-    const before = server.asked.length
-    const work = it.decide!(call, controller.signal)
-    while (server.asked.length === before) await sleep(5)
     const reason = new Error('enough')
+    const work = own.decide!(call, controller.signal)
+    while (seen.asked === 0) await sleep(5)
+    await sleep(20)
     const fired = performance.now()
     controller.abort(reason)
     await t.rejects(work, reason)
-    while ((await server.open()) > 0 && performance.now() - fired < 1000) await sleep(10)
-    t.equal(await server.open(), 0, 'and lets go of its sockets')
-    take = null
+    while (seen.left < seen.asked && performance.now() - fired < 1000) await sleep(5)
+    t.equal(seen.left, seen.asked, 'and lets go of what it asked')
   })
+}
+
+/** A backend that answers what `fails` picks with a 500, and nothing else ever. It counts who asked and who left. */
+export const waiting = async (t: Test, fails: (body: string) => boolean = () => false) => {
+  const seen = { asked: 0, left: 0 }
+  const server = createServer(async (request, response) => {
+    response.on('close', () => response.writableFinished || seen.left++)
+    let body = ''
+    for await (const part of request) body += part
+    seen.asked++
+    if (fails(body)) response.writeHead(500).end(secret)
+  })
+  const { port } = await listening(t, server, '127.0.0.1')
+  return { url: `http://127.0.0.1:${port}`, seen }
 }

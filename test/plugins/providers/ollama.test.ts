@@ -6,7 +6,7 @@ import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { decideCall, decides, questions, systemOneAnswer } from '../../fakes/deciding.ts'
+import { decideCall, decides, questions, systemOneAnswer, waiting } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, everyCut, lineStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
@@ -237,15 +237,10 @@ t.test('asks for decisions one by one, as the vendor’s own client does', async
 })
 
 t.test('one that fails ends the others', async (t) => {
-  let asked = 0
-  const server = await backend(t, ({ body }) => {
-    asked++
-    return body.includes('"noul"') ? { status: 500, body: '' } : { body: '', pace: 'silent' }
-  })
-  const it = await provided(t, ollama, deciding(server.url))
+  const { url, seen } = await waiting(t, (body) => body.includes('"noul"'))
+  const it = await provided(t, ollama, deciding(url))
   const began = performance.now()
   await t.rejects(it.decide!(decideCall('m'), signal))
-  while ((await server.open()) > 0 && performance.now() - began < 1000)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  t.ok(asked <= 3 && (await server.open()) <= 1, 'no connection waits any more')
+  while (seen.left < 2 && performance.now() - began < 1000) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.same(seen, { asked: 3, left: 2 })
 })

@@ -1,0 +1,473 @@
+import Anthropic from '@anthropic-ai/sdk'
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { fold } from '../../../core/inference/fold.ts'
+import { use } from '../../../core/plugin.ts'
+import type { ChatAnswer, ChatBody, Completion } from '../../../core/ports/upstream.ts'
+import anthropic from '../../../plugins/providers/anthropic.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import type { Asked, Take } from '../../fakes/recorded.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+
+const recording: Recording = {
+  provider: anthropic,
+  settings: (url) => ({ apiKey: 'sk-ant-1', baseUrl: url }),
+  model: 'claude-sonnet-4-6',
+  vectors: 'anthropic',
+  stream: eventStream,
+  lists: /^\/v1\/models\?limit=1000$/,
+  chats: /^\/v1\/messages$/,
+}
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
+const messages = [{ role: 'user', content: 'Hi' }]
+
+const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
+  answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+
+const read = ({ body }: Asked) => JSON.parse(body.toString())
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a stream that ends anywhere before message_stop throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.ok(bytes > 2000)
+  t.same(fooled, [bytes])
+})
+
+t.test('speaks the common format', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const { created, ...answer } = await whole(
+      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal),
+    )
+    t.equal(Math.abs(created - Date.now() / 1000) < 60, true)
+    t.same(answer, {
+      id: 'msg_01XFDUDYJgAACzvnptvVoYEL',
+      object: 'chat.completion',
+      model: 'claude-sonnet-4-6',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'Two cafés, a 😀 and "10": 2.\nDone.',
+            reasoning_content: 'We count them.',
+            thinking_blocks: JSON.parse((await vector('anthropic/chat.json')).toString()).content.slice(0, 2),
+          },
+          finish_reason: 'stop',
+          native_finish_reason: 'end_turn',
+        },
+      ],
+      usage: {
+        prompt_tokens: 14 + 8 + 1024,
+        completion_tokens: 31,
+        total_tokens: 1077,
+        prompt_tokens_details: { cached_tokens: 1024 },
+        completion_tokens_details: { reasoning_tokens: 9 },
+        cache_creation_input_tokens: 8,
+        cache_read_input_tokens: 1024,
+        cache_creation: { ephemeral_5m_input_tokens: 8, ephemeral_1h_input_tokens: 0 },
+        service_tier: 'standard',
+        inference_geo: 'global',
+      },
+    })
+  }
+})
+
+t.test('asks as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ path, body }) => {
+    if (path.startsWith('/v1/models')) {
+      return { headers: json, body: await vector(`anthropic/models-${path.includes('after_id') ? 2 : 1}.json`) }
+    }
+    const stream = body.includes('"stream":true')
+    return { headers: stream ? sse : json, body: await vector(`anthropic/chat.${stream ? 'sse' : 'json'}`) }
+  })
+  const ours = await provided(t, anthropic, { apiKey: 'sk-ant-1', baseUrl: `${server.url}/` })
+  const theirs = new Anthropic({ apiKey: 'sk-ant-1', baseURL: server.url, maxRetries: 0 })
+
+  const compared = async (model: string, body: object, their: object, stream = false) => {
+    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, signal))
+    const said: any = await theirs.messages.create({
+      model,
+      ...structuredClone(their),
+      ...(stream && { stream }),
+    } as never)
+    if (stream) for await (const _ of said);
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.method, other.method)
+    t.equal(one.path, other.path)
+    for (const name of ['authorization', 'content-type']) t.equal(one.headers[name], other.headers[name])
+    const version = 'temperature' in their ? '2023-06-01' : other.headers['anthropic-version']
+    t.equal(one.headers['anthropic-version'], version)
+    t.same(read(one), read(other), model)
+  }
+
+  const talk = [
+    { role: 'system', content: 'Be short.' },
+    { role: 'developer', content: 'Be kind.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?', cache_control: { type: 'ephemeral' } },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
+        { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
+        { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
+        { type: 'text', text: '' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: 'Let me see.',
+      reasoning_content: 'Hm.',
+      thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'Eq==' }],
+      tool_calls: [
+        { id: 'functions.weather:0', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } },
+        { id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'functions.weather:0', content: 'sunny' },
+    {
+      role: 'tool',
+      tool_call_id: 'c2',
+      content: [{ type: 'image_url', image_url: { url: 'data:image/jpeg;base64,AA==' } }],
+      is_error: true,
+    },
+    { role: 'user', content: 'And now?' },
+  ]
+  const theirTalk = {
+    system: 'Be short.\nBe kind.',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?', cache_control: { type: 'ephemeral' } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+          { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } },
+          {
+            type: 'document',
+            source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+            title: 'a.pdf',
+          },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm.', signature: 'Eq==' },
+          { type: 'text', text: 'Let me see.' },
+          { type: 'tool_use', id: 'functions_weather_0', name: 'weather', input: { city: 'Lima' } },
+          { type: 'tool_use', id: 'c2', name: 'weather', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'functions_weather_0', content: 'sunny' },
+          {
+            type: 'tool_result',
+            tool_use_id: 'c2',
+            content: [{ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }],
+            is_error: true,
+          },
+          { type: 'text', text: 'And now?' },
+        ],
+      },
+    ],
+  }
+  const schema = { type: 'object', properties: { sky: { type: 'string' } }, required: ['sky'] }
+  const weather = { name: 'weather', description: 'Tells it.', parameters: schema, strict: true }
+  const theirWeather = { name: 'weather', description: 'Tells it.', input_schema: schema, strict: true }
+  const search = { type: 'web_search_20250305', name: 'web_search' }
+  const fields = {
+    messages: talk,
+    tools: [{ type: 'function', function: weather }, search],
+    parallel_tool_calls: false,
+    response_format: { type: 'json_schema', json_schema: { name: 'sky', schema } },
+    reasoning_effort: 'medium',
+    max_completion_tokens: 3000,
+    stop: 'END',
+    temperature: 1.5,
+    user: 'u-1',
+    service_tier: 'default',
+    seed: 1,
+    logprobs: true,
+    n: 1,
+    inference_geo: 'us',
+  }
+  const theirFields = {
+    ...theirTalk,
+    tools: [theirWeather, search],
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    output_config: {
+      effort: 'medium',
+      format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
+    },
+    thinking: { type: 'adaptive', display: 'summarized' },
+    max_tokens: 3000,
+    stop_sequences: ['END'],
+    metadata: { user_id: 'u-1' },
+    service_tier: 'standard_only',
+    inference_geo: 'us',
+  }
+  await compared('claude-sonnet-4-6', fields, theirFields)
+  await compared('claude-sonnet-4-6', fields, theirFields, true)
+
+  const plain = { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] }
+  await compared(
+    'claude-sonnet-4-5',
+    { messages, reasoning_effort: 'high', temperature: 0.2, tools: [{ type: 'function', function: weather }] },
+    { ...plain, max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 25_600 }, tools: [theirWeather] },
+    true,
+  )
+  await compared(
+    'claude-3-5-haiku-20241022',
+    { messages, reasoning_effort: 'high', temperature: 1.5, top_p: 0.5, top_k: 3, stop: ['a', 'b'], max_tokens: 9 },
+    { ...plain, temperature: 1, top_p: 0.5, top_k: 3, stop_sequences: ['a', 'b'], max_tokens: 9 },
+  )
+  await compared(
+    'claude-opus-5-5',
+    {
+      messages,
+      temperature: 0,
+      reasoning_effort: 'none',
+      tool_choice: 'none',
+      tools: [{ type: 'function', function: weather }],
+    },
+    {
+      ...plain,
+      max_tokens: 32_000,
+      output_config: { effort: 'low' },
+      tool_choice: { type: 'none' },
+      tools: [theirWeather],
+    },
+    true,
+  )
+  await compared(
+    'claude-opus-4-6',
+    {
+      messages,
+      reasoning_effort: 'max',
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+      tools: [{ type: 'function', function: weather }],
+    },
+    {
+      ...plain,
+      max_tokens: 32_000,
+      output_config: { effort: 'max' },
+      tool_choice: { type: 'tool', name: 'weather' },
+      tools: [theirWeather],
+    },
+    true,
+  )
+
+  const listed = await ours.models(signal)
+  const all: string[] = []
+  for await (const { id } of theirs.models.list({ limit: 1000 })) all.push(id)
+  t.same(
+    listed.map(({ id }) => id),
+    all,
+  )
+  const paths = server.asked.map(({ path }) => path)
+  t.equal(paths.length, 4)
+  const queries = (from: number) => paths.slice(from, from + 2).map((it) => new URL(it, 'http://x').searchParams)
+  t.same(
+    queries(0).map((it) => [...it].sort()),
+    queries(2).map((it) => [...it].sort()),
+  )
+  t.same(listed, [
+    { id: 'claude-sonnet-4-6', type: 'CHAT', description: 'Claude Sonnet 4.6', modalities: ['text', 'image'] },
+    { id: 'claude-haiku-4-5-20251001', type: 'CHAT', description: 'Claude Haiku 4.5', modalities: ['text'] },
+  ])
+})
+
+/** What it asks for a body, and what it makes of the given answer. */
+const exchange = async (t: Parameters<typeof provided>[0], take: Take, settings = {}) => {
+  const server = await backend(t, () => take)
+  const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...settings })
+  return {
+    asked: () => read(server.asked.at(-1)!),
+    chat: async (model: string, body: object, stream = false, prefix?: string) =>
+      whole(
+        await it.chat!({ model, stream, body: { messages, ...body }, ...(prefix !== undefined && { prefix }) }, signal),
+      ),
+  }
+}
+
+t.test('thinks no further where its earlier thoughts are lost', async (t) => {
+  const { chat, asked } = await exchange(t, { headers: json, body: await vector('anthropic/chat.json') })
+  const called = (more: object) => ({
+    reasoning_effort: 'low',
+    messages: [
+      ...messages,
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        ...more,
+      },
+      { role: 'tool', tool_call_id: 'a', content: '' },
+    ],
+  })
+  await chat('claude-opus-4-5', called({}))
+  t.equal(asked().thinking, undefined)
+  t.same(asked().messages[2].content, [{ type: 'tool_result', tool_use_id: 'a' }])
+  await chat('claude-opus-4-5', called({ thinking_blocks: [{ type: 'redacted_thinking', data: 'x' }] }))
+  t.same(asked().thinking, { type: 'enabled', budget_tokens: 6400 })
+  await chat('claude-opus-4-5', { reasoning_effort: 'high', max_tokens: 1024 })
+  t.equal(asked().thinking, undefined, 'no room')
+  await chat('claude-opus-4-5', { thinking: { type: 'enabled', budget_tokens: 2000 }, reasoning_effort: 'low' })
+  t.same(asked().thinking, { type: 'enabled', budget_tokens: 2000 }, 'their own words win')
+})
+
+t.test('JSON', async (t) => {
+  const input = { sky: 'blue', n: [1, 2] }
+  const use = { type: 'tool_use', id: 'toolu_1', name: 'json_answer', input }
+  const message = { ...JSON.parse((await vector('anthropic/tools.json')).toString()), content: [use] }
+  const events = [
+    { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: { ...use, input: {} } },
+    ...['{"sky":"bl', 'ue","n":[1,2]}'].map((partial_json) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'input_json_delta', partial_json },
+    })),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ]
+  const stream = events.map((it) => `event: ${it.type}\ndata: ${JSON.stringify(it)}\n\n`).join('')
+  const schema = { type: 'object', properties: {} }
+  const named = { type: 'json_schema', json_schema: { name: 'x', schema } }
+  for (const streamed of [false, true]) {
+    const { chat, asked } = await exchange(
+      t,
+      streamed ? { headers: sse, body: stream } : { headers: json, body: JSON.stringify(message) },
+    )
+    const { choices } = await chat('claude-3-haiku-20240307', { response_format: named }, streamed)
+    t.equal(choices[0]!.message.content, '{"sky":"blue","n":[1,2]}')
+    t.equal(choices[0]!.message.tool_calls, undefined)
+    t.equal(choices[0]!.finish_reason, 'stop')
+    t.same(asked().tool_choice, { type: 'tool', name: 'json_answer' })
+    t.same(asked().tools[0].input_schema, schema)
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    await chat('claude-opus-5', { response_format: { type: 'json_object' }, tools, reasoning_effort: 'low' }, streamed)
+    t.same(asked().tool_choice, { type: 'any' })
+    t.same(
+      asked().tools.map(({ name }: { name: string }) => name),
+      ['f', 'json_answer'],
+    )
+    t.equal(asked().thinking, undefined, 'a forced call has no thoughts')
+  }
+  const { chat, asked } = await exchange(t, { headers: json, body: await vector('anthropic/chat.json') })
+  const system = { role: 'system', content: 'Be short.' }
+  await chat('claude-opus-5-5', { response_format: { type: 'json_object' }, messages: [system, ...messages] })
+  t.equal(asked().system, 'Be short.\nAnswer with one JSON object and nothing else.', 'calls can’t be forced')
+  t.equal(asked().tools, undefined)
+})
+
+t.test('goes on from a prefix where the model does', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const answer = await stage.upstream.chat!(
+      { model: 'claude-3-5-haiku-latest', stream, body: { messages, reasoning_effort: 'low' }, prefix: 'One, Tw \n' },
+      signal,
+    )
+    t.match((await whole(answer)).choices[0]!.message.content, /^Two cafés/)
+    const { messages: sent, thinking } = stage.asked() as any
+    t.same(sent.at(-1), { role: 'assistant', content: [{ type: 'text', text: 'One, Tw' }] }, 'no space at the end')
+    t.equal(thinking, undefined)
+  }
+  const said = async (text: string, prefix: string, streamed: boolean) => {
+    const recorded = (await vector(`anthropic/chat.${streamed ? 'sse' : 'json'}`)).toString()
+    const body = recorded.replace(/"Two( cafés, a)?/, (it) => `"${text}${it.slice(1)}`)
+    const { chat } = await exchange(t, { headers: streamed ? sse : json, body })
+    return (await chat('claude-3-5-haiku-latest', {}, streamed, prefix)).choices[0]!.message.content
+  }
+  for (const streamed of [false, true]) {
+    t.match(await said(' ', 'One and ', streamed), /^Two/, 'what the prefix has said already is left out')
+    t.match(await said('  ', 'One and ', streamed), /^ Two/)
+    t.match(await said(' ', 'One and', streamed), /^ Two/)
+  }
+  stage.scene('refuses')
+  const refused = stage.upstream.chat!(
+    { model: 'claude-opus-5-5', stream: true, body: { messages }, prefix: 'One' },
+    signal,
+  )
+  await t.rejects(refused, new UpstreamFailed(undefined, { again: true, answered: 400 }))
+})
+
+t.test('what the common format has no word for comes back', async (t) => {
+  const both: unknown[] = []
+  for (const streamed of [false, true]) {
+    const body = await vector(`anthropic/search.${streamed ? 'sse' : 'json'}`)
+    const { chat, asked } = await exchange(t, { headers: streamed ? sse : json, body })
+    const { choices } = await chat('m', {}, streamed)
+    both.push(choices)
+    t.equal(choices[0]!['native_finish_reason'], 'pause_turn')
+    const { message } = choices[0]!
+    await chat('m', { messages: [...messages, message] }, streamed)
+    t.same(
+      asked().messages[1].content.map(({ type }: { type: string }) => type),
+      ['server_tool_use', 'web_search_tool_result', 'text'],
+    )
+    t.same(asked().messages[1].content[0].input, { query: 'cafes in Lima' })
+    t.equal((message['citations'] as unknown[]).length, 1)
+  }
+  t.same(both[0], both[1])
+})
+
+t.test('faults', async (t) => {
+  const { chat } = await exchange(t, { status: 529, headers: json, body: await vector('anthropic/error-529.json') })
+  await t.rejects(chat('m', {}), new UpstreamFailed(undefined, { again: true, answered: 529 }))
+  const unpaid = {
+    error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' },
+  }
+  const poor = await exchange(t, { status: 400, headers: json, body: JSON.stringify(unpaid) })
+  await t.rejects(poor.chat('m', {}), new UpstreamFailed(undefined, { again: true, answered: 400 }))
+  const stopped = (await vector('anthropic/chat.sse')).toString().replace(/event: message_delta\n.*\n\n/, '')
+  const odd = await exchange(t, { headers: sse, body: stopped })
+  await t.rejects(odd.chat('m', {}, true), UpstreamFailed, 'an end without a reason')
+  const said = (await vector('anthropic/chat.json')).toString()
+  for (const [theirs, ours] of [
+    ['max_tokens', 'length'],
+    ['refusal', 'content_filter'],
+    ['stop_sequence', 'stop'],
+    ['model_context_window_exceeded', 'length'],
+  ] as const) {
+    const it = await exchange(t, { headers: json, body: said.replace('end_turn', theirs) })
+    t.equal((await it.chat('m', {})).choices[0]!.finish_reason, ours)
+  }
+})
+
+t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+  const { chat } = await exchange(t, { status: 500, body: '' })
+  const wrong: object[] = [
+    { n: 2 },
+    { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }] }] },
+    { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] },
+    { messages: [{ role: 'function', name: 'f', content: '1' }] },
+    {
+      messages: [
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[1]' } }] },
+      ],
+    },
+  ]
+  for (const body of wrong) await t.rejects(chat('m', body), BadRequest)
+})
+
+t.test('settings', async (t) => {
+  t.throws(() => use(anthropic, {}), /apiKey/)
+  t.throws(() => use(anthropic, { apiKey: 'k', generation: { thinks: 'hard' } }), /generation.thinks/)
+  const own = { betas: ['a-1', 'b-2'], generation: { thinks: 'never', maxTokens: 77, samples: true } }
+  const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/chat.json') }))
+  const it = await provided(t, anthropic, { apiKey: 'k', baseUrl: server.url, ...own })
+  await it.chat!(
+    { model: 'other-1', stream: false, body: { messages, temperature: 0.5, reasoning_effort: 'low' } },
+    signal,
+  )
+  t.equal(server.asked[0]!.headers['anthropic-beta'], 'a-1,b-2')
+  t.match(read(server.asked[0]!), { max_tokens: 77, temperature: 0.5, thinking: undefined, output_config: undefined })
+})
