@@ -105,6 +105,8 @@ export const SettingsShape = v.strictObject({
       stream: v.optional(ms, 3_600_000),
       /** A reader that takes nothing for so long is cut. */
       stalled: v.optional(ms, 30_000),
+      /** The longest silence of a sealed stream, whatever its backend is allowed. */
+      sealedIdle: v.optional(ms, 600_000),
       heartbeat: v.optional(ms, 5_000),
       decision: v.optional(ms, 9_000),
     }),

@@ -46,17 +46,18 @@ export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal:
 
   const take = (): Paced => {
     let chunk = queue.shift()!
-    let text = utf8(JSON.stringify(chunk))
+    let size = sizeOf(chunk)
     while (queue.length > 0) {
       const more = merged(chunk, queue[0]!)
-      const longer = utf8(JSON.stringify(more))
-      if (longer.length > bucket) break
+      const longer = growth(queue[0]!)
+      const next = longer === null ? sizeOf(more) : size + longer
+      if (next > bucket) break
       queue.shift()
       chunk = more
-      text = longer
+      size = next
     }
     resume()
-    return { chunk, text }
+    return { chunk, text: utf8(JSON.stringify(chunk)) }
   }
 
   try {
@@ -78,4 +79,14 @@ export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal:
     await source.return?.()
     await reading
   }
+}
+
+const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
+
+/** By how many bytes a chunk of mere text makes another one longer; null for any other, which has to be tried. */
+const growth = ({ choices, usage }: Chunk): number | null => {
+  const choice = choices[0]
+  if (usage != null || choices.length !== 1 || choice === undefined || choice.finish_reason != null || choice.logprobs != null) return null
+  for (const name in choice.delta) if (name !== 'content' && choice.delta[name] != null) return null
+  return Buffer.byteLength(JSON.stringify(choice.delta.content ?? '')) - 2
 }

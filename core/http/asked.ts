@@ -13,7 +13,7 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
   readonly query: unknown
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | null
-  readonly bytes: IncomingMessage
+  readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   #gone: AbortController | null = null
 
@@ -23,7 +23,7 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
     query: unknown,
     params: Readonly<Record<string, string>>,
     caller: Caller | null,
-    bytes: IncomingMessage,
+    incoming: IncomingMessage,
     response: ServerResponse,
   ) {
     this.id = id
@@ -31,12 +31,17 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
     this.query = query
     this.params = params
     this.caller = caller
-    this.bytes = bytes
+    this.#incoming = incoming
     this.#response = response
   }
 
   header(name: string): string | null {
-    return (this.bytes.headers[name] as string | undefined) ?? null
+    return (this.#incoming.headers[name] as string | undefined) ?? null
+  }
+
+  /** Leaving off early keeps the socket: the answer still has to go out. */
+  get bytes(): AsyncIterable<Uint8Array> {
+    return { [Symbol.asyncIterator]: () => this.#incoming.iterator({ destroyOnReturn: false }) }
   }
 
   get signal(): AbortSignal {

@@ -5,7 +5,8 @@ import type { Place, RateLimiter } from '../ports/rate-limiter.ts'
 export type Release = () => Promise<void>
 
 const ttl = 30_000
-const guess = 300
+/** Ms that a place is held at least, as far as those who wait are told: to come too late costs less than to come in vain. */
+const least = 300
 
 /**
  * Places that are held while a request runs and renewed as long as it does. Whoever finds none is told when to come
@@ -13,7 +14,7 @@ const guess = 300
  * don't all come at once and don't wait longer than they need.
  */
 export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
-  const pace = new Map<string, { held: number; next: number }>()
+  const pace = new Map<string, { held: number; next: number; readonly holds: Set<{ readonly began: number }> }>()
   const renew = renewing(clock)
 
   return async (name: string, most: number): Promise<Release> => {
@@ -22,16 +23,22 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
     let seen = pace.get(name)
     if (seen === undefined) {
       if (pace.size > 10_000) pace.clear()
-      pace.set(name, (seen = { held: guess, next: 0 }))
+      pace.set(name, (seen = { held: least, next: 0, holds: new Set() }))
     }
     if (place === null) {
-      seen.next = Math.max(began + seen.held / 2, seen.next) + seen.held / most
-      const retryAfter = Math.ceil(seen.next - began + (random.fraction() * seen.held) / most)
+      const [oldest] = seen.holds
+      // What is held for long already will be held for longer than was usual so far.
+      const held = Math.max(least, seen.held, 2 * (began - (oldest?.began ?? began)))
+      seen.next = Math.max(began + held, seen.next) + (1.25 * held) / most
+      const retryAfter = Math.ceil(seen.next - began + (random.fraction() * held) / most)
       throw new TooMany('Too many concurrent requests', { retryAfter })
     }
     renew.add(place)
+    const hold = { began }
+    seen.holds.add(hold)
     return () => {
       renew.delete(place)
+      seen.holds.delete(hold)
       seen.held += (clock.now() - began - seen.held) / 8
       return place.release()
     }

@@ -1,4 +1,6 @@
-/** What the boxes of an MP4 file say; nothing is decoded. */
+import { boxesIn, broken, fragmentedRuns, inside, tabledRuns, viewOf, type Run } from './mp4-boxes.ts'
+
+/** What the boxes of an MP4 file say, whole or in fragments; nothing is decoded. */
 export interface Mp4 {
   /** Seconds: the longest of what its parts claim. */
   readonly duration: number
@@ -11,8 +13,8 @@ export interface Mp4 {
   since(second: number): number
 }
 
-/** `fragmented` files tell their length only piece by piece; null is no MP4 file, or one without pictures. */
-export const readMp4 = (bytes: Uint8Array): Mp4 | 'fragmented' | null => {
+/** Null is no MP4 file, or one without pictures. */
+export const readMp4 = (bytes: Uint8Array): Mp4 | null => {
   try {
     return read(bytes)
   } catch (error) {
@@ -21,64 +23,23 @@ export const readMp4 = (bytes: Uint8Array): Mp4 | 'fragmented' | null => {
   }
 }
 
-/** A box that ends outside of what it stands in, and a DataView that reads past its end, are both out of range. */
-const broken = () => new RangeError('Broken box')
-
-const mostBoxes = 4096
-
-interface Box {
-  readonly type: string
-  /** Without its header. */
-  readonly content: Uint8Array
-}
-
-const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
-const boxesIn = (bytes: Uint8Array): readonly Box[] => {
-  const view = viewOf(bytes)
-  const boxes: Box[] = []
-  for (let at = 0; at < bytes.length;) {
-    if (boxes.length === mostBoxes) throw broken()
-    let size = view.getUint32(at)
-    let head = 8
-    if (size === 1) {
-      size = Number(view.getBigUint64(at + 8))
-      head = 16
-    } else if (size === 0) {
-      size = bytes.length - at
-    }
-    if (size < head || at + size > bytes.length) throw broken()
-    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8))
-    boxes.push({ type, content: bytes.subarray(at + head, at + size) })
-    at += size
-  }
-  return boxes
-}
-
-const inside = (boxes: readonly Box[], ...path: readonly string[]): Uint8Array | null => {
-  const [type, ...rest] = path
-  const content = boxes.find((box) => box.type === type)?.content
-  if (!content) return null
-  return rest.length === 0 ? content : inside(boxesIn(content), ...rest)
-}
-
-const read = (bytes: Uint8Array): Mp4 | 'fragmented' | null => {
+const read = (bytes: Uint8Array): Mp4 | null => {
   const top = boxesIn(bytes)
   if (top[0]?.type !== 'ftyp') return null
   const movie = inside(top, 'moov')
   if (!movie) return null
   const boxes = boxesIn(movie)
-  if (top.some(({ type }) => type === 'moof') || boxes.some(({ type }) => type === 'mvex')) return 'fragmented'
   const header = inside(boxes, 'mvhd')
   if (!header) return null
-  let duration = lengthOf(header, 12)
+  const fragments = fragmentedRuns(top, boxes)
+  let duration = Math.max(lengthOf(header, 12), claimOf(inside(boxes, 'mvex', 'mehd'), header))
   let shown = 0
   let width = 0
   let height = 0
   let since: Mp4['since'] | null = null
   for (const { type, content } of boxes) {
     if (type !== 'trak') continue
-    const track = trackOf(content)
+    const track = trackOf(content, fragments)
     duration = Math.max(duration, track.duration)
     if (track.width === 0) continue
     since ??= track.since
@@ -89,21 +50,23 @@ const read = (bytes: Uint8Array): Mp4 | 'fragmented' | null => {
   return since && height > 0 && shown > 0 ? { duration, shown, width, height, since } : null
 }
 
-const trackOf = (content: Uint8Array) => {
+const trackOf = (content: Uint8Array, fragments: ReadonlyMap<number, readonly Run[]>) => {
   const boxes = boxesIn(content)
   const media = inside(boxes, 'mdia', 'mdhd')
   const kind = inside(boxes, 'mdia', 'hdlr')
   const times = inside(boxes, 'mdia', 'minf', 'stbl', 'stts')
   const entries = inside(boxes, 'mdia', 'minf', 'stbl', 'stsd')
-  if (!media || !kind || !times || !entries) throw broken()
+  const tracked = inside(boxes, 'tkhd')
+  if (!media || !kind || !times || !entries || !tracked) throw broken()
+  const header = viewOf(tracked)
   const scale = scaleOf(media, 12)
-  const shown = samplesOf(times) / scale
-  const since = (second: number) => startOf(times, second * scale) / scale
+  const id = header.getUint32(tracked[0] === 1 ? 20 : 12)
+  const runs = [...tabledRuns(times), ...(fragments.get(id) ?? [])]
+  // What is really there, whatever the headers say.
+  const shown = runs.reduce((ticks, { samples, each }) => ticks + samples * each, 0) / scale
+  const since = (second: number) => startOf(runs, second * scale) / scale
   const duration = Math.max(lengthOf(media, 12), shown)
   if (String.fromCharCode(...kind.subarray(8, 12)) !== 'vide') return { duration, shown, since, width: 0, height: 0 }
-  const tracked = inside(boxes, 'tkhd')
-  if (!tracked) throw broken()
-  const header = viewOf(tracked)
   const end = tracked[0] === 1 ? 88 : 76
   let width = header.getUint32(end) / 65536
   let height = header.getUint32(end + 4) / 65536
@@ -133,27 +96,23 @@ const lengthOf = (header: Uint8Array, at: number): number => {
   return ticks === 0xffffffff ? 0 : ticks / scaleOf(header, at)
 }
 
-/** All sample durations together, in ticks: what is really there, whatever the headers say. */
-const samplesOf = (times: Uint8Array): number => {
-  const view = viewOf(times)
-  const count = view.getUint32(4)
-  let ticks = 0
-  for (let entry = 0; entry < count; entry++) ticks += view.getUint32(8 + entry * 8) * view.getUint32(12 + entry * 8)
-  return ticks
+/** Seconds that all fragments together are said to last, in ticks of the movie. */
+const claimOf = (claim: Uint8Array | null, header: Uint8Array): number => {
+  if (claim === null) return 0
+  const view = viewOf(claim)
+  return (claim[0] === 1 ? Number(view.getBigUint64(4)) : view.getUint32(4)) / scaleOf(header, 12)
 }
 
 /** In ticks, the last start of a sample at or before `tick`. */
-const startOf = (times: Uint8Array, tick: number): number => {
-  const view = viewOf(times)
-  const count = view.getUint32(4)
+const startOf = (runs: readonly Run[], tick: number): number => {
   let start = 0
-  for (let entry = 0; entry < count; entry++) {
-    const samples = view.getUint32(8 + entry * 8)
-    const each = view.getUint32(12 + entry * 8)
+  let last = 0
+  for (const { samples, each } of runs) {
+    if (samples === 0) continue
     const end = start + samples * each
     if (each > 0 && tick < end) return start + Math.floor((tick - start) / each) * each
-    if (entry + 1 < count) start = end
-    else return Math.max(0, end - each)
+    last = Math.max(start, end - each)
+    start = end
   }
-  return start
+  return last
 }

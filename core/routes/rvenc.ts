@@ -1,16 +1,17 @@
 import * as v from 'valibot'
 import type { Caller } from '../access/caller.ts'
 import { mayUse } from '../access/caller.ts'
-import { type GatewayError, TooLarge, Unavailable } from '../errors.ts'
+import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../errors.ts'
 import { bareError } from '../http/envelope.ts'
 import { data, events, json, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { listed } from '../inference/listing.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
 import { Enclave, type Grant, type SealedReply, type Trailer } from '../ports/enclave.ts'
-import { Clock } from '../ports/host.ts'
+import { type Alarm, Clock } from '../ports/host.ts'
 import type { Usage } from '../ports/upstream.ts'
 import { Streams } from '../http/streams.ts'
+import { Settings } from '../settings.ts'
 import { type Check, checks, lengths } from '../wire/body.ts'
 
 const sealed = (check: Check, expected: string) =>
@@ -45,14 +46,14 @@ const chat = route({
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: chatBody, bytes: ({ bodies }) => bodies.chat * 2 + 8192 },
   errors: bareError,
-  needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock },
-  async handle({ id, input, caller, signal }, { enclave, meter, streams, clock }) {
+  needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
+  async handle({ id, input, caller, signal }, { enclave, meter, streams, clock, settings: { timeouts } }) {
     const guess = { input: Math.ceil(input.encryptedInference.length / 8), output: 1024 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     const stop = new AbortController()
-    const ended = AbortSignal.any([signal, stop.signal])
+    const either = AbortSignal.any([signal, stop.signal])
     try {
-      const reply = await enclave.handle('rvenc/chat/completions', input, grantOf(id, caller), ended)
+      const reply = await enclave.handle('rvenc/chat/completions', input, grantOf(id, caller), either)
       if (reply.kind === 'body') {
         void settle(enclave, reservation, reply.trailer)
         return reply.failure === null ? json(reply.body) : refused(reply.status, reply.failure, reply.body)
@@ -61,11 +62,14 @@ const chat = route({
         stop.abort(error)
         throw error
       })
-      const frames = relayed(reply, () => {
-        void release()
+      const idle = clock.alarm(timeouts.sealedIdle, () => stop.abort(new UpstreamFailed('No inference data in time')))
+      const ended = async () => {
+        idle.off()
+        await release()
         void reply.trailer.then((trailer) => settle(enclave, reservation, trailer))
-      })
-      return events(frames, broken, () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) }))
+      }
+      const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
+      return events(relayed(reply, idle, ended), broken, beat)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -78,17 +82,21 @@ const settle = async (enclave: Enclave, reservation: Reservation<Usage>, { model
   await reservation.settle(usage, backend, served.find(({ name }) => name === model) ?? null)
 }
 
-async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, ended: () => void) {
+/** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
+async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
+  let over = false
   try {
-    let last = ''
     for await (const frame of frames) {
+      idle.again()
+      const flag = frame.slice(46, 48)
+      over = flag !== '00'
+      if (over) await ended()
       yield { event: 'data', data: frame }
-      last = frame
+      // An error frame is never followed by the end mark.
+      if (flag === '01') yield { event: 'done', data: '[DONE]' }
     }
-    // The 24th byte is the flag: an error frame is never followed by the end mark.
-    if (last.slice(46, 48) === '01') yield { event: 'done', data: '[DONE]' }
   } finally {
-    ended()
+    if (!over) await ended()
   }
 }
 

@@ -121,7 +121,7 @@ export default plugin({
         for (let from = 0; from < texts.length; from += most) {
           const requests = texts.slice(from, from + most).map((text) => ({
             model: `models/${model}`,
-            content: { parts: [{ text }] },
+            content: { role: 'user', parts: [{ text }] },
             ...(dimensions !== undefined && { outputDimensionality: dimensions }),
           }))
           const answer = await readObject(await ask(at(model, 'batchEmbedContents'), { requests }, signal))

@@ -80,6 +80,7 @@ export default plugin({
 
     const deployments = Object.entries(types).map(([id, type]): Model => ({ id, type }))
     if (decisions) {
+      if (azure) throw new Error('There are no decisions on Azure')
       const url = `${baseUrl}/decisions`
       const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form: decisionsForm })
       return { name, models: backend.models, decide }

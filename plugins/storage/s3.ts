@@ -16,21 +16,19 @@ interface Step extends Pick<Ask, 'method' | 'headers'> {
   readonly body?: Piece
 }
 
-/** Seconds. */
-const day = 24 * 60 * 60
+const day = 24 * 60 * 60 * 1000
 /** What is put in one request, and the size of the parts of what is longer; S3 wants at least 5 MiB. */
 const most = 8 * 1024 * 1024
 /** What `get` has in hand before it answers: a small file takes one request. */
 const ahead = 64 * 1024
 const tries = 3
-const segment = /^(?!\.\.?$)[\w.-]+$/
 const nothing = createHash('sha256').digest('hex')
 const never = new AbortController().signal
 /** A 400, and yet a matter of luck. */
 const unlucky = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
 const filled = v.pipe(v.string(), v.minLength(1))
 
-const isOurs = (path: string) => path.length <= 1024 && path.split('/').every((it) => segment.test(it))
+const isOurs = (path: string) => path.length <= 1024 && path.split('/').every((it) => /^(?!\.\.?$)[\w.-]+$/.test(it))
 
 const keyOf = (path: string): string => {
   if (!isOurs(path)) throw new BadRequest('Invalid path')
@@ -59,8 +57,7 @@ const cut = async function* (bytes: AsyncIterable<Uint8Array>, signal: AbortSign
   try {
     for (let turn = 0; !ended; turn ^= 1) {
       const [sha256, md5] = [createHash('sha256'), createHash('md5')]
-      let room = rooms[turn]!
-      let size = 0
+      let [room, size] = [rooms[turn]!, 0]
       for (;;) {
         const chunk = over.subarray(0, most - size)
         if (size + chunk.length > room.length) {
@@ -187,7 +184,7 @@ export default plugin({
       const { body } = await ask({ method: 'GET', query: { uploads: '' } })
       for (const upload of body.toString().split('<Upload>').slice(1)) {
         const [key, id, since] = ['Key', 'UploadId', 'Initiated'].map((name) => elements(upload, name)[0])
-        if (key && id && isOurs(key) && Date.parse(since ?? '') < clock.now() - day * 1000) await abandon(key, id)
+        if (key && id && isOurs(key) && Date.parse(since ?? '') < clock.now() - day) await abandon(key, id)
       }
     }
 
@@ -197,14 +194,16 @@ export default plugin({
       const allowed = ['NoSuchKey', '404', 'InvalidRange', '416']
       const { code, body, header } = await ask({ method: 'GET', key, headers: { range } }, signal, allowed)
       if (code === 'NoSuchKey' || code === '404') return null
-      const size = code ? 0 : Number(/^bytes \d+-\d+\/(\d+)$/.exec(header('content-range') ?? '')?.[1])
+      if (code) return { past: true, size: 0, tag: '', body: body.subarray(0, 0) }
+      const size = Number(/^bytes \d+-\d+\/(\d+)$/.exec(header('content-range') ?? '')?.[1])
       if (Number.isNaN(size)) throw refusal('NoRanges')
-      return { past: code !== null, size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
+      return { past: false, size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
     }
 
-    /** Goes on where a broken answer ended, as long as it is the same file. */
-    const read = async function* (key: string, tag: string, start: number, end: number, signal = never) {
-      for (let at = start, stuck = 0; at < end; stuck++) {
+    /** After what is in hand already, goes on where a broken answer ended, as long as it is the same file. */
+    const read = async function* (key: string, tag: string, body: Buffer, from: number, end: number, signal = never) {
+      if (body.length > 0) yield body
+      for (let at = from + body.length, stuck = 0; at < end; stuck++) {
         try {
           const headers = { range: `bytes=${at}-${end - 1}`, 'if-match': tag }
           const answer = await once({ method: 'GET', key, headers }, signal)
@@ -231,9 +230,8 @@ export default plugin({
       const list = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>"${tag}"</ETag></Part>`).join('')
       const body = piece(Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`))
       const { code } = await ask({ method: 'POST', key, query: { uploadId }, body }, signal, ['NoSuchUpload'])
-      if (code === null) return
       const all = piece(Buffer.from(tags.join(''), 'hex')).md5.toString('hex')
-      if ((await open(key, 0, 1, signal))?.tag !== `"${all}-${tags.length}"`) throw refusal(code)
+      if (code && (await open(key, 0, 1, signal))?.tag !== `"${all}-${tags.length}"`) throw refusal(code)
     }
 
     return {
@@ -279,11 +277,7 @@ export default plugin({
         const { past, tag, body } = found
         // S3 need not say the size of what ends before the range.
         const size = past && start > 0 ? ((await open(key, 0, 1, signal))?.size ?? 0) : found.size
-        const bytes = async function* () {
-          if (body.length > 0) yield body
-          yield* read(key, tag, start + body.length, Math.min(size, to), signal)
-        }
-        return { size, bytes: bytes() }
+        return { size, bytes: read(key, tag, body, start, Math.min(size, to), signal) }
       },
       async remove(path) {
         await ask({ method: 'DELETE', key: keyOf(path) }, never, ['NoSuchKey', '404'])
@@ -300,8 +294,7 @@ export default plugin({
       },
       /** S3 signs none for more than seven days. */
       async link(path, ttl) {
-        const seconds = Math.max(1, Math.min(7 * day, Math.ceil(ttl / 1000)))
-        const query = { 'X-Amz-Expires': `${seconds}` }
+        const query = { 'X-Amz-Expires': `${Math.max(1, Math.ceil(Math.min(7 * day, ttl) / 1000))}` }
         return (await sign({ method: 'GET', key: keyOf(path), query }, { signQuery: true })).url.href
       },
     }

@@ -2,6 +2,7 @@
 const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   house: async () => (await import('./house.ts')).house(),
   chat: async () => (await import('./chat.ts')).chat(),
+  sealed: async () => (await import('./sealed.ts')).sealed(),
 }
 
 const wanted = process.argv.slice(2)

@@ -822,6 +822,16 @@ t.test('reads of a chat model', async (t) => {
     t.ok(Math.abs(given.labelMass! - 1) < 1e-12, 'the mass is that before')
   })
 
+  t.test('tokens that read alike count each, one that is listed twice counts once', async (t) => {
+    const twins: [string, number][] = [
+      ['yes', 0.3],
+      ['yes', 0.2],
+      ['no', 0.25],
+      ['no', 0.25],
+    ]
+    near(t, (await one(noul, twins)).probabilities, [2 / 3, 1 / 3])
+  })
+
   t.test('a label out of sight', async (t) => {
     t.match(
       await one(choice(['x', 'y', 'z']), [
@@ -1219,6 +1229,22 @@ t.test('the routes', async (t) => {
       questions: { q: { agreement: Number, stderr: Number } },
     })
     t.notOk('ignored' in (await decide(body({ q: ask1 }))).body.diagnostics)
+  })
+
+  t.test('the temperature of a model counts for a backend that decides by itself, too', async (t) => {
+    const native: Upstream = {
+      name: 'native',
+      models: async () => [],
+      decide: async () => ({
+        distributions: [{ probabilities: [0.8, 0.2], labelMass: 0.9 }],
+        usage: { input: 1, output: 0 },
+        engine: 'native',
+      }),
+    }
+    const noulOf = async (temperature: number) =>
+      (await house([model('m', [native], { temperature })]).decide(body({ q: ask1 }))).body.answers.q.noul
+    t.equal(await noulOf(1), 0.8)
+    t.ok(Math.abs((await noulOf(2)) - 2 / 3) < 1e-12, 'two roots, in proportion')
   })
 
   t.test('a larger model is asked about what stays uncertain', async (t) => {

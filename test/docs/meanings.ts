@@ -112,6 +112,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'timeouts.total': 'One deadline over all attempts. A stream that has begun may outlive it.',
   'timeouts.firstToken': 'What one attempt at a stream may take to its first token.',
   'timeouts.idle': 'Between two chunks of a backend.',
+  'timeouts.sealedIdle': 'The longest silence of a sealed stream, whatever its backend is allowed.',
   'timeouts.stream': 'The longest a stream may run.',
   'timeouts.stalled': 'A reader that takes nothing for so long is cut.',
   'timeouts.heartbeat': 'Between signs of life while the first token is awaited.',

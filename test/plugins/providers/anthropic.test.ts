@@ -427,6 +427,13 @@ t.test('faults', async (t) => {
   }
   const poor = await exchange(t, { status: 400, headers: json, body: JSON.stringify(unpaid) })
   await t.rejects(poor.chat('m', {}), new UpstreamFailed(undefined, { again: true, answered: 400 }))
+  const stage = await staged(t, recording)
+  stage.scene('page')
+  await t.rejects(
+    stage.upstream.chat!({ model: 'm', stream: true, body: { messages } }, signal),
+    UpstreamFailed,
+    'at once',
+  )
   const stopped = (await vector('anthropic/chat.sse')).toString().replace(/event: message_delta\n.*\n\n/, '')
   const odd = await exchange(t, { headers: sse, body: stopped })
   await t.rejects(odd.chat('m', {}, true), UpstreamFailed, 'an end without a reason')

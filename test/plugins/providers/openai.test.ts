@@ -268,6 +268,8 @@ t.test('asks for decisions with the vendor’s own headers', async (t) => {
   const ours = await provided(t, openai, { ...deciding(server.url), organization: 'org', project: 'proj' })
   const never = new AbortController().signal
   t.notOk(ours.chat || ours.embed || ours.draw, 'it does nothing else')
+  const inAzure = { ...deciding(server.url), azure: { apiVersion: '1' } }
+  await t.rejects(provided(t, openai, inAzure), { message: 'There are no decisions on Azure' })
   t.same(await ours.models(never), [{ id: 'gpt-6-luna', type: 'DECISION' }])
   server.asked.splice(0)
   const images = ['data:image/png;base64,AAEC']

@@ -164,14 +164,18 @@ t.test('decides', (t) =>
 )
 
 t.test('asks for decisions as the vendor’s own client does', async (t) => {
+  const decides = { output_modalities: ['decisions'], input_modalities: ['text'] }
+  const talks = JSON.parse((await vector('openrouter/models.json')).toString())
+  const listed = { data: [...talks.data, { id: 'typesafe/jev-1.14', description: 'Decides.', architecture: decides }] }
   const server = await backend(t, async ({ path, body }) => ({
     headers: json,
-    body: path.endsWith('models') ? await vector('openrouter/models.json') : systemOneAnswer(body.toString()),
+    body: path.endsWith('models') ? JSON.stringify(listed) : systemOneAnswer(body.toString()),
   }))
   const routing = { order: ['TypeSafe'], allow_fallbacks: false }
   const ours = await provided(t, openrouter, { ...deciding(server.url), routing })
   t.notOk(ours.chat || ours.embed, 'it does nothing else')
-  t.same(await ours.models(signal), [], 'nor lists anything else')
+  const models = [{ id: 'typesafe/jev-1.14', type: 'DECISION', description: 'Decides.' }]
+  t.same(await ours.models(signal), models, 'nor lists anything else')
   server.asked.splice(0)
   await ours.decide!(
     decideCall('typesafe/jev-1.14', {

@@ -1,0 +1,597 @@
+import { GoogleGenAI } from '@google/genai'
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { fold } from '../../../core/inference/fold.ts'
+import { use } from '../../../core/plugin.ts'
+import type { ChatAnswer, ChatBody, Completion, TranscribeCall } from '../../../core/ports/upstream.ts'
+import gemini from '../../../plugins/providers/gemini.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import type { Asked, Take } from '../../fakes/recorded.ts'
+import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+
+const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
+
+const recording: Recording = {
+  provider: gemini,
+  settings: (url) => ({ apiKey: 'AIza-1', baseUrl: `${url}/v1beta` }),
+  model: 'gemini-2.5-flash',
+  vectors: 'gemini',
+  stream: { ...eventStream, type: 'text/event-stream' },
+  lists: /^\/v1beta\/models\?pageSize=1000$/,
+  chats,
+  streams: (path) => path.includes('streamGenerateContent'),
+}
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json; charset=UTF-8' }
+const sse = { 'content-type': 'text/event-stream' }
+const messages = [{ role: 'user', content: 'Hi' }]
+
+const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
+  answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+
+const read = ({ body }: Asked) => JSON.parse(body.toString())
+
+t.test('contract', (t) =>
+  conform(t, upstream.contract, async (t) => {
+    let model: string | undefined
+    const streams = (path: string) => {
+      model = chats.exec(path)?.[1]
+      return path.includes('streamGenerateContent')
+    }
+    const stage = await staged(t, { ...recording, streams })
+    // They want the model in the path.
+    return { ...stage, asked: () => ({ ...stage.asked(), model }) }
+  }),
+)
+
+t.test('a stream that ends anywhere before the end of its answer throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.ok(bytes > 2000)
+  t.same(fooled, [bytes - 1, bytes], 'only the line feed behind the last return may be missing')
+})
+
+t.test('speaks the common format', async (t) => {
+  const stage = await staged(t, recording)
+  for (const stream of [false, true]) {
+    const { created, ...answer } = await whole(
+      await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal),
+    )
+    t.ok(Math.abs(created - Date.now() / 1000) < 60)
+    const { logprobs, ...choice } = answer.choices[0] as any
+    t.same(
+      { ...answer, choices: [choice] },
+      {
+        id: 'aB3xaM6fK7Kn1MkPvOKmsAY',
+        object: 'chat.completion',
+        model: 'gemini-2.5-flash',
+        choices: [
+          {
+            index: 0,
+            message: {
+              role: 'assistant',
+              content: 'Two cafés, a 😀 and "10": 2.\nDone.',
+              reasoning_content: 'We count them.',
+              extra_content: { google: { thought_signature: 'CikB0e2Kb8mAyI1m0lQ2jfqVfP7Pz5cYb2k=' } },
+            },
+            finish_reason: 'stop',
+            native_finish_reason: 'STOP',
+            avgLogprobs: -0.01,
+          },
+        ],
+        usage: {
+          prompt_tokens: 26,
+          completion_tokens: 27,
+          total_tokens: 53,
+          prompt_tokens_details: { cached_tokens: 4 },
+          completion_tokens_details: { reasoning_tokens: 9 },
+          promptTokensDetails: [{ modality: 'TEXT', tokenCount: 26 }],
+        },
+      },
+    )
+    t.equal(logprobs.content.map(({ token }: { token: string }) => token).join(''), choice.message.content)
+    t.same(logprobs.content[1], {
+      token: ' caf',
+      logprob: -0.01,
+      bytes: [32, 99, 97, 102],
+      top_logprobs: [
+        { token: ' caf', logprob: -0.01, bytes: [32, 99, 97, 102] },
+        { token: ' x', logprob: -4.5, bytes: [32, 120] },
+      ],
+    })
+  }
+})
+
+t.test('calls bear their signatures, and give them back', async (t) => {
+  const stage = await staged(t, recording)
+  stage.scene('calls tools')
+  for (const stream of [false, true]) {
+    const call = { model: 'gemini-3-flash', stream, body: { messages } }
+    const { message } = (await whole(await stage.upstream.chat!(call, signal))).choices[0]!
+    const ids = message.tool_calls!.map(({ id }) => id)
+    t.same(ids, ['ax7fj3k1', 'ax7fj3k2'])
+    const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: '{"sky":"blue"}' }))
+    const next = { ...call, body: { messages: [...messages, message, ...results] } }
+    await stage.upstream.chat!(next, signal)
+    const { contents } = stage.asked() as any
+    t.same(contents[1].parts, [
+      {
+        functionCall: { id: 'ax7fj3k1', name: 'weather', args: { city: 'Lima' } },
+        thoughtSignature: 'CikB0e2Kb8mAyI1m0lQ2jfqVfP7Pz5cYb2k=',
+      },
+      { functionCall: { id: 'ax7fj3k2', name: 'weather', args: { city: 'Lima' } } },
+    ])
+    const response = { sky: 'blue' }
+    t.same(
+      contents[2].parts,
+      ids.map((id) => ({ functionResponse: { id, name: 'weather', response } })),
+    )
+    const bare = message.tool_calls!.map(({ id, type, function: it }) => ({ id, type, function: it }))
+    const foreign = { ...call, body: { messages: [...messages, { role: 'assistant', tool_calls: bare }, ...results] } }
+    await stage.upstream.chat!(foreign, signal)
+    const parts = (stage.asked() as any).contents[1].parts
+    t.same(
+      parts.map(({ thoughtSignature }: any) => thoughtSignature),
+      ['skip_thought_signature_validator', undefined],
+      'calls of another backend',
+    )
+    await stage.upstream.chat!({ ...foreign, model: 'gemini-2.5-pro' }, signal)
+    t.equal((stage.asked() as any).contents[1].parts[0].thoughtSignature, undefined)
+  }
+})
+
+t.test('asks as the vendor’s own client does', async (t) => {
+  const server = await backend(t, async ({ method, path }) => {
+    if (method === 'GET') {
+      return { headers: json, body: await vector(`gemini/models-${path.includes('pageToken') ? 2 : 1}.json`) }
+    }
+    if (path.includes('streamGenerateContent')) return { headers: sse, body: await vector('gemini/chat.sse') }
+    const name = /Embed/.test(path)
+      ? 'embeddings'
+      : /tts/.test(path)
+        ? 'speech'
+        : /image/.test(path)
+          ? 'image'
+          : /transcribe/.test(path)
+            ? 'transcribed'
+            : 'chat'
+    return { headers: json, body: await vector(`gemini/${name}.json`) }
+  })
+  const ours = await provided(t, gemini, { apiKey: 'AIza-1', baseUrl: `${server.url}/v1beta/` })
+  const theirs = new GoogleGenAI({ apiKey: 'AIza-1', httpOptions: { baseUrl: server.url } })
+
+  /** The last two requests: same place, same body, same key. */
+  const compare = () => {
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.equal(one.method, other.method)
+    t.equal(one.path, other.path)
+    t.equal(one.headers['x-goog-api-key'], other.headers['x-goog-api-key'])
+    if (one.body.length || other.body.length) t.same(read(one), read(other), one.path)
+  }
+  const compared = async (model: string, body: object, their: object, stream = false) => {
+    await whole(await ours.chat!({ model, stream, body: body as ChatBody }, signal))
+    const params = { model, ...structuredClone(their) } as never
+    if (stream) for await (const _ of await theirs.models.generateContentStream(params));
+    else await theirs.models.generateContent(params)
+    compare()
+  }
+
+  const schema = { type: 'object', properties: { sky: { type: 'string' } }, required: ['sky'] }
+  const fields = {
+    messages: [
+      { role: 'system', content: 'Be short.' },
+      { role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
+          { type: 'image_url', image_url: { url: 'https://example.org/a.JPG?x=1' } },
+          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+          { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } },
+          { type: 'video_url', video_url: { url: 'https://example.org/v' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: 'Let me see.',
+        reasoning_content: 'Hm.',
+        extra_content: { google: { thought_signature: 'c2ln' } },
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } },
+          { id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
+      {
+        role: 'tool',
+        tool_call_id: 'c2',
+        content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }],
+      },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'weather', description: 'Tells it.', parameters: schema } },
+      { googleSearch: {} },
+    ],
+    tool_choice: { type: 'function', function: { name: 'weather' } },
+    response_format: { type: 'json_schema', json_schema: { name: 'sky', schema } },
+    reasoning_effort: 'medium',
+    max_completion_tokens: 300,
+    temperature: 0.5,
+    top_p: 0.9,
+    top_k: 20,
+    n: 2,
+    seed: 5,
+    presence_penalty: 0.1,
+    frequency_penalty: 0.2,
+    stop: 'END',
+    logprobs: true,
+    top_logprobs: 2,
+    user: 'u-1',
+    service_tier: 'flex',
+    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+  }
+  const config = {
+    systemInstruction: { parts: [{ text: 'Be short.' }, { text: 'Be kind.' }] },
+    tools: [
+      { functionDeclarations: [{ name: 'weather', description: 'Tells it.', parametersJsonSchema: schema }] },
+      { googleSearch: {} },
+    ],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
+    responseMimeType: 'application/json',
+    responseJsonSchema: schema,
+    maxOutputTokens: 300,
+    temperature: 0.5,
+    topP: 0.9,
+    topK: 20,
+    candidateCount: 2,
+    seed: 5,
+    presencePenalty: 0.1,
+    frequencyPenalty: 0.2,
+    stopSequences: ['END'],
+    responseLogprobs: true,
+    logprobs: 2,
+    serviceTier: 'flex',
+    safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],
+  }
+  const contents = [
+    {
+      role: 'user',
+      parts: [
+        { text: 'What is it?' },
+        { inlineData: { mimeType: 'image/png', data: 'AA==' } },
+        { fileData: { mimeType: 'image/jpeg', fileUri: 'https://example.org/a.JPG?x=1' } },
+        { inlineData: { mimeType: 'audio/wav', data: 'AAAA' } },
+        { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
+        { fileData: { fileUri: 'https://example.org/v' } },
+      ],
+    },
+    {
+      role: 'model',
+      parts: [
+        { text: 'Let me see.', thoughtSignature: 'c2ln' },
+        { functionCall: { id: 'c1', name: 'weather', args: { city: 'Lima' } } },
+        { functionCall: { id: 'c2', name: 'weather', args: {} } },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'c1', name: 'weather', response: { output: 'sunny' } } },
+        { functionResponse: { id: 'c2', name: 'weather', response: { output: '' } } },
+        { inlineData: { mimeType: 'image/png', data: 'AA==' } },
+      ],
+    },
+  ]
+  const budget = { thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 } }
+  await compared('gemini-2.5-flash', fields, { contents, config: { ...config, ...budget } })
+  await compared('gemini-2.5-flash', fields, { contents, config: { ...config, ...budget } }, true)
+
+  const hi = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const thinks = async (model: string, effort: string, thinkingConfig: object) =>
+    compared(model, { messages, reasoning_effort: effort }, { contents: hi, config: { thinkingConfig } })
+  await thinks('gemini-2.5-flash', 'none', { includeThoughts: false, thinkingBudget: 0 })
+  await thinks('gemini-2.5-pro', 'none', { includeThoughts: false, thinkingBudget: 128 })
+  await thinks('gemini-2.5-pro', 'xhigh', { includeThoughts: true, thinkingBudget: 24_576 })
+  await thinks('gemini-3.8-flash', 'minimal', { includeThoughts: true, thinkingLevel: 'MINIMAL' })
+  await thinks('gemini-3.1-pro-preview', 'minimal', { includeThoughts: true, thinkingLevel: 'LOW' })
+  await thinks('gemini-flash-latest', 'high', { includeThoughts: true, thinkingLevel: 'HIGH' })
+  await compared('gemma-3-27b-it', { messages, reasoning_effort: 'high' }, { contents: hi })
+  const own = { generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' }, cachedContent: 'cachedContents/x' }
+  await compared(
+    'gemini-3.8-flash',
+    {
+      messages,
+      modalities: ['text', 'image'],
+      response_format: { type: 'json_object' },
+      tool_choice: 'required',
+      ...own,
+    },
+    {
+      contents: hi,
+      config: {
+        responseModalities: ['TEXT', 'IMAGE'],
+        responseMimeType: 'application/json',
+        toolConfig: { functionCallingConfig: { mode: 'ANY' } },
+        mediaResolution: 'MEDIA_RESOLUTION_LOW',
+        cachedContent: 'cachedContents/x',
+      },
+    },
+  )
+
+  const listed = await ours.models(signal)
+  t.same(listed, [
+    { id: 'gemini-2.5-flash', type: 'CHAT', description: 'Gemini 2.5 Flash.' },
+    { id: 'gemini-3.8-flash-tts', type: 'AUDIO_SPEECH', description: 'Gemini 3.8 Flash TTS.' },
+    { id: 'gemini-3.1-flash-image', type: 'IMAGE', description: 'Gemini 3.1 Flash Image.' },
+    { id: 'gemini-3.5-transcribe', type: 'AUDIO_TRANSCRIPTION', description: 'Gemini 3.5 Transcribe.' },
+    { id: 'gemini-embedding-001', type: 'EMBEDDING', description: 'Gemini Embedding.' },
+  ])
+  for await (const _ of await theirs.models.list({ config: { pageSize: 1000 } }));
+  const paths = server.asked.splice(0).map(({ path }) => new URL(path, 'http://x'))
+  t.equal(paths.length, 4)
+  for (const at of [0, 1]) {
+    t.equal(paths[at]!.pathname, paths[at + 2]!.pathname)
+    t.same([...paths[at]!.searchParams].sort(), [...paths[at + 2]!.searchParams].sort())
+  }
+
+  const { vectors, usage } = await ours.embed!(
+    { model: 'gemini-embedding-001', texts: ['a', 'b'], dimensions: 3 },
+    signal,
+  )
+  t.same(
+    vectors.map((one) => [...one]),
+    [
+      [0.25, -0.5, 0.125],
+      [1, 2, -3],
+    ],
+  )
+  t.same(usage, { input: 8, output: 0 })
+  await theirs.models.embedContent({
+    model: 'gemini-embedding-001',
+    contents: ['a', 'b'],
+    config: { outputDimensionality: 3 },
+  })
+  compare()
+
+  const speech = await ours.speak!({ model: 'gemini-2.5-flash-preview-tts', text: 'Hi', voice: 'Puck' }, signal)
+  t.equal(speech.mime, 'audio/wav')
+  t.equal(Buffer.from(speech.bytes).toString('latin1', 0, 4), 'RIFF')
+  t.equal(Buffer.from(speech.bytes).readUInt32LE(24), 24_000)
+  t.same([...speech.bytes.subarray(44)], [1, 0, 2, 0, 3, 0, 4, 0])
+  const voiceConfig = { prebuiltVoiceConfig: { voiceName: 'Puck' } }
+  await theirs.models.generateContent({
+    model: 'gemini-2.5-flash-preview-tts',
+    contents: 'Hi',
+    config: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
+  })
+  compare()
+
+  const images = await ours.draw!(
+    { model: 'gemini-3.1-flash-image', prompt: 'A cat', size: '1792x1024', extra: { quality: 'hd' } },
+    signal,
+  )
+  t.equal(images.length, 1)
+  t.equal(images[0]!.mime, 'image/png')
+  t.equal(images[0]!.bytes[1], 0x50)
+  await theirs.models.generateContent({
+    model: 'gemini-3.1-flash-image',
+    contents: 'A cat',
+    config: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9' } },
+  })
+  compare()
+
+  const bytes = new Uint8Array([1, 2, 3])
+  const audio = { name: 'a.wav', mime: 'audio/wav', bytes }
+  const heard = await ours.transcribe!(
+    { model: 'gemini-3.5-transcribe', audio, language: 'en-US', diarize: true, granularities: ['word'] },
+    signal,
+  )
+  t.same(heard, {
+    text: 'Two cafés? Three.',
+    language: 'en-US',
+    duration: null,
+    segments: [
+      { text: 'Two cafés?', start: 0.08, end: 1.12, speaker: 0 },
+      { text: 'Three.', start: 1.5, end: 1.9, speaker: 1 },
+    ],
+    words: [
+      { text: 'Two', start: 0.08, end: 0.4, speaker: 0 },
+      { text: 'cafés?', start: 0.4, end: 1.12, speaker: 0 },
+      { text: 'Three.', start: 1.5, end: 1.9, speaker: 1 },
+    ],
+  })
+  await theirs.models.generateContent({
+    model: 'gemini-3.5-transcribe',
+    contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AQID' } }] }],
+    config: { audioTranscriptionConfig: { languageCodes: ['en-US'], wordTimestamp: true, diarization: true } },
+  })
+  compare()
+})
+
+/** What it asks, and what it makes of the given answer. */
+const exchange = async (t: Parameters<typeof provided>[0], take: Take) => {
+  const server = await backend(t, () => take)
+  const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
+  const chat = async (body: object = {}, stream = false) =>
+    whole(await it.chat!({ model: 'gemini-2.5-flash', stream, body: { messages, ...body } }, signal))
+  return { it, server, chat, asked: () => read(server.asked.at(-1)!) }
+}
+
+const said = (...candidates: object[]) => JSON.stringify({ candidates, responseId: 'r', modelVersion: 'm' })
+
+t.test('how answers end', async (t) => {
+  for (const [theirs, ours] of [
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['RECITATION', 'content_filter'],
+  ] as const) {
+    const body = said({ content: { parts: [{ text: 'x' }] }, finishReason: theirs })
+    for (const stream of [false, true]) {
+      const take = stream ? { headers: sse, body: `data: ${body}\r\n\r\n` } : { headers: json, body }
+      const { chat } = await exchange(t, take)
+      t.equal((await chat({}, stream)).choices[0]!.finish_reason, ours)
+    }
+  }
+  for (const reason of ['MALFORMED_FUNCTION_CALL', 'OTHER', undefined]) {
+    const body = said({ content: { parts: [{ text: 'x' }] }, finishReason: reason })
+    for (const stream of [false, true]) {
+      const take = stream ? { headers: sse, body: `data: ${body}\r\n\r\n` } : { headers: json, body }
+      const { chat } = await exchange(t, take)
+      await t.rejects(chat({}, stream), { name: 'UpstreamFailed', again: true }, String(reason))
+    }
+  }
+  const blocked = await vector('gemini/blocked.json')
+  for (const stream of [false, true]) {
+    const body = JSON.stringify(JSON.parse(blocked.toString()))
+    const take = stream ? { headers: sse, body: `data: ${body}\n\n` } : { headers: json, body }
+    const { choices, usage } = await (await exchange(t, take)).chat({}, stream)
+    t.equal(choices[0]!.finish_reason, 'content_filter')
+    t.equal(choices[0]!['native_finish_reason'], 'PROHIBITED_CONTENT')
+    t.equal(usage!.prompt_tokens, 7)
+  }
+  const second = (index: number, finishReason?: string) => ({
+    index,
+    content: { parts: [{ text: `${index}` }] },
+    finishReason,
+  })
+  const first = `data: ${said(second(0), second(1))}\n\ndata: ${said(second(0, 'STOP'))}\n\n`
+  const half = await exchange(t, { headers: sse, body: first })
+  await t.rejects(half.chat({ n: 2 }, true), UpstreamFailed, 'one candidate is not done')
+  const both = await exchange(t, { headers: sse, body: `${first}data: ${said(second(1, 'STOP'))}\n\n` })
+  const { choices } = await both.chat({ n: 2 }, true)
+  t.same(
+    choices.map(({ message }) => message.content),
+    ['00', '11'],
+  )
+})
+
+t.test('images, code and calls without an id', async (t) => {
+  const parts = [
+    { text: 'Look:' },
+    { inlineData: { mimeType: 'image/png', data: 'AA==' } },
+    { executableCode: { language: 'PYTHON', code: '1' } },
+    { functionCall: { name: 'f' } },
+  ]
+  const body = said({ content: { parts }, finishReason: 'STOP', index: 0 })
+  const found = []
+  for (const take of [
+    { headers: json, body },
+    { headers: sse, body: `data: ${body}\n\n` },
+  ]) {
+    const { choices } = await (await exchange(t, take)).chat({}, take.headers === sse)
+    const { tool_calls, ...message } = choices[0]!.message
+    t.match(tool_calls![0]!.id, /^call_[0-9a-f]{24}$/)
+    t.equal(tool_calls![0]!.function.arguments, '{}')
+    t.equal(choices[0]!.finish_reason, 'tool_calls')
+    found.push(message)
+  }
+  t.same(found[0], found[1])
+  t.same(found[0]!['images'], [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }])
+  t.same(found[0]!['parts'], [parts[2]])
+})
+
+t.test('faults', async (t) => {
+  const key = await exchange(t, { status: 400, headers: json, body: await vector('gemini/error-key.json') })
+  await t.rejects(key.chat(), new UpstreamFailed(undefined, { again: true, answered: 400 }), 'our key')
+  const limited = await exchange(t, { status: 429, headers: json, body: await vector('gemini/error-429.json') })
+  const expected = new UpstreamFailed(undefined, { again: true, answered: 429, retryAfter: 7000 })
+  await t.rejects(limited.chat(), expected, 'they tell in the body when to come back')
+  const prefixed = limited.it.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'x' }, signal)
+  await t.rejects(prefixed, new UpstreamFailed(undefined, { again: true }))
+})
+
+t.test('many texts, many images', async (t) => {
+  const server = await backend(t, ({ path, body }) => {
+    const { requests } = JSON.parse(body.toString())
+    if (path.includes('Embed')) {
+      return {
+        headers: json,
+        body: JSON.stringify({
+          embeddings: requests.map((it: any) => ({ values: [Number(it.content.parts[0].text)] })),
+        }),
+      }
+    }
+    return {
+      headers: json,
+      body: said({
+        content: { parts: [{ inlineData: { mimeType: 'image/jpeg', data: '/9j/' } }] },
+        finishReason: 'STOP',
+      }),
+    }
+  })
+  const it = await provided(t, gemini, { apiKey: 'k', baseUrl: server.url })
+  const texts = Array.from({ length: 230 }, (_, at) => String(at))
+  const { vectors } = await it.embed!({ model: 'e', texts }, signal)
+  t.equal(server.asked.length, 3)
+  t.same(
+    vectors.map(([value]) => value),
+    texts.map(Number),
+  )
+  const images = await it.draw!({ model: 'i', prompt: 'A cat', count: 3, size: 'auto' }, signal)
+  t.same(
+    images.map(({ mime }) => mime),
+    ['image/jpeg', 'image/jpeg', 'image/jpeg'],
+  )
+})
+
+t.test('media', async (t) => {
+  const filtered = await exchange(t, { headers: json, body: await vector('gemini/image-filtered.json') })
+  await t.rejects(filtered.it.draw!({ model: 'i', prompt: 'x' }, signal), BadRequest)
+  const text = await exchange(t, {
+    headers: json,
+    body: said({ content: { parts: [{ text: 'No.' }] }, finishReason: 'STOP' }),
+  })
+  await t.rejects(text.it.draw!({ model: 'i', prompt: 'x' }, signal), UpstreamFailed)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x' }, signal), UpstreamFailed)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x', format: 'mp3' }, signal), BadRequest)
+  await t.rejects(text.it.speak!({ model: 's', text: 'x', speed: 2 }, signal), BadRequest)
+
+  const raw = await exchange(t, { headers: json, body: await vector('gemini/speech.json') })
+  const call = { model: 's', text: 'x' }
+  const samples = [1, 0, 2, 0, 3, 0, 4, 0]
+  t.same([...(await raw.it.speak!({ ...call, format: 'pcm' }, signal)).bytes], samples)
+  t.equal(raw.asked().generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName, 'Kore')
+  const wav = await raw.it.speak!({ ...call, format: 'wav' }, signal)
+  const inside = { inlineData: { mimeType: 'audio/wav', data: Buffer.from(wav.bytes).toString('base64') } }
+  const file = await exchange(t, { headers: json, body: said({ content: { parts: [inside] }, finishReason: 'STOP' }) })
+  t.same(await file.it.speak!(call, signal), wav, 'a newer model gives a file')
+  t.same([...(await file.it.speak!({ ...call, format: 'pcm' }, signal)).bytes], samples)
+})
+
+t.test('transcripts by any model', async (t) => {
+  const { it, asked } = await exchange(t, { headers: json, body: await vector('gemini/transcript.json') })
+  const audio = { name: 'a.mp3', mime: 'audio/mp3', bytes: new Uint8Array([1, 2, 3]) }
+  const call: TranscribeCall = { model: 'gemini-3.8-flash', audio, translate: true, diarize: true, prompt: 'Zoë' }
+  t.same(await it.transcribe!(call, signal), {
+    text: 'Two cafés? Three.',
+    language: 'en',
+    duration: null,
+    segments: [
+      { text: 'Two cafés?', start: 0.08, end: 1.12, speaker: 0 },
+      { text: 'Three.', start: 1.5, end: 1.9, speaker: 1 },
+    ],
+    words: [],
+  })
+  const [text, sound] = asked().contents[0].parts
+  t.match(text.text, /translated into English.*speakers apart.*Zoë/)
+  t.same(sound, { inlineData: { mimeType: 'audio/mp3', data: 'AQID' } })
+  await t.rejects(it.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, signal), BadRequest)
+})
+
+t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+  const { chat } = await exchange(t, { status: 500, body: '' })
+  const wrong: object[] = [
+    { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] },
+    { messages: [{ role: 'user', content: [{ type: 'thing', thing: 1 }] }] },
+    { messages: [{ role: 'function', name: 'f', content: '1' }] },
+    {
+      messages: [
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: 'x' } }] },
+      ],
+    },
+  ]
+  for (const body of wrong) await t.rejects(chat(body), BadRequest)
+  t.throws(() => use(gemini, {}), /apiKey/)
+})
