@@ -70,7 +70,10 @@ export const surfaces = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index',
 /** What a gateway is told, whatever it runs on. Every field has a default. */
 export const SettingsShape = v.strictObject({
   env: v.optional(v.picklist(['development', 'production']), 'development'),
-  names: v.optional(v.strictObject({ compat: v.optional(v.string(), 'compat'), std: v.optional(v.string(), 'std') }), {}),
+  names: v.optional(
+    v.strictObject({ compat: v.optional(v.string(), 'compat'), std: v.optional(v.string(), 'std') }),
+    {},
+  ),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
@@ -117,7 +120,11 @@ export const SettingsShape = v.strictObject({
       retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(5)), 2),
       /** Opens after so many faults in a row, or when the share of faults over the last calls passes `ratio`. */
       breaker: v.optional(
-        v.strictObject({ faults: v.optional(count, 5), ratio: v.optional(v.number(), 0.5), rest: v.optional(ms, 10_000) }),
+        v.strictObject({
+          faults: v.optional(count, 5),
+          ratio: v.optional(v.number(), 0.5),
+          rest: v.optional(ms, 10_000),
+        }),
         {},
       ),
       /** Ask a second backend when the first is silent for so long; at most this share of calls. */

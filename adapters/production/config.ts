@@ -14,6 +14,8 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
+      /** Ms after SIGTERM in which new connections are still taken, so that whoever sends them can see that it should stop. */
+      linger: v.optional(ms, 1_000),
       /** Ms that running requests are given after SIGTERM. */
       drain: v.optional(ms, 600_000),
     }),
@@ -29,7 +31,10 @@ export const ConfigShape = v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
       /** Limits and cache are shared over this Redis; without it they are this process's own. */
       redis: v.optional(v.string()),
-      whenDown: v.optional(v.strictObject({ places: v.optional(mode), tokens: v.optional(mode), requests: v.optional(mode) }), {}),
+      whenDown: v.optional(
+        v.strictObject({ places: v.optional(mode), tokens: v.optional(mode), requests: v.optional(mode) }),
+        {},
+      ),
     }),
     {},
   ),
@@ -61,7 +66,16 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
 }
 
 /** What the gateway itself is told; the rest of the file is about what it stands on. */
-export const settingsOf = ({ server, log, outside, providers, storage, enclave, tools, ...rest }: Config): SettingsInput => {
+export const settingsOf = ({
+  server,
+  log,
+  outside,
+  providers,
+  storage,
+  enclave,
+  tools,
+  ...rest
+}: Config): SettingsInput => {
   const { redis, whenDown, ...limits } = rest.limits
   return { ...rest, limits }
 }

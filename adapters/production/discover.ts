@@ -17,7 +17,9 @@ export const load = async (family: Family, name: string): Promise<AnyPlugin> => 
 }
 
 const foreign = (name: string): string =>
-  name.startsWith('.') || name.startsWith('/') ? new URL(name, `file://${process.cwd()}/`).href : import.meta.resolve(name)
+  name.startsWith('.') || name.startsWith('/')
+    ? new URL(name, `file://${process.cwd()}/`).href
+    : import.meta.resolve(name)
 
 /** Every name in a family, in order. Dots are refused so that `.d.ts` and maps are not taken for plugins. */
 export const names = async (family: Family): Promise<readonly string[]> =>

@@ -11,7 +11,9 @@ export interface Tls {
   readonly key: Buffer
 }
 
-const errors: Readonly<Record<string, new (message: string, facts: { validator: Record<string, string> | null }) => Error>> = {
+const errors: Readonly<
+  Record<string, new (message: string, facts: { validator: Record<string, string> | null }) => Error>
+> = {
   BadRequest,
   Expired,
   NotFound,
@@ -23,7 +25,9 @@ const errors: Readonly<Record<string, new (message: string, facts: { validator: 
 export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
   const agent = unix ? new Agent({ keepAlive: true }) : new TlsAgent({ keepAlive: true, ...tls })
-  const where: RequestOptions = unix ? { socketPath: at } : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
+  const where: RequestOptions = unix
+    ? { socketPath: at }
+    : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
   const ask = (
@@ -35,7 +39,9 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal }, resolve)
-      asked.once('error', (cause) => reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause, retryAfter: 1000 })))
+      asked.once('error', (cause) =>
+        reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause, retryAfter: 1000 })),
+      )
       if (body === null || typeof body === 'string') asked.end(body ?? undefined)
       else pipeline(body, asked).catch(reject)
     })
@@ -43,7 +49,11 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
     const read = createInterface({ input: answer, crlfDelay: Infinity })[Symbol.asyncIterator]()
     if (answer.statusCode === 200) return read
-    const said = JSON.parse(String((await read.next()).value)) as { name: string; message: string; validator: Record<string, string> | null }
+    const said = JSON.parse(String((await read.next()).value)) as {
+      name: string
+      message: string
+      validator: Record<string, string> | null
+    }
     const known = errors[said.name]
     throw known === undefined ? new Unavailable() : new known(said.message, { validator: said.validator })
   }

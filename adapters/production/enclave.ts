@@ -21,7 +21,12 @@ export const connected = plugin({
     tls: v.optional(v.nullable(v.strictObject({ ca: bytes, cert: bytes, key: bytes })), null),
   }),
   needs: { clock: Clock, log: Log },
-  create: ({ clock, log }, { connect, tls }) => several(connect.map((at) => enclaveLine(at, tls)), clock, log),
+  create: ({ clock, log }, { connect, tls }) =>
+    several(
+      connect.map((at) => enclaveLine(at, tls)),
+      clock,
+      log,
+    ),
 })
 
 const pause = 250
@@ -44,7 +49,10 @@ export const started = plugin({
     const start = () => {
       const main = new URL('./main.js', import.meta.url).pathname
       const began = clock.now()
-      child = spawn(process.execPath, [main, 'enclave'], { env: allowed(process.env), stdio: ['pipe', 'ignore', 'inherit'] })
+      child = spawn(process.execPath, [main, 'enclave'], {
+        env: allowed(process.env),
+        stdio: ['pipe', 'ignore', 'inherit'],
+      })
       child.stdin!.on('error', () => undefined)
       child.stdin!.write(`${told}\n`)
       child.once('exit', (code) => {

@@ -20,7 +20,14 @@ interface Member {
 
 /** Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was sealed to. */
 export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
-  const members = lines.map((line, at): Member => ({ name: `e${at}`, line, kids: new Set(), since: 0, asked: 0, up: true }))
+  const members = lines.map((line, at): Member => ({
+    name: `e${at}`,
+    line,
+    kids: new Set(),
+    since: 0,
+    asked: 0,
+    up: true,
+  }))
 
   const began = clock.now()
   let seen = false

@@ -1,6 +1,7 @@
 /** Variables through which somebody outside could look in, or change what runs. */
 const opening = /^(NODE_OPTIONS|NODE_EXTRA_CA_CERTS|NODE_DEBUG|NODE_V8_COVERAGE|NODE_REPL_EXTERNAL_MODULE|LD_.*)$/
-const looking = /^--(inspect|debug|cpu-prof|heap-prof|heapsnapshot|trace|require|import|loader|experimental-loader|eval|print)/
+const looking =
+  /^--(inspect|debug|cpu-prof|heap-prof|heapsnapshot|trace|require|import|loader|experimental-loader|eval|print)/
 
 /** Refuses to start where the runtime was opened up, and closes the door that a signal would open later. */
 export const harden = (it: NodeJS.Process): void => {
@@ -13,4 +14,6 @@ export const harden = (it: NodeJS.Process): void => {
 
 /** What a confidential process is given of the environment of the one that starts it. */
 export const allowed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  )

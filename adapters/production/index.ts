@@ -42,10 +42,14 @@ export const production = async (config: Config, data: string): Promise<Adapters
       storage.metadata ?? { use: 'sqlite', file: join(data, 'sealgate.db') },
     ),
     upstreams: await Promise.all(
-      Object.entries(providers).map(([name, choice]) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)),
+      Object.entries(providers).map(([name, choice]) =>
+        chosen(Upstream, 'providers', `providers.${name}`, choice, name),
+      ),
     ),
     tools: await Promise.all(
-      Object.entries(tools).map(([name, settings]) => chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name })),
+      Object.entries(tools).map(([name, settings]) =>
+        chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name }),
+      ),
     ),
   }
 }

@@ -28,7 +28,11 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   const it = await assembled(config)
   const server = await listening(config, (request, response) => void answer(it, request, response))
   process.stdout.write('sealgate enclave listening\n')
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), ...(file ? [] : [once(process.stdin, 'close')])])
+  await Promise.race([
+    once(process, 'SIGTERM'),
+    once(process, 'SIGINT'),
+    ...(file ? [] : [once(process.stdin, 'close')]),
+  ])
   server.close()
   server.closeAllConnections()
   await it.dispose?.()
@@ -57,12 +61,17 @@ const assembled = async (config: Config): Promise<Enclave> => {
     log: use(silence),
     cache: use(memoryCache),
     prover: await chosen(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
-    upstreams: await Promise.all(named.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name))),
+    upstreams: await Promise.all(
+      named.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+    ),
   }
   return inside(innards, settingsOf(config), own, await releaseDigest(config))
 }
 
-const listening = async ({ enclave: { listen, tls } }: Config, listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> => {
+const listening = async (
+  { enclave: { listen, tls } }: Config,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> => {
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {
     await rm(listen, { force: true })
@@ -71,9 +80,13 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: (reques
     await chmod(listen, 0o600)
     return server
   }
-  if (tls === undefined) throw new Error('enclave.tls is not set: without a unix socket both sides must prove themselves')
+  if (tls === undefined)
+    throw new Error('enclave.tls is not set: without a unix socket both sides must prove themselves')
   const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  const server = createTlsServer({ ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' }, listener)
+  const server = createTlsServer(
+    { ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+    listener,
+  )
   const at = new URL(`tcp://${listen}`)
   await once(server.listen(Number(at.port), at.hostname), 'listening')
   return server as unknown as Server
@@ -88,17 +101,20 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
     const url = new URL(request.url ?? '/', 'unix://enclave')
     const path = url.pathname.slice(1)
     if (path === 'keys') say(await it.keys())
-    else if (path === 'attest') say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
+    else if (path === 'attest')
+      say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
     else if (path === 'models') say(await it.models(gone.signal))
     else {
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
-      const sealed = request.headers['large'] === 'yes' ? request : (JSON.parse(await text(request)) as Record<string, unknown>)
+      const sealed =
+        request.headers['large'] === 'yes' ? request : (JSON.parse(await text(request)) as Record<string, unknown>)
       const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal)
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })
         for await (const frame of reply.frames) {
-          if (!response.write(`${frame}\n`) && !response.destroyed) await once(response, 'drain', { signal: gone.signal })
+          if (!response.write(`${frame}\n`) && !response.destroyed)
+            await once(response, 'drain', { signal: gone.signal })
         }
         say({ trailer: await reply.trailer })
       }

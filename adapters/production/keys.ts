@@ -45,7 +45,8 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
       case 'list': {
         for (let offset = 0; ; offset += 100) {
           const { rows, total } = await gateway.keys.list(values.organization ?? null, 100, offset)
-          for (const row of rows) print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
+          for (const row of rows)
+            print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
           if (offset + rows.length >= total) return
         }
       }

@@ -108,7 +108,7 @@ export default plugin({
       ) as Promise<readonly (string | number)[]>
 
     return {
-      async take(name, most, ttl) {
+      async take(name, most, ttl, concern = 'places') {
         const key = `${prefix}:places:{${name}}`
         const id = randomUUID()
         const lasting = `${Math.max(1, Math.ceil(ttl))}`
@@ -120,7 +120,7 @@ export default plugin({
           )
           if (taken !== 1) return null
         } catch (fault) {
-          return pass(['places'], fault, { renew: async () => true, release: async () => {} })
+          return pass([concern], fault, { renew: async () => true, release: async () => {} })
         }
         return {
           renew: () =>
@@ -128,7 +128,7 @@ export default plugin({
               .ask((client) => run(client, renew, [key], [id, lasting]))
               .then(
                 (kept) => kept === 1,
-                (fault) => pass(['places'], fault, true),
+                (fault) => pass([concern], fault, true),
               ),
           // A place that can't be released falls free by itself.
           release: () =>

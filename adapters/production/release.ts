@@ -15,13 +15,31 @@ const canonical = (value: unknown): string => {
     .join()}}`
 }
 
+/** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
+const lasting = ({
+  server,
+  log,
+  limits,
+  storage,
+  tools,
+  enclave: { listen, connect, tls, ...own },
+  ...config
+}: Config) =>
+  JSON.parse(
+    JSON.stringify({ ...config, enclave: own }, (name, value: unknown) =>
+      /key|secret|token|password/i.test(name) && typeof value === 'string' ? null : value,
+    ),
+  ) as unknown
+
 /** What runs inside, in one digest: the package, its configuration, the hosts that it talks to, and its models. */
 export const releaseDigest = async (config: Config): Promise<Uint8Array> => {
-  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   const providers = Object.values(config.enclave.providers ?? config.providers)
   const manifest = {
     version,
-    configuration: sha256(canonical(config)),
+    configuration: sha256(canonical(lasting(config))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
     models: Object.keys(config.models).sort(),
   }

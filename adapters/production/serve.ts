@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { boot } from './boot.ts'
 import { firstKey } from './first-key.ts'
 
@@ -16,8 +17,12 @@ export const serve = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[]
     if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
     process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 
-    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+    const lingers = await Promise.race([
+      once(process, 'SIGTERM').then(() => true),
+      once(process, 'SIGINT').then(() => false),
+    ])
     const drained = gateway.drain(config.server.drain)
+    if (lingers) await sleep(config.server.linger)
     server.close()
     server.closeIdleConnections()
     await drained

@@ -31,4 +31,5 @@ export interface Caller {
 }
 
 /** A model that the key may not use does not exist for it. */
-export const mayUse = (caller: Caller, model: string): boolean => caller.models === null || caller.models.includes(model)
+export const mayUse = (caller: Caller, model: string): boolean =>
+  caller.models === null || caller.models.includes(model)

@@ -19,7 +19,9 @@ export interface AudioParams {
 /** As the backend tells it: `metadata` and `results`. */
 export interface Heard {
   readonly metadata: Readonly<Record<string, unknown>>
-  readonly results: { readonly channels: readonly { readonly alternatives: readonly { readonly transcript: string }[] }[] }
+  readonly results: {
+    readonly channels: readonly { readonly alternatives: readonly { readonly transcript: string }[] }[]
+  }
 }
 
 export interface Hearing {

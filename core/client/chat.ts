@@ -28,20 +28,23 @@ export interface Options {
 export const completions = (send: ReturnType<typeof sending>): Completions => ({
   create: (async (params: ChatParams, { signal }: Options = {}) => {
     const sent = await send(route, params, signal ?? null, names)
-    if (params.stream === true) return chunksOf(sent)
-    return openAnswer(sent.request, await sent.answer.json().catch(cut)) as Completion
+    if (params.stream === true) return chunksOf(sent, signal ?? null)
+    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
   }) as Completions['create'],
 })
 
-const cut = (cause: unknown): never => {
-  throw new SealgateError('truncated', { cause })
-}
+/** Who stops an answer is told so by their own reason; any other end is a cut. */
+const cutBy =
+  (signal: AbortSignal | null) =>
+  (cause: unknown): never => {
+    throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
+  }
 
 /** Chunks in their order; ends normally only after the final frame, whatever the connection says. */
-export async function* chunksOf({ request, answer }: Sent): AsyncGenerator<Chunk> {
+export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false
-  for await (const { event, data } of sseEvents(bytesOf(answer))) {
+  for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
     if (event === 'heartbeat' || event === 'done') continue
     if (event === 'error') throw new SealgateError(begun ? 'truncated' : 'unavailable')
     if (event !== 'data') continue
@@ -62,11 +65,11 @@ const failed = (said: string): SealgateError => {
   return new SealgateError('failed', { code: error?.code ?? null })
 }
 
-async function* bytesOf(answer: Response): AsyncGenerator<Uint8Array> {
+async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {
   const reader = answer.body!.getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch(cut)
+      const { done, value } = await reader.read().catch(cutBy(signal))
       if (done) return
       yield value
     }

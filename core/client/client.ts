@@ -30,7 +30,9 @@ export const connect = ({ baseUrl, apiKey, policy = {}, fetch = globalThis.fetch
     audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
     models: {
       async list() {
-        const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, { headers: { authorization: `Bearer ${apiKey}` } })
+        const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, {
+          headers: { authorization: `Bearer ${apiKey}` },
+        })
         if (!answer.ok) throw refusal(answer)
         return ((await answer.json()) as { data: readonly { readonly model: string }[] }).data
       },

@@ -27,7 +27,13 @@ export class SealgateError extends Error {
 
   constructor(
     fault: Fault,
-    facts: { status?: number | null; code?: string | null; field?: string | null; retryAfter?: number | null; cause?: unknown } = {},
+    facts: {
+      status?: number | null
+      code?: string | null
+      field?: string | null
+      retryAfter?: number | null
+      cause?: unknown
+    } = {},
   ) {
     super(sentences[fault], { cause: facts.cause })
     this.name = 'SealgateError'

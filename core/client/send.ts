@@ -1,7 +1,16 @@
 import { randomBytes } from '@noble/hashes/utils.js'
 import { toHex } from '../wire/hex.ts'
 import { SealgateError } from './error.ts'
-import { type Connection, type Names, type Parts, type SealedRequest, type SealingKeys, openAnswer, refusal, sealRequest } from './wire.ts'
+import {
+  type Connection,
+  type Names,
+  type Parts,
+  type SealedRequest,
+  type SealingKeys,
+  openAnswer,
+  refusal,
+  sealRequest,
+} from './wire.ts'
 
 export interface Sent {
   readonly request: SealedRequest
@@ -37,7 +46,10 @@ export const sending =
           throw signal?.aborted ? signal.reason : new SealgateError('unreachable', { cause })
         })
       if (answer.ok) return { request, answer }
-      const said = (await answer.json().catch(() => null)) as { data?: unknown; validator?: Record<string, unknown> | null } | null
+      const said = (await answer.json().catch(() => null)) as {
+        data?: unknown
+        validator?: Record<string, unknown> | null
+      } | null
       if (!fresh && answer.status === 400 && said?.validator?.[names.kid] !== undefined) continue
       throw said?.data == null ? refusal(answer) : sealedRefusal(request, said.data, answer.status)
     }

@@ -61,7 +61,8 @@ export const verify = async (
     !said.debug &&
     same(said.reportData, wanted) &&
     (policy.measurements ?? []).includes(said.measurement) &&
-    (policy.releases === undefined || policy.releases.some((release) => same(body.releaseDigest, fromHex(release, 32) ?? challenge)))
+    (policy.releases === undefined ||
+      policy.releases.some((release) => same(body.releaseDigest, fromHex(release, 32) ?? challenge)))
   if (!trusted) throw new SealgateError('unverified')
   return body
 }

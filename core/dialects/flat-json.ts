@@ -1,7 +1,8 @@
 import { BadRequest } from '../errors.ts'
 
 /** A field that is read whole, or the next piece of the big one, as it stands between its quotes. */
-export type FlatPart = { readonly name: string; readonly value: unknown } | { readonly name: string; readonly piece: Buffer }
+export type FlatPart =
+  { readonly name: string; readonly value: unknown } | { readonly name: string; readonly piece: Buffer }
 
 const quote = 0x22
 const backslash = 0x5c
@@ -11,7 +12,11 @@ const spaces = new Set([0x20, 0x09, 0x0a, 0x0d])
  * Reads one flat JSON object as it comes in. The string of the field `big` is given piece by piece and never held; it may
  * hold no escapes, and its end is found by scanning the buffer. All other fields together may take `most` bytes.
  */
-export async function* flatJson(source: AsyncIterable<Uint8Array>, big: string, most = 256 * 1024): AsyncGenerator<FlatPart> {
+export async function* flatJson(
+  source: AsyncIterable<Uint8Array>,
+  big: string,
+  most = 256 * 1024,
+): AsyncGenerator<FlatPart> {
   const reader = reading(source, most)
   const seen = new Set<string>()
   if ((await reader.next()) !== 0x7b) throw malformed()

@@ -5,7 +5,8 @@ const strict = /^[0-9a-f]*$/
 /** Decodes strict lower-case hex that comes in pieces of any length. `field` is what the error names. */
 export const hexPieces = (field: string) => {
   let odd = ''
-  const refuse = () => new BadRequest('Validation failed', { validator: { [field]: 'Expected lower-case hex of even length' } })
+  const refuse = () =>
+    new BadRequest('Validation failed', { validator: { [field]: 'Expected lower-case hex of even length' } })
   return {
     take(piece: Buffer): Buffer {
       const text = odd + piece.toString('latin1')

@@ -51,7 +51,12 @@ export const audio = async (
     signal,
   )
   const seconds = answer.duration ?? call.audio.bytes.length / perSecond
-  return sealedReply(secret, listenStyle(answer, entry.name), { model: entry.name, backend, usage: null, audioSeconds: seconds })
+  return sealedReply(secret, listenStyle(answer, entry.name), {
+    model: entry.name,
+    backend,
+    usage: null,
+    audioSeconds: seconds,
+  })
 }
 
 /** Bytes of a second of speech as it is usually packed. */
@@ -85,4 +90,5 @@ const mimes: Readonly<Record<string, string>> = {
   webm: 'audio/webm',
 }
 
-const mimeOf = (name: string): string => mimes[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
+const mimeOf = (name: string): string =>
+  mimes[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'

@@ -40,7 +40,9 @@ export const chat = async (
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const named = renamed(it.answer.chunks, entry, asksUsage(body))
-  const frames = framed(paced(named, clock, signal), streamKey(secret, nonce), () => tell(trailerOf(it, entry, guess.input)))
+  const frames = framed(paced(named, clock, signal), streamKey(secret, nonce), () =>
+    tell(trailerOf(it, entry, guess.input)),
+  )
   return { kind: 'frames', frames, trailer }
 }
 
@@ -66,11 +68,7 @@ async function* renamed(chunks: AsyncIterable<Chunk>, { name }: Entry, usage: bo
 }
 
 /** The last frame says whether the answer is whole. */
-async function* framed(
-  chunks: AsyncIterable<Paced>,
-  key: Uint8Array,
-  ended: () => void,
-): AsyncGenerator<string> {
+async function* framed(chunks: AsyncIterable<Paced>, key: Uint8Array, ended: () => void): AsyncGenerator<string> {
   const seal = frameSealer(key)
   try {
     let held: Uint8Array | null = null

@@ -42,7 +42,11 @@ const audioOuter: Outer = {
 /** The inside of the sealed path: route → open → run → seal. */
 export const enclave = (container: Container, settings: Inside): Enclave => {
   const { clock, prover } = container.supply({ clock: Clock, prover: Prover })
-  const epochs = new Epochs(clock, { length: settings.epoch, kems: settings.kems, releaseDigest: settings.releaseDigest })
+  const epochs = new Epochs(clock, {
+    length: settings.epoch,
+    kems: settings.kems,
+    releaseDigest: settings.releaseDigest,
+  })
   const open = opening(epochs, settings.requireBinding)
   const forChat = container.supply(chatNeeds)
 
@@ -68,7 +72,8 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     const bytes = printKeyset(body)
     const keyset = toHex(bytes)
     const plain = challenge.every((byte) => byte === 0)
-    const evidence = plain && cached?.keyset === keyset ? cached.evidence : await prover.prove(reportData(bytes, challenge))
+    const evidence =
+      plain && cached?.keyset === keyset ? cached.evidence : await prover.prove(reportData(bytes, challenge))
     if (plain) cached = { keyset, evidence }
     const keys = body.keys.map((key) => ({
       enclaveKid: enclaveKid(key),
@@ -83,12 +88,12 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
   return {
     keys: () => published(new Uint8Array(32)),
     attest: (challenge) => published(challenge),
-    models: async (signal) =>
-      (await forChat.catalog.list(signal)).map(({ name, settings }) => ({ name, settings })),
+    models: async (signal) => (await forChat.catalog.list(signal)).map(({ name, settings }) => ({ name, settings })),
     async handle(route, sealed, grant, signal) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')
-      const outer = Symbol.asyncIterator in sealed ? await receive(sealed as AsyncIterable<Uint8Array>, chapter.outer) : sealed
+      const outer =
+        Symbol.asyncIterator in sealed ? await receive(sealed as AsyncIterable<Uint8Array>, chapter.outer) : sealed
       let opened: Opened
       try {
         opened = open(route, chapter.outer, outer as Sealed)

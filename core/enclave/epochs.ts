@@ -3,7 +3,7 @@ import type { Clock } from '../ports/host.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import { nativeAgreement } from './agreement.ts'
-import { type Replay, replayTable } from './replay.ts'
+import { type Entered, type Replay, replayTable } from './replay.ts'
 
 export interface HeldKey {
   readonly kem: Kem
@@ -68,6 +68,12 @@ export class Epochs {
     return [...begun, ...next].flatMap(({ keys }) => keys.filter((key) => key.kem === kem))
   }
 
+  /** Into the table of the key's epoch, unless any epoch that still opens has seen one of them: a client that is made to seal anew under the next key is not served twice. */
+  enter({ replay }: HeldKey, ...items: readonly Uint8Array[]): Entered {
+    const others = this.#epochs.filter((epoch) => epoch.replay !== replay)
+    return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
+  }
+
   /** The key of that name, whatever its kind; null when it is unknown or over. */
   named(kid: string): HeldKey | null {
     this.#turn()
@@ -96,6 +102,12 @@ export class Epochs {
         const kid = enclaveKid({ kem: kem.id, publicKey })
         return { kem, kid, publicKey, open: opener(kem, seed, dh), replay }
       })
-    return { number: Math.floor(notBefore / 1000), notBefore, notAfter: notBefore + this.#settings.length, keys, replay }
+    return {
+      number: Math.floor(notBefore / 1000),
+      notBefore,
+      notAfter: notBefore + this.#settings.length,
+      keys,
+      replay,
+    }
   }
 }

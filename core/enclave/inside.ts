@@ -24,7 +24,12 @@ export interface Innards {
 }
 
 /** A complete inside. Where no models are named, all that its providers list are served, since nothing else can reach them. */
-export const inside = (innards: Innards, settings: SettingsInput, own: InsideSettings, releaseDigest: Uint8Array): Enclave => {
+export const inside = (
+  innards: Innards,
+  settings: SettingsInput,
+  own: InsideSettings,
+  releaseDigest: Uint8Array,
+): Enclave => {
   const checked = v.parse(SettingsShape, settings)
   const container = new Container()
   const fittings: readonly Fitting<any>[] = Object.values(innards).flat()

@@ -16,7 +16,8 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
   for (const [name, value] of Object.entries(other.delta)) {
     const before = delta[name]
     if (value == null && before != null) continue
-    if (name === 'tool_calls') delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[] | null)
+    if (name === 'tool_calls')
+      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[] | null)
     else if (name !== 'role' && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
     else delta[name] = value
   }
@@ -29,7 +30,10 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
   }
 }
 
-const callsOf = (one: readonly ToolCallPart[] | null | undefined, other: readonly ToolCallPart[] | null): readonly ToolCallPart[] => {
+const callsOf = (
+  one: readonly ToolCallPart[] | null | undefined,
+  other: readonly ToolCallPart[] | null,
+): readonly ToolCallPart[] => {
   const calls = [...(one ?? [])]
   for (const part of other ?? []) {
     const at = calls.findIndex(({ index }) => index === part.index)

@@ -6,6 +6,7 @@ import { merged } from './merge.ts'
 
 const tick = 50
 const most = 512
+const slack = 128
 
 export interface Paced {
   readonly chunk: Chunk
@@ -50,7 +51,8 @@ export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal:
     while (queue.length > 0) {
       const more = merged(chunk, queue[0]!)
       const longer = growth(queue[0]!)
-      const next = longer === null ? sizeOf(more) : size + longer
+      // Near the edge an estimate won't do: fields beside the text may differ too.
+      const next = longer === null || size + longer > bucket - slack ? sizeOf(more) : size + longer
       if (next > bucket) break
       queue.shift()
       chunk = more
@@ -86,7 +88,14 @@ const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk)
 /** By how many bytes a chunk of mere text makes another one longer; null for any other, which has to be tried. */
 const growth = ({ choices, usage }: Chunk): number | null => {
   const choice = choices[0]
-  if (usage != null || choices.length !== 1 || choice === undefined || choice.finish_reason != null || choice.logprobs != null) return null
+  if (
+    usage != null ||
+    choices.length !== 1 ||
+    choice === undefined ||
+    choice.finish_reason != null ||
+    choice.logprobs != null
+  )
+    return null
   for (const name in choice.delta) if (name !== 'content' && choice.delta[name] != null) return null
   return Buffer.byteLength(JSON.stringify(choice.delta.content ?? '')) - 2
 }

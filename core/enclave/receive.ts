@@ -21,6 +21,7 @@ export const receive = async (bytes: AsyncIterable<Uint8Array>, { big }: Outer):
     parts.push(piece)
   }
   hex.end()
-  if (parts.length > 0) fields[big.field] = new Uint8Array(Buffer.concat(parts, size).buffer)
+  const whole = Buffer.concat(parts, size)
+  if (size > 0) fields[big.field] = new Uint8Array(whole.buffer, whole.byteOffset, size)
   return fields
 }

@@ -7,6 +7,8 @@ export type Entered = 'fresh' | 'seen' | 'full'
 export interface Replay {
   /** Enters all or none, in one step: what was seen once never passes again, and a full table refuses rather than forgets. */
   enter(...items: readonly Uint8Array[]): Entered
+  /** Whether any of them was entered. */
+  has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */
   fullness(): number
 }
@@ -17,7 +19,8 @@ export const replayTable = (size = slots): Replay => {
   let table: BigUint64Array | null = null
   let used = 0
 
-  const tagOf = (item: Uint8Array): bigint => createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
+  const tagOf = (item: Uint8Array): bigint =>
+    createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
 
   /** Where the tag is, or the free slot where it would go. */
   const find = (tag: bigint): number => {
@@ -36,6 +39,7 @@ export const replayTable = (size = slots): Replay => {
       used += tags.length
       return 'fresh'
     },
+    has: (...items) => table !== null && items.map(tagOf).some((tag) => table![find(tag)] === tag),
     fullness: () => used / size,
   }
 }

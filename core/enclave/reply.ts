@@ -31,7 +31,10 @@ export const sealedFailure = (secret: Uint8Array, error: unknown, trailer: Trail
 /** Every error becomes a code; the error itself is dropped, since messages quote what was being read. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
-  return new Refusal(codeOf(error), error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null)
+  return new Refusal(
+    codeOf(error),
+    error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null,
+  )
 }
 
 const codeOf = (error: unknown): Code => {

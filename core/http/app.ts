@@ -62,7 +62,11 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     const error = known(thrown)
     if (error instanceof Aborted) return
     metrics.fault(error.name)
-    log.error('fault', { request: visit.about.id, route: visit.route?.path ?? null, status: error.status }, error.cause ?? error)
+    log.error(
+      'fault',
+      { request: visit.about.id, route: visit.route?.path ?? null, status: error.status },
+      error.cause ?? error,
+    )
   }
 
   const left = (visit: Visit, response: ServerResponse): void => {

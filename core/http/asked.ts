@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { Aborted } from '../errors.ts'
 import type { Request } from './route.ts'
@@ -35,8 +35,8 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
     this.#response = response
   }
 
-  header(name: string): string | null {
-    return (this.#incoming.headers[name] as string | undefined) ?? null
+  get headers(): IncomingHttpHeaders {
+    return this.#incoming.headers
   }
 
   /** Leaving off early keeps the socket: the answer still has to go out. */

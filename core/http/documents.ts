@@ -22,7 +22,10 @@ export const documents = (routes: readonly AnyRoute[], settings: Settings): read
       summary: 'This interface as a page to read.',
       access: 'anyone',
       needs: {},
-      handle: () => text(page, 'text/html; charset=utf-8', 200, { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" }),
+      handle: () =>
+        text(page, 'text/html; charset=utf-8', 200, {
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        }),
     }),
   ]
 }
@@ -36,7 +39,12 @@ const pageOf = (routes: readonly AnyRoute[], settings: Settings): string => {
       ['Body', operation['requestBody']],
       ['Answer', route.answer && operation['responses']],
     ] as const
-    const parts = details.filter(([, it]) => it).map(([title, it]) => `<details><summary>${title}</summary><pre>${safe(JSON.stringify(it, null, 2))}</pre></details>`)
+    const parts = details
+      .filter(([, it]) => it)
+      .map(
+        ([title, it]) =>
+          `<details><summary>${title}</summary><pre>${safe(JSON.stringify(it, null, 2))}</pre></details>`,
+      )
     return `<section><h2><b>${route.method}</b> ${safe(named(route.path, settings))}</h2><p>${safe(route.summary)} <i>${accessOf(route)}</i></p>${parts.join('')}</section>`
   })
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>sealgate</title><style>${style}</style><h1>sealgate</h1><p>The same as <a href="/openapi.json">openapi.json</a>, to read.</p>${chapters.join('')}</html>`

@@ -5,7 +5,8 @@ export const known = (thrown: unknown): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   const status = (thrown as { status?: unknown } | null)?.status
   if (status === 404) return new NotFound('Not found', { cause: thrown })
-  if (typeof status === 'number' && status >= 400 && status < 500) return new BadRequest('Bad request', { cause: thrown })
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new BadRequest('Bad request', { cause: thrown })
   return new Unavailable(undefined, { cause: thrown })
 }
 
@@ -13,4 +14,7 @@ export const known = (thrown: unknown): GatewayError => {
 export const retryHeaders = ({ retryAfter }: GatewayError): Readonly<Record<string, string>> =>
   retryAfter === null || !Number.isFinite(retryAfter)
     ? {}
-    : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter / 1000))), 'retry-after-ms': String(Math.ceil(retryAfter)) }
+    : {
+        'retry-after': String(Math.max(1, Math.ceil(retryAfter / 1000))),
+        'retry-after-ms': String(Math.ceil(retryAfter)),
+      }

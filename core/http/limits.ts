@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { TooMany } from '../errors.ts'
-import type { Charge, RateLimiter } from '../ports/rate-limiter.ts'
+import type { Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
 import type { Limits, Settings } from '../settings.ts'
 import type { Release } from './slots.ts'
 
@@ -24,21 +24,24 @@ export const counting =
     const { most } = charges[0]!.allowance
     return {
       'x-ratelimit-limit-requests': String(most),
-      'x-ratelimit-remaining-requests': String(left === null || left === undefined ? most : Math.max(0, Math.floor(left))),
+      'x-ratelimit-remaining-requests': String(
+        left === null || left === undefined ? most : Math.max(0, Math.floor(left)),
+      ),
       'x-ratelimit-reset-requests': '1s',
     }
   }
 
 /** Places of the key and its organisation, over all routes. */
 export const crowding =
-  (take: (name: string, most: number) => Promise<Release>, settings: Settings) =>
+  (take: (name: string, most: number, concern: Concern) => Promise<Release>, settings: Settings) =>
   async (caller: Caller): Promise<readonly Release[]> => {
     const held: Release[] = []
     try {
       const key = limitsOf(caller, settings).concurrentRequests
-      if (key !== null) held.push(await take(`concurrent/key/${caller.key}`, key))
+      if (key !== null) held.push(await take(`concurrent/key/${caller.key}`, key, 'requests'))
       const organization = settings.limits.organization.concurrentRequests
-      if (organization !== null) held.push(await take(`concurrent/organization/${caller.organization}`, organization))
+      if (organization !== null)
+        held.push(await take(`concurrent/organization/${caller.organization}`, organization, 'requests'))
       return held
     } catch (error) {
       await Promise.all(held.map((release) => release()))

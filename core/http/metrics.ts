@@ -27,7 +27,12 @@ export const metrics = plugin({
       registers,
     })
     const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
-    const faults = new Counter({ name: 'sealgate_faults_total', help: 'Faults by kind.', labelNames: ['kind'], registers })
+    const faults = new Counter({
+      name: 'sealgate_faults_total',
+      help: 'Faults by kind.',
+      labelNames: ['kind'],
+      registers,
+    })
     return {
       registry,
       began: () => active.inc(),

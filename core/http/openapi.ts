@@ -51,11 +51,15 @@ const operation = (route: AnyRoute): Schema => {
   const scope = typeof route.access === 'object' ? route.access.scope : null
   return {
     summary: route.summary,
-    operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase()),
+    operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) =>
+      next.toUpperCase(),
+    ),
     ...(route.access === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
     ...(scope !== null && { 'x-scope': scope }),
     ...(parameters.length > 0 && { parameters }),
-    ...(route.body && { requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } } }),
+    ...(route.body && {
+      requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } },
+    }),
     responses: {
       200: {
         description: 'Success',
@@ -84,7 +88,10 @@ const queryOf = (route: AnyRoute): readonly Schema[] => {
 }
 
 const schemaOf = (schema: GenericSchema): Schema => {
-  const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode: 'input' }) as Record<string, unknown>
+  const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode: 'input' }) as Record<
+    string,
+    unknown
+  >
   return rest
 }
 

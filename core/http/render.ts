@@ -68,7 +68,12 @@ export const render = async (
 type Headers = Record<string, string | number>
 
 /** Past Koa's own body and header handling, which costs as much again as writing the text; names are ours, lower-case already. */
-export const send = (ctx: Koa.Context, status: number, text: string, type = 'application/json; charset=utf-8'): void => {
+export const send = (
+  ctx: Koa.Context,
+  status: number,
+  text: string,
+  type = 'application/json; charset=utf-8',
+): void => {
   ctx.respond = false
   const { headers } = ctx.state as { headers: Headers }
   headers['content-type'] = type

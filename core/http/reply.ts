@@ -41,7 +41,12 @@ export const json = (body: unknown, status = 200, headers: Headers = {}): Reply 
 })
 
 /** JSON that is already text, or any other text. */
-export const text = (text: string, type = 'application/json; charset=utf-8', status = 200, headers: Headers = {}): Reply => ({
+export const text = (
+  text: string,
+  type = 'application/json; charset=utf-8',
+  status = 200,
+  headers: Headers = {},
+): Reply => ({
   kind: 'text',
   status,
   type,
@@ -58,7 +63,12 @@ export const data = (data: unknown, message: string | null = null, status = 200)
 })
 
 /** An error that carries data: what exactly went wrong is sealed in there. */
-export const refused = (status: number, error: string, data: unknown): Reply => ({ kind: 'refused', status, error, data })
+export const refused = (status: number, error: string, data: unknown): Reply => ({
+  kind: 'refused',
+  status,
+  error,
+  data,
+})
 
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Caller, Scope } from '../access/caller.ts'
 import type { Needs, Supplied } from '../container.ts'
@@ -37,8 +38,8 @@ export interface Request<Input, Query, Who> {
   readonly query: Query
   readonly params: Readonly<Record<string, string>>
   readonly caller: Who
-  /** Lower-case names; an absent one is null. */
-  header(name: string): string | null
+  /** Lower-case names. */
+  readonly headers: IncomingHttpHeaders
   /** The body as it comes in; empty once `input` was read from it. */
   readonly bytes: AsyncIterable<Uint8Array>
   /** Aborts when the client leaves. */

@@ -1,6 +1,6 @@
 import { TooMany } from '../errors.ts'
 import type { Clock, Random } from '../ports/host.ts'
-import type { Place, RateLimiter } from '../ports/rate-limiter.ts'
+import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
 
 export type Release = () => Promise<void>
 
@@ -17,8 +17,8 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
   const pace = new Map<string, { held: number; next: number; readonly holds: Set<{ readonly began: number }> }>()
   const renew = renewing(clock)
 
-  return async (name: string, most: number): Promise<Release> => {
-    const place = await limiter.take(name, most, ttl)
+  return async (name: string, most: number, concern: Concern = 'places'): Promise<Release> => {
+    const place = await limiter.take(name, most, ttl, concern)
     const began = clock.now()
     let seen = pace.get(name)
     if (seen === undefined) {
@@ -52,7 +52,11 @@ const renewing = (clock: Clock) => {
   const tick = () => {
     ticking = places.size > 0
     if (!ticking) return
-    for (const place of places) place.renew().then((kept) => kept || places.delete(place), () => undefined)
+    for (const place of places)
+      place.renew().then(
+        (kept) => kept || places.delete(place),
+        () => undefined,
+      )
     clock.alarm(ttl / 3, tick)
   }
   return {

@@ -7,7 +7,7 @@ import type { Entry } from './entry.ts'
 /** The types that a catalog may show. */
 export const listedTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE'] as const
 
-export const isListed = ({ settings }: Entry, mode: Mode): boolean =>
+export const isListed = ({ settings }: Listed, mode: Mode): boolean =>
   settings[mode] && (listedTypes as readonly ModelType[]).includes(settings.type)
 
 type Listed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>

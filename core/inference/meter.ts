@@ -80,7 +80,12 @@ export const meter = plugin({
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
           const { key, organization } = caller
-          const place = { organization, key, day: new Date(clock.now()).toISOString().slice(0, 10), model: served?.name ?? 'unknown' }
+          const place = {
+            organization,
+            key,
+            day: new Date(clock.now()).toISOString().slice(0, 10),
+            model: served?.name ?? 'unknown',
+          }
           book.add(place, truth === null ? { requests: 1, unanswered: 1 } : { requests: 1, ...countsOf(truth, served) })
           if (!spent) return
           const amount = truth === null ? 0 : amountOf(truth)

@@ -9,7 +9,10 @@ export interface Kind<T> {
 
 declare const row: unique symbol
 
-export const kind = <T extends object>(name: string, indexes: readonly (readonly (keyof T & string)[])[] = []): Kind<T> => ({
+export const kind = <T extends object>(
+  name: string,
+  indexes: readonly (readonly (keyof T & string)[])[] = [],
+): Kind<T> => ({
   name,
   indexes,
 })
@@ -18,7 +21,11 @@ export interface Query<T> {
   /** Fields that equal these values; null matches null and absent. */
   readonly where?: Partial<T>
   /** A field between two values, both inclusive. */
-  readonly between?: { readonly field: keyof T & string; readonly from?: string | number; readonly to?: string | number }
+  readonly between?: {
+    readonly field: keyof T & string
+    readonly from?: string | number
+    readonly to?: string | number
+  }
   /** Rows in which one of the fields contains the text, in any case; nothing in it is a pattern. */
   readonly contains?: { readonly text: string; readonly fields: readonly (keyof T & string)[] }
   /** Ids that begin so. */

@@ -1,7 +1,7 @@
 import { one } from '../container.ts'
 
 export interface Place {
-  /** Keeps the place for another `ttl`; false when it was lost meanwhile. */
+  /** Keeps the place for another `ttl`; false when it was lost meanwhile. May throw Unavailable. */
   renew(): Promise<boolean>
   /** Twice is fine. */
   release(): Promise<void>
@@ -41,8 +41,8 @@ export type Spent =
 
 /** Exact across all processes that share its store. When the store is down it throws Unavailable or lets pass, as declared for the concern. */
 export interface RateLimiter {
-  /** One of `most` places under `name`, or null when all are taken. Falls free after `ttl` ms unless renewed. */
-  take(name: string, most: number, ttl: number): Promise<Place | null>
+  /** One of `most` places under `name`, or null when all are taken. Falls free after `ttl` ms unless renewed. What it is for (`places` unless said) decides when the store is down. */
+  take(name: string, most: number, ttl: number, concern?: Concern): Promise<Place | null>
   /** All charges or none, in one step: refused work costs nothing. */
   spend(charges: readonly Charge[]): Promise<Spent>
   dispose?(): Promise<void> | void

@@ -38,10 +38,17 @@ export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
   (
     | { readonly kind: 'simple'; run(params: InferOutput<S>, signal: AbortSignal): Promise<unknown> }
     | { readonly kind: 'makes-file'; run(params: InferOutput<S>, signal: AbortSignal): Promise<MadeFile> }
-    | { readonly kind: 'reads-file'; run(params: InferOutput<S>, signal: AbortSignal, file: OpenFile): Promise<unknown> }
+    | {
+        readonly kind: 'reads-file'
+        run(params: InferOutput<S>, signal: AbortSignal, file: OpenFile): Promise<unknown>
+      }
     | {
         readonly kind: 'retrieval'
-        run(params: InferOutput<S>, signal: AbortSignal, search: (query: string, fileIds?: readonly string[]) => Promise<readonly Hit[]>): Promise<unknown>
+        run(
+          params: InferOutput<S>,
+          signal: AbortSignal,
+          search: (query: string, fileIds?: readonly string[]) => Promise<readonly Hit[]>,
+        ): Promise<unknown>
       }
   )
 

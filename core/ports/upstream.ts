@@ -246,7 +246,10 @@ export interface Upstream {
   speak?(call: SpeakCall, signal: AbortSignal): Promise<Media>
   draw?(call: DrawCall, signal: AbortSignal): Promise<readonly Media[]>
   /** One vector a text, in their order. */
-  embed?(call: EmbedCall, signal: AbortSignal): Promise<{ readonly vectors: readonly Float32Array[]; readonly usage: Usage }>
+  embed?(
+    call: EmbedCall,
+    signal: AbortSignal,
+  ): Promise<{ readonly vectors: readonly Float32Array[]; readonly usage: Usage }>
   dispose?(): Promise<void> | void
 }
 

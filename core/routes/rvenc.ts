@@ -5,7 +5,7 @@ import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../err
 import { bareError } from '../http/envelope.ts'
 import { data, events, json, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { listed } from '../inference/listing.ts'
+import { isListed, listed } from '../inference/listing.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
 import { Enclave, type Grant, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { type Alarm, Clock } from '../ports/host.ts'
@@ -15,7 +15,10 @@ import { Settings } from '../settings.ts'
 import { type Check, checks, lengths } from '../wire/body.ts'
 
 const sealed = (check: Check, expected: string) =>
-  v.pipe(v.string(), v.check((text) => check(text) === null, expected))
+  v.pipe(
+    v.string(),
+    v.check((text) => check(text) === null, expected),
+  )
 
 const hex = {
   cipherText: sealed(checks.cipherText, '1120, 1088 or 32 bytes in lower-case hex'),
@@ -77,7 +80,11 @@ const chat = route({
   },
 })
 
-const settle = async (enclave: Enclave, reservation: Reservation<Usage>, { model, backend, usage }: Trailer): Promise<void> => {
+const settle = async (
+  enclave: Enclave,
+  reservation: Reservation<Usage>,
+  { model, backend, usage }: Trailer,
+): Promise<void> => {
   const served = model === null ? [] : await enclave.models(AbortSignal.timeout(10_000)).catch(() => [])
   await reservation.settle(usage, backend, served.find(({ name }) => name === model) ?? null)
 }
@@ -123,7 +130,11 @@ const mostAudio = 2 * (lengths.audio + 16) + 512 * 1024
 const perSecond = 32_000
 
 /** The body is never read here: it goes in as it comes, and the enclave looks at its fields. */
-const audio = (verb: 'transcriptions' | 'translations', scope: 'audio.transcription' | 'audio.translation', summary: string) =>
+const audio = (
+  verb: 'transcriptions' | 'translations',
+  scope: 'audio.transcription' | 'audio.translation',
+  summary: string,
+) =>
   route({
     method: 'POST',
     path: `/rvenc/audio/${verb}`,
@@ -132,12 +143,17 @@ const audio = (verb: 'transcriptions' | 'translations', scope: 'audio.transcript
     body: { read: 'stream', schema: audioBody },
     errors: bareError,
     needs: { enclave: Enclave, meter: Meter },
-    async handle({ id, caller, header, bytes, signal }, { enclave, meter }) {
-      const length = Number(header('content-length') ?? 0)
+    async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
+      const length = Number(headers['content-length'] ?? 0)
       if (length > mostAudio) throw new TooLarge('The file is too large')
       const reservation = await meter.spendAudio(caller, null, Math.ceil(length / perSecond), 'confidential')
       try {
-        const reply = await enclave.handle(`rvenc/audio/${verb}`, bounded(bytes, mostAudio), { ...grantOf(id, caller), ...hinted(header) }, signal)
+        const reply = await enclave.handle(
+          `rvenc/audio/${verb}`,
+          bounded(bytes, mostAudio),
+          { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
+          signal,
+        )
         if (reply.kind !== 'body') throw new Unavailable()
         const { model, backend, audioSeconds } = reply.trailer
         const entries = model === null ? [] : await enclave.models(signal)
@@ -150,10 +166,8 @@ const audio = (verb: 'transcriptions' | 'translations', scope: 'audio.transcript
     },
   })
 
-const hinted = (header: (name: string) => string | null) => {
-  const enclaveKid = header('x-enclave-kid')
-  return enclaveKid === null ? {} : { enclaveKid: enclaveKid.slice(0, 16) }
-}
+const hinted = (kid: string | readonly string[] | undefined) =>
+  typeof kid === 'string' ? { enclaveKid: kid.slice(0, 16) } : {}
 
 async function* bounded(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
   let size = 0
@@ -164,7 +178,11 @@ async function* bounded(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGe
   }
 }
 
-const transcriptions = audio('transcriptions', 'audio.transcription', 'Writes down what is said in a sealed audio file.')
+const transcriptions = audio(
+  'transcriptions',
+  'audio.transcription',
+  'Writes down what is said in a sealed audio file.',
+)
 const translations = audio('translations', 'audio.translation', 'The same, in English.')
 
 const keyset = v.object({
@@ -213,7 +231,9 @@ const models = route({
   access: 'any-key',
   needs: { enclave: Enclave },
   async handle({ caller, signal }, { enclave }) {
-    const entries = (await enclave.models(signal)).filter(({ name }) => mayUse(caller, name))
+    const entries = (await enclave.models(signal)).filter(
+      (entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name),
+    )
     return json({
       object: 'list',
       data: entries.map((entry) => listed(entry, 'confidential')),

@@ -3,7 +3,12 @@ import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Tool } from '../ports/tool.ts'
 
-const descriptor = v.object({ name: v.string(), normalizedName: v.string(), shortName: v.string(), description: v.string() })
+const descriptor = v.object({
+  name: v.string(),
+  normalizedName: v.string(),
+  shortName: v.string(),
+  description: v.string(),
+})
 
 const list = route({
   method: 'GET',

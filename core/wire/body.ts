@@ -1,5 +1,5 @@
 import { fromHex, toHex } from './hex.ts'
-import { kems } from './kem.ts'
+import { kems } from './kem-names.ts'
 
 /** The outer fields of sealed requests, as everybody between client and enclave may check them. */
 export const lengths = {
@@ -17,10 +17,13 @@ const tag = 16
 /** What is expected of a field, in words for `validator`; null when it is so. */
 export type Check = (text: unknown) => string | null
 
-const hexOf = (least: number, most: number, words: string): Check => (text) => {
-  if (typeof text !== 'string' || text.length % 2 !== 0 || text.length < least * 2 || text.length > most * 2) return words
-  return isHex(text) ? null : words
-}
+const hexOf =
+  (least: number, most: number, words: string): Check =>
+  (text) => {
+    if (typeof text !== 'string' || text.length % 2 !== 0 || text.length < least * 2 || text.length > most * 2)
+      return words
+    return isHex(text) ? null : words
+  }
 
 const lower = /^[0-9a-f]*$/
 const isHex = (text: string): boolean => lower.test(text)

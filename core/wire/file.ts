@@ -29,8 +29,12 @@ export const unwrapKey = (kek: Uint8Array, wrapped: Uint8Array): Uint8Array | nu
 const buckets = { name: 32, mime: 128 } as const
 
 /** A file's name or kind, padded so that its length says little. */
-export const sealLabel = (dek: Uint8Array, label: 'name' | 'mime', text: string, nonce: Uint8Array = randomBytes(24)): Uint8Array =>
-  sealWith(fileKey(dek, label), nonce, padded(utf8(text), buckets[label], buckets[label]))
+export const sealLabel = (
+  dek: Uint8Array,
+  label: 'name' | 'mime',
+  text: string,
+  nonce: Uint8Array = randomBytes(24),
+): Uint8Array => sealWith(fileKey(dek, label), nonce, padded(utf8(text), buckets[label], buckets[label]))
 
 /** Null when it does not open. */
 export const openLabel = (dek: Uint8Array, label: 'name' | 'mime', sealed: Uint8Array): string | null => {
@@ -72,7 +76,8 @@ export async function* openContent(dek: Uint8Array, sealed: AsyncIterable<Uint8A
   let index = 0
   for await (const { bytes, last } of pieces(sealed, chunkLength + tagLength, headLength)) {
     if (prefix === null) {
-      if (last || bytes.length !== headLength || bytes.subarray(prefixLength).some((byte) => byte !== 0)) throw damaged()
+      if (last || bytes.length !== headLength || bytes.subarray(prefixLength).some((byte) => byte !== 0))
+        throw damaged()
       prefix = bytes.slice(0, prefixLength)
       continue
     }

@@ -2,3 +2,22 @@
 export const kemNames = ['x-wing', 'ml-kem-768', 'x25519'] as const
 
 export type KemName = (typeof kemNames)[number]
+
+/** A way to agree on a key, without the means to: the gateway knows lengths and nothing more. */
+export interface Kem {
+  readonly name: KemName
+  /** As HPKE numbers it. */
+  readonly id: number
+  readonly seed: number
+  readonly publicKey: number
+  /** Its length tells which one a request uses. */
+  readonly cipherText: number
+}
+
+export const kems: readonly Kem[] = [
+  { name: 'x-wing', id: 0x647a, seed: 32, publicKey: 1216, cipherText: 1120 },
+  { name: 'ml-kem-768', id: 0x0041, seed: 64, publicKey: 1184, cipherText: 1088 },
+  { name: 'x25519', id: 0x0020, seed: 32, publicKey: 32, cipherText: 32 },
+]
+
+export const kemOf = (cipherText: number): Kem | null => kems.find((kem) => kem.cipherText === cipherText) ?? null

@@ -5,26 +5,9 @@ import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
 import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
 import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
 import { concat, number, utf8 } from './bytes.ts'
-import type { KemName } from './kem-names.ts'
+import type { Kem } from './kem-names.ts'
 
-/** The one file that names key encapsulations. */
-export interface Kem {
-  readonly name: KemName
-  /** As HPKE numbers it. */
-  readonly id: number
-  readonly seed: number
-  readonly publicKey: number
-  /** Its length tells which one a request uses. */
-  readonly cipherText: number
-}
-
-export const kems: readonly Kem[] = [
-  { name: 'x-wing', id: 0x647a, seed: 32, publicKey: 1216, cipherText: 1120 },
-  { name: 'ml-kem-768', id: 0x0041, seed: 64, publicKey: 1184, cipherText: 1088 },
-  { name: 'x25519', id: 0x0020, seed: 32, publicKey: 32, cipherText: 32 },
-]
-
-export const kemOf = (cipherText: number): Kem | null => kems.find((kem) => kem.cipherText === cipherText) ?? null
+export { type Kem, kemOf, kems } from './kem-names.ts'
 
 export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
   if (name === 'x-wing') return xWing.getPublicKey(seed)

@@ -20,7 +20,8 @@ export interface KeysetBody {
 const magic = utf8('rvenc-keyset/1\0')
 
 /** Names an enclave key: 16 hex. */
-export const enclaveKid = ({ kem, publicKey }: Pick<EnclaveKey, 'kem' | 'publicKey'>): string => toHex(kidOf(kem, publicKey))
+export const enclaveKid = ({ kem, publicKey }: Pick<EnclaveKey, 'kem' | 'publicKey'>): string =>
+  toHex(kidOf(kem, publicKey))
 
 const kidOf = (kem: number, publicKey: Uint8Array): Uint8Array =>
   sha256(concat(utf8('rvenc kid\0'), number(kem, 2), publicKey)).subarray(0, 8)
@@ -84,5 +85,7 @@ const day = 25 * 3_600_000
 /** The valid key of this kind that begins last; null when there is none. Keys that promise more than 25 hours are refused. */
 export const newest = ({ keys }: KeysetBody, kem: Kem, now: number): EnclaveKey | null =>
   keys
-    .filter((key) => key.kem === kem.id && key.notBefore <= now && now < key.notAfter && key.notAfter - key.notBefore <= day)
+    .filter(
+      (key) => key.kem === kem.id && key.notBefore <= now && now < key.notAfter && key.notAfter - key.notBefore <= day,
+    )
     .sort((one, other) => other.notBefore - one.notBefore)[0] ?? null

@@ -61,9 +61,8 @@ const cut = async function* (bytes: AsyncIterable<Uint8Array>, signal: AbortSign
       for (;;) {
         const chunk = over.subarray(0, most - size)
         if (size + chunk.length > room.length) {
-          const larger = Buffer.allocUnsafeSlow(Math.min(most, Math.max(size + chunk.length, 2 * room.length, ahead)))
-          room.copy(larger, 0, 0, size)
-          rooms[turn] = room = larger
+          const larger = turn ? most : Math.min(most, Math.max(size + chunk.length, 4 * room.length, ahead))
+          rooms[turn] = room = Buffer.concat([room.subarray(0, size)], larger)
         }
         room.set(chunk, size)
         sha256.update(chunk)
@@ -163,7 +162,7 @@ export default plugin({
           fault = asUnavailable(it)
         }
         if (attempt === tries || clock.now() - began >= patience) throw fault
-        await clock.sleep(4 ** attempt * 25 * (1 + random.fraction()), signal)
+        await clock.sleep(3 ** attempt * 25 * (1 + random.fraction()), signal)
       }
     }
 
@@ -194,10 +193,10 @@ export default plugin({
       const allowed = ['NoSuchKey', '404', 'InvalidRange', '416']
       const { code, body, header } = await ask({ method: 'GET', key, headers: { range } }, signal, allowed)
       if (code === 'NoSuchKey' || code === '404') return null
-      if (code) return { past: true, size: 0, tag: '', body: body.subarray(0, 0) }
+      if (code) return { size: null, tag: '', body: body.subarray(0, 0) }
       const size = Number(/^bytes \d+-\d+\/(\d+)$/.exec(header('content-range') ?? '')?.[1])
       if (Number.isNaN(size)) throw refusal('NoRanges')
-      return { past: false, size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
+      return { size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
     }
 
     /** After what is in hand already, goes on where a broken answer ended, as long as it is the same file. */
@@ -274,10 +273,9 @@ export default plugin({
         const to = (range?.end ?? Infinity) + 1
         const found = await open(key, start, to, signal)
         if (!found) return null
-        const { past, tag, body } = found
         // S3 need not say the size of what ends before the range.
-        const size = past && start > 0 ? ((await open(key, 0, 1, signal))?.size ?? 0) : found.size
-        return { size, bytes: read(key, tag, body, start, Math.min(size, to), signal) }
+        const size = found.size ?? (start > 0 ? (await open(key, 0, 1, signal))?.size : 0) ?? 0
+        return { size, bytes: read(key, found.tag, found.body, start, Math.min(size, to), signal) }
       },
       async remove(path) {
         await ask({ method: 'DELETE', key: keyOf(path) }, never, ['NoSuchKey', '404'])

@@ -129,6 +129,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'bodies.file': 'A stored file, decoded.',
   'server.host': 'The address to listen on.',
   'server.port': 'The port; 0 takes any free one.',
+  'server.linger':
+    'How long new connections are still taken after SIGTERM, so that whoever sends them can see that it should stop.',
   'server.drain': 'What running requests are given after SIGTERM or SIGINT.',
   'log.level': '`info` has a line for every request.',
   'outside.ports': 'For addresses that a user or a model names: ports that may be reached,',
