@@ -1,6 +1,7 @@
 import { type Hearing, hearing } from './audio.ts'
 import type { Completions } from './chat.ts'
 import { completions } from './chat.ts'
+import { SealgateError } from './error.ts'
 import { sending } from './send.ts'
 import type { Policy } from './verify.ts'
 import { refusal, sealingKeys } from './wire.ts'
@@ -30,12 +31,16 @@ export const connect = ({ baseUrl, apiKey, policy = {}, fetch = globalThis.fetch
     audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
     models: {
       async list() {
-        const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, {
-          headers: { authorization: `Bearer ${apiKey}` },
-        })
+        const headers = { authorization: `Bearer ${apiKey}` }
+        const answer = await connection.fetch(`${connection.baseUrl}/rvenc/models`, { headers }).catch(unreachable)
         if (!answer.ok) throw refusal(answer)
-        return ((await answer.json()) as { data: readonly { readonly model: string }[] }).data
+        const said = (await answer.json().catch(unreachable)) as { data?: unknown } | null
+        return Array.isArray(said?.data) ? said.data : unreachable()
       },
     },
   }
+}
+
+const unreachable = (cause?: unknown): never => {
+  throw new SealgateError('unreachable', { cause })
 }

@@ -53,7 +53,9 @@ export const sealingKeys = ({ baseUrl, apiKey, policy, fetch }: Connection): Sea
       throw new SealgateError('unreachable', { cause })
     })
     if (!answer.ok) throw refusal(answer)
-    const { keyset, evidence } = (await answer.json()) as { keyset?: unknown; evidence?: unknown }
+    // What is not JSON is quoted by the error that says so; ours says nothing of it.
+    const said: unknown = await answer.json().catch(() => null)
+    const { keyset, evidence } = (said ?? {}) as { keyset?: unknown; evidence?: unknown }
     const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
     if (bytes === null || typeof evidence !== 'object' || evidence === null) throw new SealgateError('unverified')
     const body = await verify(bytes, evidence as Evidence, challenge, policy, Date.now())

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { Aborted } from '../errors.ts'
+import { giveBack, lend } from '../signals.ts'
 import type { Request } from './route.ts'
 
 /**
@@ -46,9 +47,10 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
 
   get signal(): AbortSignal {
     if (this.#gone === null) {
-      const gone = (this.#gone = new AbortController())
+      const gone = (this.#gone = lend())
       const leave = () => {
-        if (!this.#response.writableFinished) gone.abort(new Aborted())
+        if (this.#response.writableFinished) giveBack(gone)
+        else gone.abort(new Aborted())
       }
       if (this.#response.destroyed) leave()
       else this.#response.once('close', leave)

@@ -3,6 +3,7 @@ import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/host.ts'
 import type { ChatAnswer, ChatBody, Completion, WireUsage } from '../ports/upstream.ts'
 import { Settings } from '../settings.ts'
+import { giveBack } from '../signals.ts'
 import { breakers } from './breaker.ts'
 import type { Ability, Candidate, Entry } from './entry.ts'
 import { flow, leave, open, type Live, type Opened } from './flow.ts'
@@ -94,7 +95,7 @@ export const inference = plugin({
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { body, total = timeouts.total } = task
       const notes: string[] = []
-      const { answer: completion, candidate } = await settle<Completion>(
+      const { answer: completion, candidate, controller } = await settle<Completion>(
         {
           order: order({ ...task, ability: 'chat' }),
           total,
@@ -106,6 +107,7 @@ export const inference = plugin({
         },
         signal,
       )
+      giveBack(controller)
       const usage = completion.usage ?? null
       const answer = { kind: 'completion', completion } as const
       return { answer, backend: candidate.provider, usage, size: sizeOf(completion), notes }
@@ -156,7 +158,8 @@ export const inference = plugin({
           each: total,
           ask: async (...it: Parameters<typeof ask>) => ask(...it),
         }
-        const { answer, candidate } = await settle(plan, signal)
+        const { answer, candidate, controller } = await settle(plan, signal)
+        giveBack(controller)
         return { answer, backend: candidate.provider }
       },
       chat: (async (task: ChatTask, signal: AbortSignal) =>

@@ -47,7 +47,8 @@ export const meter = plugin({
   needs: { limiter: RateLimiter, rows: MetadataStore, settings: Settings, clock: Clock, log: Log },
   create: ({ limiter, rows, settings, clock, log }): Meter => {
     const book = ledger(rows, clock, log)
-    const settling = new Set<Promise<void>>()
+    let settling = 0
+    let settled = () => {}
 
     const spend = async (charges: readonly Charge[]): Promise<(Spent & { ok: true }) | null> => {
       if (charges.length === 0) return null
@@ -58,9 +59,14 @@ export const meter = plugin({
     }
 
     const correct = (spent: Spent & { ok: true }, actual: readonly number[]): Promise<void> => {
-      const done = spent.settle(actual).catch((cause: unknown) => log.error('limits.unsettled', {}, cause))
-      settling.add(done)
-      return done.finally(() => settling.delete(done))
+      settling++
+      const done = () => {
+        if (--settling === 0) settled()
+      }
+      return spent.settle(actual).then(done, (cause: unknown) => {
+        log.error('limits.unsettled', {}, cause)
+        done()
+      })
     }
 
     const once = <Truth>(
@@ -157,7 +163,7 @@ export const meter = plugin({
       },
 
       async dispose() {
-        await Promise.all(settling)
+        if (settling > 0) await new Promise<void>((resolve) => (settled = resolve))
         await book.dispose()
       },
     }

@@ -1,5 +1,6 @@
 import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Alarm, Clock, Random } from '../ports/host.ts'
+import { lend } from '../signals.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from './entry.ts'
 import type { Hedges } from './hedges.ts'
@@ -57,7 +58,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
   /** When whoever asked for peace may be asked again, by place in the order. */
-  const peace = new Map<number, number>()
+  let peace: Map<number, number> | null = null
   const running = new Set<Attempt>()
   let tried = 0
   let asked = 0
@@ -88,7 +89,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
     const begun = clock.now()
     const pass = breaker.enter(begun)
     if (pass === null) return false
-    const controller = new AbortController()
+    const controller = lend()
     let done = false
     const attempt: Attempt = {
       cancel(reason) {
@@ -107,7 +108,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
       judge(breaker, pass, fault, clock.now())
       last = fault
       if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(fault)
-      if (fault.retryAfter !== null) peace.set(at, clock.now() + fault.retryAfter)
+      if (fault.retryAfter !== null) (peace ??= new Map()).set(at, clock.now() + fault.retryAfter)
       if (running.size === 0) advance()
     }
     const limit = clock.alarm(Math.max(1, Math.min(each, deadline - begun)), () =>
@@ -134,7 +135,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
       const now = clock.now()
       const round = tried - order.length
       const jitter = round < 0 ? 0 : random.fraction() * Math.min(longestPause, firstPause * 2 ** round)
-      const wait = round < 0 ? 0 : Math.max(jitter, (peace.get(at) ?? now) - now)
+      const wait = round < 0 ? 0 : Math.max(jitter, (peace?.get(at) ?? now) - now)
       if (now + wait >= deadline) continue
       if (wait >= 1) {
         // The pause is over when it rings, so the candidate is asked without looking at the clock again.

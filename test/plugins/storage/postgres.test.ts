@@ -1,0 +1,419 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { clock, log } from '../../../adapters/production/host.ts'
+import { Unavailable } from '../../../core/errors.ts'
+import { use } from '../../../core/plugin.ts'
+import { kind, MetadataStore } from '../../../core/ports/metadata-store.ts'
+import postgres from '../../../plugins/storage/postgres.ts'
+import { conform } from '../../contracts/contract.ts'
+import { metadataStore } from '../../contracts/metadata-store.ts'
+import { startPostgres } from '../../fakes/postgres.ts'
+import { fitted } from '../../helpers.ts'
+
+interface Note {
+  organization: string
+  user: string | null
+  created: number
+  name: string
+}
+
+const notes = kind<Note>('notes', [['organization', 'user', 'created'], ['name']])
+const counts = kind<Record<string, number | null>>('counts')
+const note = (created: number, name = `note ${created}`): Note => ({ organization: 'o', user: 'u', created, name })
+
+const server = await startPostgres()
+const ours = server && process.env.PG_URL ? await startPostgres({ steer: true }) : server
+t.teardown(() => Promise.all([server?.close(), ours !== server && ours?.close()]))
+const skip = server ? {} : { skip: 'no PostgreSQL server here' }
+
+const fresh = () => `t${randomBytes(6).toString('hex')}`
+
+const at = (t: Test, settings: object = {}) => {
+  const schema = fresh()
+  const all = { url: server!.url, schema, ...settings }
+  const container = fitted(use(clock), use(log, { level: 'silent' }), use(postgres, all))
+  t.teardown(() => container.dispose())
+  return { store: container.supply({ it: MetadataStore }).it, schema, dispose: () => container.dispose() }
+}
+
+const beside = async (t: Test, url = server!.url) => {
+  const client = new pg.Client(url)
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+/** Once its indexes are there. */
+const indexesOf = async (client: pg.Client, schema: string, count: number) => {
+  const sql = `select relname as name from pg_index join pg_class on oid = indexrelid
+    where relnamespace = $1::regnamespace and indisvalid and not indisprimary order by 1`
+  for (let tries = 0; ; tries++) {
+    const { rows } = await client.query<{ name: string }>(sql, [schema])
+    if (rows.length >= count || tries > 200) return rows.map(({ name }) => name)
+    await sleep(20)
+  }
+}
+
+const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp) => {
+  const fault: unknown = await work.then(
+    () => null,
+    (it) => it,
+  )
+  if (!(fault instanceof Unavailable)) return t.fail('is Unavailable', { fault })
+  t.equal(fault.message, 'Service temporarily unavailable')
+  if (cause) t.match(`${(fault.cause as { code?: string }).code} ${(fault.cause as Error).message}`, cause)
+}
+
+const within = async (t: Test, ms: number, work: () => Promise<unknown>) => {
+  const start = performance.now()
+  await work()
+  const took = performance.now() - start
+  t.ok(took < ms, `within ${ms} ms: ${Math.round(took)}`)
+}
+
+t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
+
+t.test('keeps what PostgreSQL has no place for', skip, async (t) => {
+  const { store } = at(t)
+  const texts = [
+    '\0',
+    'a\0b',
+    '\u0001',
+    '\u0001' + '0',
+    '\ud83d',
+    'x\udc00y',
+    '\\u0000',
+    '\\\0',
+    '\\\\u0001',
+    'plain',
+    'd83d',
+  ]
+  for (const [i, text] of texts.entries()) {
+    const row = { ...note(i, text), [`k${text}`]: [{ [text]: text }] }
+    t.equal(await store.create(notes, text, row), true)
+    t.equal(await store.create(notes, text, row), false)
+    t.same(await store.get(notes, text), row, JSON.stringify(text))
+    t.same(await store.update(notes, text, { user: text }, { name: text }), { ...row, user: text })
+    const found = await store.list(notes, { where: { name: text } })
+    t.same(found.rows, [{ id: text, row: { ...row, user: text } }])
+  }
+  const search = async (text: string) => (await store.list(notes, { contains: { text, fields: ['name'] } })).rows.length
+  t.equal(await search('\0'), 3)
+  t.equal(await search('a\0B'), 1)
+  t.equal(await search('lain'), 1)
+  const ids = async (prefix: string) => (await store.list(notes, { prefix })).rows.map(({ id }) => id)
+  t.same(await ids('a\0'), ['a\0b'])
+  t.same(await ids('\ud83d'), ['\ud83d'])
+  const sums = { 'a\0': 1, '\ud83d': 2 }
+  t.same(await store.add(counts, 'c', sums), sums)
+  t.same(await store.add(counts, 'c', { 'a\0': 1.5 }), { 'a\0': 2.5 })
+})
+
+t.test('orders numbers of every size and sign, before text and after nothing', skip, async (t) => {
+  const { store } = at(t)
+  const values = [
+    null,
+    -1e300,
+    -10,
+    -9.5,
+    -1,
+    -1e-300,
+    0,
+    5e-324,
+    0.1,
+    1,
+    9,
+    10,
+    2 ** 53,
+    1e21,
+    1e300,
+    '',
+    '-1',
+    'B',
+    'a',
+    'ä',
+    '\u{1F642}',
+  ]
+  const shuffled = [...values].sort((a, b) => ((`${a}`.length * 7919) % 13) - ((`${b}`.length * 7919) % 13))
+  for (const it of shuffled) await store.create(notes, `id ${it}`, { ...note(1), name: it as string })
+  for (const descending of [false, true]) {
+    const { rows } = await store.list(notes, { order: { by: 'name', descending } })
+    t.same(
+      rows.map(({ row }) => row.name),
+      descending ? [...values].reverse() : values,
+    )
+  }
+  for (const it of values) {
+    const { rows } = await store.list(notes, { where: { name: it as string } })
+    t.same(
+      rows.map(({ row }) => row.name),
+      [it],
+      `${it}`,
+    )
+  }
+  t.equal((await store.list(notes, { between: { field: 'name', from: -9.5, to: 0.1 } })).total, 6)
+  t.equal((await store.list(notes, { where: { name: -0 as never } })).total, 1)
+})
+
+t.test('texts longer than an index can hold', skip, async (t) => {
+  const { store, schema } = at(t)
+  const client = await beside(t)
+  await store.list(notes, {})
+  await indexesOf(client, schema, 2)
+  const long = (end: string) =>
+    randomBytes(5000)
+      .toString('hex')
+      .replace(/^.{300}/, 'x'.repeat(300)) + end
+  const [a, b] = [long('a'), long('b')]
+  await store.create(notes, 'a', note(1, a))
+  await store.create(notes, 'b', note(2, b))
+  t.equal((await store.get(notes, 'a'))?.name, a)
+  t.same(
+    (await store.list(notes, { where: { name: b } })).rows.map(({ id }) => id),
+    ['b'],
+  )
+  t.equal(await store.update(notes, 'a', { created: 3 }, { name: b }), null)
+  t.equal((await store.list(notes, { where: { name: 'x'.repeat(200) } })).total, 0)
+  t.equal((await store.list(notes, { where: { name: 'x'.repeat(199) } })).total, 0)
+  t.equal(await store.remove(notes, 'a', { name: a }), true)
+})
+
+t.test('replicas that start at once make one table, and all its indexes', skip, async (t) => {
+  const schema = fresh()
+  const replicas = Array.from({ length: 6 }, () => at(t, { schema, connections: 3 }))
+  const won = await Promise.all(replicas.flatMap(({ store }) => [1, 2].map(() => store.create(notes, 'a', note(1)))))
+  t.equal(won.filter(Boolean).length, 1)
+  const sums = await Promise.all(replicas.map(({ store }) => store.add(counts, 'c', { n: 1 })))
+  t.same(sums.map(({ n }) => n).sort(), [1, 2, 3, 4, 5, 6])
+  const client = await beside(t)
+  t.same(await indexesOf(client, schema, 2), ['notes:name', 'notes:organization,user,created'])
+  t.same((await client.query(`select step from ${schema}.steps`)).rows, [{ step: 1 }])
+
+  await client.query(`insert into ${schema}.steps values (2), (3)`)
+  await client.query(`alter table ${schema}.rows add column later text`)
+  const { store } = at(t, { schema })
+  t.same(await store.get(notes, 'a'), note(1), 'an older one lives with what a newer one has added')
+  t.equal(await store.create(notes, 'b', note(2)), true)
+  t.same(await store.update(notes, 'b', { created: 3 }), { ...note(2), created: 3 })
+  t.equal((await store.list(notes, {})).total, 2)
+
+  await client.query(`update pg_index set indisvalid = false where indexrelid = '${schema}."notes:name"'::regclass`)
+  const next = at(t, { schema })
+  await next.store.get(notes, 'a')
+  t.same(
+    await indexesOf(client, schema, 2),
+    ['notes:name', 'notes:organization,user,created'],
+    'a broken one is mended',
+  )
+})
+
+t.test('two kinds whose long names begin alike have indexes of their own', skip, async (t) => {
+  const { store, schema } = at(t)
+  const name = 'a-name-that-goes-on-for-quite-a-while-and-then-some'
+  const [one, other] = [
+    kind<Note>(`${name}-1`, [['organization', 'name']]),
+    kind<Note>(`${name}-2`, [['organization', 'name']]),
+  ]
+  await store.list(one, {})
+  await store.list(other, {})
+  t.equal(new Set(await indexesOf(await beside(t), schema, 2)).size, 2)
+})
+
+t.test('a hundred thousand rows of one tenant', skip, async (t) => {
+  const { store, schema } = at(t)
+  const most = 100_000
+  const client = await beside(t)
+  await store.create(notes, 'note_0', note(0))
+  await store.create(notes, 'other', { ...note(5), user: 'v' })
+  t.equal((await indexesOf(client, schema, 2)).length, 2)
+  await client.query(`insert into ${schema}.rows select 'notes', 'note_' || i, json_build_object('organization', 'o',
+    'user', 'u', 'created', i * 7, 'name', 'note ' || i * 7) from generate_series(1, ${most - 1}) as i`)
+  await client.query(`analyze ${schema}.rows`)
+
+  const asked: { sql: string; values: unknown[] }[] = []
+  const own = pg.Pool.prototype.query as (sql: string, values: unknown[]) => unknown
+  pg.Pool.prototype.query = function (this: unknown, sql: string, values: unknown[]) {
+    asked.push({ sql, values })
+    return own.call(this, sql, values)
+  } as never
+  t.teardown(() => (pg.Pool.prototype.query = own as never))
+
+  let least = Infinity
+  for (let i = 0; i < 7; i++) {
+    const start = performance.now()
+    const before = process.cpuUsage()
+    const { rows, total } = await store.list(notes, {
+      where: { organization: 'o', user: 'u' },
+      order: { by: 'created', descending: true },
+      limit: 20,
+    })
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+    if (i === 6) t.comment(`${(performance.now() - start).toFixed(1)} ms in all`)
+    t.equal(total, most)
+    t.same([rows.length, rows[0]?.id, rows[19]?.id], [20, `note_${most - 1}`, `note_${most - 20}`])
+  }
+  t.comment(`page of 20 with total of ${most}: ${least.toFixed(2)} ms of CPU`)
+  t.ok(least < 10, 'under 10 ms')
+
+  const planOf = async ({ sql, values }: (typeof asked)[number]) => {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (analyze, timing off) ${sql}`, values)
+    return rows.map((it) => it['QUERY PLAN'])
+  }
+  const plan = await planOf(asked.at(-1)!)
+  for (const line of plan) t.comment(line)
+  const text = plan.join('\n')
+  t.match(
+    text,
+    /Index Scan Backward using "notes:organization,user,created" on rows .* rows=2\d loops/,
+    'a page is read, not all',
+  )
+  t.notMatch(text, /Seq Scan/)
+  asked.length = 0
+  t.equal((await store.list(notes, { where: { organization: 'o', user: 'v' } })).total, 1)
+  t.match((await planOf(asked[0]!)).join('\n'), /notes:organization,user,created/)
+  asked.length = 0
+  t.equal((await store.list(notes, { prefix: 'note_9999' })).total, 11)
+  t.match((await planOf(asked[0]!)).join('\n'), /rows_pkey/)
+  const { rows } = await store.list(notes, {
+    where: { organization: 'o', user: 'u' },
+    contains: { text: 'NOTE 69999', fields: ['name'] },
+    order: { by: 'created' },
+  })
+  t.same(
+    rows.map(({ row }) => row.created),
+    [69_999, 699_993],
+  )
+})
+
+t.test('more at once than there are connections', skip, async (t) => {
+  const { store } = at(t, { connections: 2 })
+  await Promise.all(Array.from({ length: 300 }, () => store.add(counts, 'c', { n: 1 })))
+  t.same(await store.get(counts, 'c'), { n: 300 })
+})
+
+t.test('a row that another holds, and a full pool, are waited for only so long', skip, async (t) => {
+  const { store, schema } = at(t, { connections: 1, patience: 400 })
+  await store.create(notes, 'a', note(1))
+  const client = await beside(t)
+  await client.query('begin')
+  await client.query(`select 1 from ${schema}.rows where id = 'a' for update`)
+  await within(t, 1500, () =>
+    Promise.all([
+      unavailable(t, store.update(notes, 'a', { created: 2 }), /57014/),
+      unavailable(t, store.get(notes, 'a'), /timeout|57014/),
+    ]),
+  )
+  await client.query('rollback')
+  t.same(await store.get(notes, 'a'), note(1))
+})
+
+t.test('a fault while running is Unavailable, and passes', skip, async (t) => {
+  const { store, schema } = at(t)
+  await store.create(notes, 'a', note(1))
+  const client = await beside(t)
+  await client.query(`alter table ${schema}.rows rename to gone`)
+  for (const work of [
+    store.get(notes, 'a'),
+    store.create(notes, 'b', note(2)),
+    store.update(notes, 'a', { created: 2 }),
+    store.add(counts, 'c', { n: 1 }),
+    store.remove(notes, 'a'),
+    store.list(notes, {}),
+  ]) {
+    await unavailable(t, work, /42P01/)
+  }
+  await client.query(`alter table ${schema}.gone rename to rows`)
+  t.same(await store.get(notes, 'a'), note(1))
+})
+
+t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL server here' }, async (t) => {
+  const { store } = at(t, { url: ours!.url, patience: 500, connections: 2 })
+  await store.create(notes, 'a', note(1))
+  const each = () => [
+    store.get(notes, 'a'),
+    store.add(counts, 'silent', { n: 1 }),
+    store.list(notes, {}),
+    store.create(notes, 'silent', note(1)),
+  ]
+  ours!.pause()
+  await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
+  await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
+  ours!.resume()
+  t.same(await store.get(notes, 'a'), note(1), 'as soon as it speaks again')
+
+  let acknowledged = 0
+  let going = true
+  const adding = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (going) {
+        await store.add(counts, 'c', { n: 1 }).then(
+          () => acknowledged++,
+          (fault) => {
+            if (!(fault instanceof Unavailable)) throw fault
+            return sleep(5)
+          },
+        )
+      }
+    }),
+  )
+  await sleep(100)
+  await ours!.stop()
+  const before = acknowledged
+  t.ok(before > 10, `${before} were added`)
+  await within(t, 1500, () => Promise.all(each().map((it) => unavailable(t, it))))
+  const late = at(t, { url: ours!.url, patience: 500 })
+  await unavailable(t, late.store.get(notes, 'a'), /ECONNREFUSED/)
+  await ours!.start()
+  t.same(await store.get(notes, 'a'), note(1), 'a restart loses nothing')
+  t.equal(await late.store.create(notes, 'b', note(2)), true, 'one that began without a server')
+  await sleep(100)
+  going = false
+  await adding
+  t.ok(acknowledged > before, 'goes on by itself')
+  const { n } = (await store.get(counts, 'c'))!
+  t.ok(n! >= acknowledged && n! <= acknowledged + 4, `${acknowledged} acknowledged, ${n} there`)
+})
+
+t.test('closing waits for what was asked, but not for a silent server', { skip: !ours && 'no server' }, async (t) => {
+  const { store, dispose } = at(t)
+  const writes = Array.from({ length: 100 }, (_, i) => store.create(counts, `c${i}`, { n: i }))
+  await new Promise(setImmediate)
+  await Promise.all(writes)
+  await dispose()
+  await unavailable(t, store.get(counts, 'c1'))
+  const silent = at(t, { url: ours!.url, patience: 400 })
+  await silent.store.get(counts, 'c')
+  ours!.pause()
+  await within(t, 1500, silent.dispose)
+  ours!.resume()
+})
+
+t.test('no name gets into SQL that could mean something there', skip, async (t) => {
+  const { store } = at(t)
+  const name = `x"') or 1=1 --`
+  const odd = { [name]: 1 }
+  await t.rejects(store.list(kind(name), {}), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { where: odd }), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { order: { by: name } }), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { between: { field: name, from: 1 } }), /name that cannot be stored/)
+  await t.rejects(store.list(counts, { contains: { text: 'a', fields: [name] } }), /name that cannot be stored/)
+  await t.rejects(store.update(counts, 'a', odd), /name that cannot be stored/)
+  await t.rejects(store.update(counts, 'a', {}, odd), /name that cannot be stored/)
+  await t.rejects(store.remove(counts, 'a', odd), /name that cannot be stored/)
+  await t.rejects(store.create(kind<Note>('y', [[name as never]]), 'a', note(1)), /name that cannot be stored/)
+  t.same(await store.add(counts, 'a', odd), odd, 'no SQL names what is added')
+  const model = { 'gpt-4o.mini:tokens/in': 1 }
+  t.same(await store.add(counts, 'm', model), model)
+  t.same(await store.update(counts, 'm', {}, model), model)
+})
+
+t.test('what is wrong is wrong at boot', async (t) => {
+  t.throws(() => use(postgres, { url: 'postgres://h/d', flie: 'y' }), /flie is not a known setting/)
+  t.throws(() => use(postgres, {}), /url expected/)
+  t.throws(() => use(postgres, { url: 'mysql://h/d' }), /url expected/)
+  t.throws(() => use(postgres, { url: 'postgres://h/d', schema: 'a"b' }), /schema expected/)
+})

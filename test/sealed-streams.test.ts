@@ -1,0 +1,442 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import * as v from 'valibot'
+import { connect } from '../core/client/client.ts'
+import type { Fault } from '../core/client/error.ts'
+import { paced } from '../core/enclave/pace.ts'
+import { UpstreamFailed } from '../core/errors.ts'
+import type { Chunk } from '../core/ports/upstream.ts'
+import { SettingsShape } from '../core/settings.ts'
+import { textOf } from '../core/wire/bytes.ts'
+import { flags, frameOpener, frameSealer } from '../core/wire/frames.ts'
+import { toHex } from '../core/wire/hex.ts'
+import { streamKey } from '../core/wire/schedule.ts'
+import { type Change, between } from './fakes/between.ts'
+import { fakeClock } from './fakes/clock.ts'
+import { asking, chatRoute, chunk, crafted, eventsOf, framesOf, type Play, sealedStage } from './fakes/sealing.ts'
+
+const faulty = (fault: Fault, facts: object = {}) => ({ name: 'SealgateError', fault, ...facts })
+const streaming = (content: string, more: object = {}) => ({ ...asking(content, more), stream: true }) as const
+const contentOf = ({ choices }: Chunk) => choices[0]?.delta.content ?? ''
+
+/** What was given until the end, and what the end was. */
+const heard = async (chunks: AsyncIterable<Chunk>) => {
+  let text = ''
+  try {
+    for await (const it of chunks) text += contentOf(it)
+  } catch (error) {
+    return { text, error: error as { name: string; fault: string; code: string | null; message: string } }
+  }
+  return { text, error: null }
+}
+
+const until = async (there: () => boolean, ms: number): Promise<number> => {
+  const began = performance.now()
+  while (!there() && performance.now() - began < ms) await sleep(5)
+  return performance.now() - began
+}
+
+/** Words in groups far enough apart that each group has a frame of its own. */
+const grouped: Play = ({ body }) => {
+  async function* chunks() {
+    yield chunk({ role: 'assistant', content: '' })
+    for (const content of String(body.messages.at(-1)!.content).match(/\s*\S+/g)!) {
+      await sleep(60)
+      yield chunk({ content })
+    }
+    yield chunk({}, 'stop')
+  }
+  return { kind: 'chunks', chunks: chunks() }
+}
+
+t.test('whoever is between can break a stream, and change nothing in it', async (t) => {
+  const it = await sealedStage(t, { play: grouped })
+  const said = 'alpha beta gamma delta'
+  const baseline = crafted(await it.key(), streaming(said))
+  const events = eventsOf(await (await it.send(baseline.body)).text())
+  t.ok(events.length >= 6, `${events.length} events`)
+  t.equal(events.at(-1), 'event: done\ndata: [DONE]')
+  const foreign = events.slice(0, -1)
+  const joined = (events: readonly string[]) => events.map((event) => `${event}\n\n`).join('')
+  const on =
+    (change: (events: readonly string[]) => readonly string[]): Change =>
+    (text) =>
+      joined(change(eventsOf(text)))
+  const done = 'event: done\ndata: [DONE]'
+  const hexAt = (event: string, at: number, to: string) => {
+    const from = 'event: data\ndata: '.length + at
+    return event.slice(0, from) + to + event.slice(from + to.length)
+  }
+  const flip = (event: string, at: number) => {
+    const from = 'event: data\ndata: '.length + at
+    return hexAt(event, at, (Number.parseInt(event[from]!, 16) ^ 1).toString(16))
+  }
+  const replaced = (events: readonly string[], at: number, event: string) =>
+    events.map((it, i) => (i === at ? event : it))
+
+  const attacks: Record<string, readonly [change: Change, fault: Fault | null]> = {
+    'an end mark behind the first frame': [on(([first]) => [first!, done]), 'truncated'],
+    'an end mark at once': [on(() => [done]), 'truncated'],
+    'the last frame left out': [on((events) => events.filter((_, at) => at !== events.length - 2)), 'truncated'],
+    'nothing at all': [on(() => []), 'truncated'],
+    'a connection that ends': [(text) => ({ text: joined(eventsOf(text).slice(0, 3)), cut: true }), 'truncated'],
+    'half a frame': [(text) => ({ text: text.slice(0, 1500), cut: true }), 'truncated'],
+    'half a frame, and a good end': [(text) => text.slice(0, 1500), 'truncated'],
+    'half a frame as a whole one': [(text) => `${text.slice(0, 1500)}\n\n`, 'damaged'],
+    'a frame dropped': [on(([one, , ...rest]) => [one!, ...rest]), 'damaged'],
+    'the first frame dropped': [on(([, ...rest]) => rest), 'damaged'],
+    'a frame twice': [on(([one, two, ...rest]) => [one!, two!, two!, ...rest]), 'damaged'],
+    'two frames changed over': [on(([one, two, three, ...rest]) => [one!, three!, two!, ...rest]), 'damaged'],
+    'a frame of another stream': [on((events) => replaced(events, 1, foreign[1]!)), 'damaged'],
+    'another stream': [on(() => [...foreign, done]), 'damaged'],
+    'a flag that says final': [on((events) => replaced(events, 1, hexAt(events[1]!, 46, '01'))), 'damaged'],
+    'a flag that says error': [on((events) => replaced(events, 1, hexAt(events[1]!, 46, '02'))), 'damaged'],
+    'an unknown flag': [on((events) => replaced(events, 1, hexAt(events[1]!, 46, '03'))), 'damaged'],
+    'the final flag taken away': [
+      on((events) => replaced(events, events.length - 2, hexAt(events.at(-2)!, 46, '00'))),
+      'damaged',
+    ],
+    'another counter': [on((events) => replaced(events, 1, hexAt(events[1]!, 38, '00000002'))), 'damaged'],
+    'upper case': [
+      on((events) => replaced(events, 1, `event: data\ndata: ${events[1]!.slice(18).toUpperCase()}`)),
+      'damaged',
+    ],
+    'no hex': [on((events) => replaced(events, 1, 'event: data\ndata: trust me')), 'damaged'],
+    'plain JSON': [
+      on((events) => replaced(events, 1, `event: data\ndata: ${JSON.stringify(chunk({ content: 'lie' }))}`)),
+      'damaged',
+    ],
+    'over 1 MiB': [
+      on((events) => replaced(events, 1, `event: data\ndata: ${'00'.repeat(1024 * 1024 + 1)}`)),
+      'damaged',
+    ],
+    'a plain error behind a frame': [on(([one]) => [one!, 'event: error\ndata: {"error":"trust me"}']), 'truncated'],
+    'a plain error at once': [on(() => ['event: error\ndata: {"error":"trust me"}']), 'unavailable'],
+    'frames behind the final one': [on((events) => [...events.slice(0, -1), foreign[1]!, events[1]!]), null],
+    'a plain error behind the final one': [on((events) => [...events.slice(0, -1), 'event: error\ndata: {}']), null],
+    'no end mark': [on((events) => events.slice(0, -1)), null],
+    'heartbeats, comments and unknown events': [
+      on((events) =>
+        events.flatMap((it) => ['event: heartbeat\ndata: {"message":"trust me"}', ': x', 'event: odd\ndata: x', it]),
+      ),
+      null,
+    ],
+  }
+  for (let bit = 0; bit < 24; bit++) {
+    attacks[`byte ${bit * 23} flipped`] = [on((events) => replaced(events, 1, flip(events[1]!, bit * 46))), 'damaged']
+  }
+  const all = Object.entries(attacks).map(async ([name, [change, fault]]) => {
+    const { credential } = await it.gateway.keys.create({})
+    const baseUrl = await between(t, it.base, change)
+    const client = connect({ baseUrl, apiKey: credential, policy: { allowInsecureDev: true } })
+    const { text, error } = await heard(await client.chat.completions.create(streaming(said)))
+    if (fault === null) {
+      t.equal(error, null, name)
+      t.equal(text, said, name)
+    } else {
+      t.match(error, faulty(fault), name)
+      t.ok(said.startsWith(text) && text !== said, `${name}: only what was said before (${text})`)
+      t.notMatch(error!.message, /trust/, name)
+    }
+  })
+  await Promise.all(all)
+})
+
+t.test('a backend that breaks is told in a sealed frame, and there is no end mark', async (t) => {
+  const it = await sealedStage(t, {
+    play({ body }) {
+      const early = body.messages.at(-1)!.content === 'at once'
+      async function* chunks() {
+        if (!early) {
+          yield chunk({ content: 'some ' })
+          yield chunk({ content: 'text' })
+          await sleep(120)
+        }
+        throw new UpstreamFailed('canary-of-the-backend', { again: false, cause: new Error('canary-of-the-backend') })
+      }
+      return { kind: 'chunks', chunks: chunks() }
+    },
+  })
+  for (const [said, text] of [
+    ['later', 'some text'],
+    ['at once', ''],
+  ] as const) {
+    const made = crafted(await it.key(), streaming(said))
+    const answer = await it.send(made.body)
+    t.equal(answer.status, 200)
+    const raw = await answer.text()
+    t.notMatch(raw, /done|DONE|event: error|canary/)
+    const frames = framesOf(raw)
+    const open = frameOpener(streamKey(made.secret, made.nonce))
+    const opened = frames.map((frame) => open(frame)!)
+    t.same(
+      opened.map(({ flag }) => flag),
+      [...frames.slice(1).map(() => flags.data), flags.error],
+    )
+    const last = { error: { code: 'upstream_failed', message: 'Upstream service failed' } }
+    t.same(JSON.parse(textOf(opened.at(-1)!.plain)), last)
+    const given = await heard(await it.client.chat.completions.create(streaming(said)))
+    t.match(given, { text, error: faulty('failed', { code: 'upstream_failed' }) })
+  }
+})
+
+t.test('heartbeats until the first frame', async (t) => {
+  t.equal(v.parse(SettingsShape, {}).timeouts.heartbeat, 5000, 'every five seconds')
+  const it = await sealedStage(t, {
+    settings: { timeouts: { heartbeat: 100 } },
+    play({ body }) {
+      async function* chunks() {
+        await sleep(450)
+        yield chunk({ content: String(body.messages.at(-1)!.content) })
+        await sleep(450)
+        yield chunk({}, 'stop')
+      }
+      return { kind: 'chunks', chunks: chunks() }
+    },
+  })
+  const began = Date.now()
+  const answer = await it.send(crafted(await it.key(), streaming('x')).body)
+  t.equal(answer.headers.get('content-type'), 'text/event-stream')
+  const events = eventsOf(await answer.text())
+  const first = events.findIndex((event) => event.startsWith('event: data'))
+  t.ok(first >= 3 && first <= 5, `${first} before the first frame`)
+  for (const event of events.slice(0, first)) {
+    const data = /^event: heartbeat\ndata: (.*)$/.exec(event)?.[1]
+    const said = JSON.parse(data!)
+    t.same(Object.keys(said), ['message', 'timestamp'])
+    t.ok(said.timestamp >= began && said.timestamp <= Date.now(), 'in ms')
+  }
+  t.notOk(
+    events.slice(first).some((event) => event.includes('heartbeat')),
+    'and none after it',
+  )
+  t.equal((await heard(await it.client.chat.completions.create(streaming('y')))).text, 'y', 'clients ignore them')
+})
+
+t.test('one stream a caller, and no longer than it is wanted', async (t) => {
+  let left = 0
+  const it = await sealedStage(t, {
+    play({ body, stream }, signal) {
+      const said = String(body.messages.at(-1)!.content)
+      if (!stream) {
+        const choices = [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }]
+        return {
+          kind: 'completion',
+          completion: { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices },
+        }
+      }
+      async function* chunks() {
+        yield chunk({ content: said })
+        if (said !== 'endless') return yield chunk({}, 'stop')
+        await new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            left = performance.now()
+            reject(signal.reason)
+          }),
+        )
+      }
+      return { kind: 'chunks', chunks: chunks() }
+    },
+  })
+  const { create } = it.client.chat.completions
+  const abort = new AbortController()
+  const open = (await create(streaming('endless'), { signal: abort.signal }))[Symbol.asyncIterator]()
+  t.equal(contentOf((await open.next()).value), 'endless')
+
+  const second = await it.send(crafted(await it.key(), streaming('x')).body)
+  t.equal(second.status, 429)
+  const text = await second.text()
+  t.same(JSON.parse(text), { status: 429, error: 'An active chat stream already exists' }, 'two fields and no more')
+  t.ok(Number(second.headers.get('retry-after')) >= 1)
+  await t.rejects(create(streaming('x')), faulty('busy', { status: 429 }))
+  t.match(await create(asking('whole')), { choices: [{ message: { content: 'whole' } }] }, 'what is no stream goes on')
+  const { credential } = await it.gateway.keys.create({})
+  const other = connect({ baseUrl: it.base, apiKey: credential, policy: { allowInsecureDev: true } })
+  t.equal((await heard(await other.chat.completions.create(streaming('x')))).text, 'x', 'so does another caller')
+
+  const waiting = open.next()
+  const began = performance.now()
+  const reason = new Error('enough')
+  abort.abort(reason)
+  await t.rejects(waiting, reason, 'the caller’s own reason')
+  await until(() => left > 0, 2000)
+  t.ok(left > 0 && left - began < 1000, `the backend is left after ${Math.round(left - began)} ms`)
+  let again: Response | null = null
+  for (const end = performance.now() + 1000; again?.status !== 200 && performance.now() < end; await sleep(10)) {
+    again = await it.send(crafted(await it.key(), streaming('x')).body)
+    await again.text()
+  }
+  t.equal(again!.status, 200, 'and the place is free')
+
+  left = 0
+  const gone = (await create(streaming('endless')))[Symbol.asyncIterator]()
+  await gone.next()
+  const stopped = performance.now()
+  await gone.return!()
+  await until(() => left > 0, 2000)
+  t.ok(left > 0 && left - stopped < 1000, `a loop that is left early: ${Math.round(left - stopped)} ms`)
+  for (let i = 0; i < 3; i++) {
+    t.equal((await heard(await create(streaming(`${i}`)))).error, null, 'one behind the other, without a pause')
+  }
+})
+
+/** The same text as tokens of other lengths. */
+const cuts = (text: string, lengths: () => number): string[] => {
+  const tokens: string[] = []
+  for (let at = 0; at < text.length;) {
+    const length = lengths()
+    tokens.push(text.slice(at, at + length))
+    at += length
+  }
+  return tokens
+}
+
+t.test('frames tell no lengths of tokens', async (t) => {
+  const text = 'Sealed text of some length, again and again. '.repeat(60)
+  let tokens: readonly string[] = []
+  const it = await sealedStage(t, {
+    play() {
+      async function* chunks() {
+        yield chunk({ role: 'assistant', content: '' })
+        for (const content of tokens) yield chunk({ content })
+        yield chunk({}, 'stop')
+      }
+      return { kind: 'chunks', chunks: chunks() }
+    },
+  })
+  const ways: Record<string, () => number> = {
+    'a letter each': () => 1,
+    'seven letters': () => 7,
+    'forty letters': () => 40,
+    'two hundred': () => 200,
+    'any number': () => 1 + Math.floor(Math.random() * 90),
+    'short, then long': (() => {
+      let said = 0
+      return () => (said++ < 100 ? 2 : 60)
+    })(),
+  }
+  const counts: number[] = []
+  for (const [name, lengths] of Object.entries(ways)) {
+    tokens = cuts(text, lengths)
+    const made = crafted(await it.key(), streaming('x'))
+    const frames = framesOf(await (await it.send(made.body)).text())
+    const open = frameOpener(streamKey(made.secret, made.nonce))
+    const said = frames.map((frame) => textOf(open(frame)!.plain).trimEnd())
+    t.equal(said.map((it) => (it === '' ? '' : contentOf(JSON.parse(it)))).join(''), text, name)
+    t.same(
+      [...new Set(frames.map(({ length }) => length))],
+      [24 + 512 + 16],
+      `${name}: ${frames.length} frames of one size`,
+    )
+    counts.push(frames.length)
+    t.ok(new Set(said.map(({ length }) => length)).size > 1, 'though what is in them differs')
+  }
+  t.ok(Math.max(...counts) / Math.min(...counts) < 1.8, `nor does their number tell much: ${counts.join(', ')}`)
+
+  tokens = ['a', 'x'.repeat(2000), 'b']
+  const large = framesOf(await (await it.send(crafted(await it.key(), streaming('x')).body)).text())
+  t.ok(
+    large.every(({ length }) => (length - 40) % 512 === 0),
+    'a token larger than a bucket takes whole ones',
+  )
+})
+
+t.test('merging never overflows a bucket', async (t) => {
+  const clock = fakeClock()
+  const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  async function* chunks(): AsyncGenerator<Chunk> {
+    yield { ...head, choices: [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }] }
+    for (let at = 0; at < 400; at++) {
+      const delta = at % 50 < 3 ? { reasoning_content: 'so'.repeat(at % 5) } : { content: 'y'.repeat(1 + (at % 9)) }
+      yield { ...head, choices: [{ index: 0, delta, finish_reason: null }], obfuscation: 'z'.repeat((at * 7) % 40) }
+    }
+  }
+  const sizes: number[] = []
+  const reading = (async () => {
+    for await (const { text } of paced(chunks(), clock, AbortSignal.timeout(60_000))) sizes.push(text.length)
+  })()
+  await clock.pass(60_000)
+  await reading
+  t.ok(sizes.length > 3)
+  t.ok(Math.max(...sizes) <= 512, sizes.join(' '))
+  t.ok(
+    sizes.slice(2, -1).every((size) => size > 300),
+    'and buckets are used',
+  )
+})
+
+t.test('frames go at fixed moments', async (t) => {
+  t.test('to the millisecond, by a clock of ours', async (t) => {
+    const clock = fakeClock()
+    async function* chunks() {
+      await clock.sleep(37)
+      for (let at = 0; at < 60; at++) {
+        yield chunk({ content: `${at} ` })
+        await clock.sleep([3, 11, 0, 149, 52, 1, 26][at % 7]!)
+      }
+    }
+    const began = clock.now()
+    const times: number[] = []
+    let said = ''
+    const reading = (async () => {
+      for await (const { chunk } of paced(chunks(), clock, AbortSignal.timeout(60_000))) {
+        times.push(clock.now() - began)
+        said += contentOf(chunk)
+      }
+    })()
+    await clock.pass(20_000)
+    await reading
+    t.equal(times[0], 37, 'the first at once')
+    t.ok(times.length > 20)
+    t.same([...new Set(times.map((time) => (time - 37) % 50))], [0], times.join(' '))
+    t.equal(new Set(times).size, times.length, 'one a tick')
+    t.equal(said, Array.from({ length: 60 }, (_, at) => `${at} `).join(''))
+  })
+
+  t.test('and over a connection', async (t) => {
+    const it = await sealedStage(t, {
+      play() {
+        async function* chunks() {
+          for (let at = 0; at < 80; at++) {
+            yield chunk({ content: `${at} ` })
+            await sleep(1 + Math.random() * 60)
+          }
+        }
+        return { kind: 'chunks', chunks: chunks() }
+      },
+    })
+    const answer = await it.send(crafted(await it.key(), streaming('x')).body)
+    const times: number[] = []
+    for await (const part of answer.body!) {
+      const now = performance.now()
+      for (const _ of Buffer.from(part)
+        .toString()
+        .matchAll(/event: data/g))
+        times.push(now)
+    }
+    const late = times.slice(1).map((time) => (time - times[0]! + 5) % 50)
+    const onTime = late.filter((ms) => ms < 20).length / late.length
+    t.ok(times.length > 20, `${times.length} frames`)
+    // By chance 2 of 5 would be.
+    t.ok(onTime > 0.8, `${Math.round(onTime * 100)} % on the grid`)
+  })
+})
+
+t.test('every response draws its own prefix', async (t) => {
+  const it = await sealedStage(t, { play: grouped })
+  const prefixes = new Set<string>()
+  for (let i = 0; i < 8; i++) {
+    const frames = framesOf(await (await it.send(crafted(await it.key(), streaming('a b')).body)).text())
+    const own = new Set(frames.map((frame) => toHex(frame.slice(0, 19))))
+    t.equal(own.size, 1)
+    for (const prefix of own) prefixes.add(prefix)
+    t.same(
+      frames.map((frame) => Buffer.from(frame).readUInt32BE(19)),
+      frames.map((_, at) => at),
+    )
+  }
+  t.equal(prefixes.size, 8)
+  const key = new Uint8Array(32)
+  t.not(toHex(frameSealer(key)(new Uint8Array(1))), toHex(frameSealer(key)(new Uint8Array(1))))
+  t.equal((await it.call('GET', `/${chatRoute}`)).status, 404)
+})
