@@ -39,10 +39,9 @@ export const chat = async (
   const it = await inference.chat({ ...task, stream: true }, signal)
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
-  const named = renamed(it.answer.chunks, entry, asksUsage(body))
-  const frames = framed(paced(named, clock, signal), streamKey(secret, nonce), () =>
-    tell(trailerOf(it, entry, guess.input)),
-  )
+  const chunks = shown(it.answer.chunks, asksUsage(body))
+  const ended = () => tell(trailerOf(it, entry, guess.input))
+  const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended)
   return { kind: 'frames', frames, trailer }
 }
 
@@ -60,10 +59,13 @@ export const confidential = async (
   return entry
 }
 
-async function* renamed(chunks: AsyncIterable<Chunk>, { name }: Entry, usage: boolean): AsyncGenerator<Chunk> {
+/** Usage is for those who asked. Passed on untouched where it can be: this runs for every token. */
+const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> => (usage ? chunks : withoutCounts(chunks))
+
+async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) {
-    const shown = usage ? chunk : withoutUsage(chunk)
-    if (shown !== null) yield { ...shown, model: name }
+    const kept = withoutUsage(chunk)
+    if (kept !== null) yield kept
   }
 }
 

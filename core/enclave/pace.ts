@@ -6,7 +6,6 @@ import { merged } from './merge.ts'
 
 const tick = 50
 const most = 512
-const slack = 128
 
 export interface Paced {
   readonly chunk: Chunk
@@ -18,7 +17,12 @@ export interface Paced {
  * merged, as much as fills one bucket, so that neither the times nor the sizes of frames tell the lengths of tokens.
  * Ends, or throws, once everything before the end was given.
  */
-export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal: AbortSignal): AsyncGenerator<Paced> {
+export async function* paced(
+  chunks: AsyncIterable<Chunk>,
+  model: string,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<Paced> {
   const queue: Chunk[] = []
   let ended = false
   let fault: { readonly error: unknown } | null = null
@@ -45,18 +49,25 @@ export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal:
       wake()
     })
 
+  /** As much of the queue as one frame holds. */
   const take = (): Paced => {
-    let chunk = queue.shift()!
+    const first = queue.shift()!
+    let chunk: Chunk = { ...first, model, usage: first.usage ?? null }
     let size = sizeOf(chunk)
     while (queue.length > 0) {
-      const more = merged(chunk, queue[0]!)
-      const longer = growth(queue[0]!)
-      // Near the edge an estimate won't do: fields beside the text may differ too.
-      const next = longer === null || size + longer > bucket - slack ? sizeOf(more) : size + longer
-      if (next > bucket) break
-      queue.shift()
+      let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
+      let more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+      let longer = sizeOf(more)
+      if (longer > bucket && text.count > 0) {
+        // What stands beside the text has grown too.
+        text = textIn(queue, 2 * bucket - size - longer)
+        more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+        longer = sizeOf(more)
+      }
+      if (longer > bucket) break
+      queue.splice(0, Math.max(1, text.count))
       chunk = more
-      size = next
+      size = longer
     }
     resume()
     return { chunk, text: utf8(JSON.stringify(chunk)) }
@@ -83,19 +94,36 @@ export async function* paced(chunks: AsyncIterable<Chunk>, clock: Clock, signal:
   }
 }
 
+const nothing = { chunk: null, size: 0, count: 0 } as const
+
+/** Whether more text makes it longer by that text alone. */
+const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]!.delta.content === 'string'
+
 const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
-/** By how many bytes a chunk of mere text makes another one longer; null for any other, which has to be tried. */
-const growth = ({ choices, usage }: Chunk): number | null => {
+/** The text at the head of the queue as one chunk, at most `room` bytes of it: most streams are nothing else, token by token. */
+const textIn = (queue: readonly Chunk[], room: number) => {
+  let content = ''
+  let size = 0
+  let count = 0
+  for (const chunk of queue) {
+    const said = textOf(chunk)
+    if (said === null) break
+    const longer = Buffer.byteLength(JSON.stringify(said)) - 2
+    if (size + longer > room) break
+    content += said
+    size += longer
+    count++
+  }
+  const first = queue[0]!
+  const chunk = count === 0 ? null : { ...first, choices: [{ ...first.choices[0]!, delta: { content } }] }
+  return { chunk, size, count }
+}
+
+/** What a chunk of mere text says; null for any other. */
+const textOf = ({ choices, usage }: Chunk): string | null => {
   const choice = choices[0]
-  if (
-    usage != null ||
-    choices.length !== 1 ||
-    choice === undefined ||
-    choice.finish_reason != null ||
-    choice.logprobs != null
-  )
-    return null
+  if (usage != null || choices.length !== 1 || choice === undefined || choice.finish_reason != null || choice.logprobs != null) return null
   for (const name in choice.delta) if (name !== 'content' && choice.delta[name] != null) return null
-  return Buffer.byteLength(JSON.stringify(choice.delta.content ?? '')) - 2
+  return choice.delta.content ?? ''
 }

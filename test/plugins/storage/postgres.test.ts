@@ -138,7 +138,7 @@ t.test('orders numbers of every size and sign, before text and after nothing', s
     '\u{1F642}',
   ]
   const shuffled = [...values].sort((a, b) => ((`${a}`.length * 7919) % 13) - ((`${b}`.length * 7919) % 13))
-  for (const it of shuffled) await store.create(notes, `id ${it}`, { ...note(1), name: it as string })
+  for (const it of shuffled) await store.create(notes, `${typeof it} ${it}`, { ...note(1), name: it as string })
   for (const descending of [false, true]) {
     const { rows } = await store.list(notes, { order: { by: 'name', descending } })
     t.same(
@@ -285,7 +285,7 @@ t.test('a hundred thousand rows of one tenant', skip, async (t) => {
   })
   t.same(
     rows.map(({ row }) => row.created),
-    [69_999, 699_993],
+    [699_993],
   )
 })
 
@@ -315,17 +315,18 @@ t.test('a fault while running is Unavailable, and passes', skip, async (t) => {
   const { store, schema } = at(t)
   await store.create(notes, 'a', note(1))
   const client = await beside(t)
+  await indexesOf(client, schema, 2)
   await client.query(`alter table ${schema}.rows rename to gone`)
-  for (const work of [
-    store.get(notes, 'a'),
-    store.create(notes, 'b', note(2)),
-    store.update(notes, 'a', { created: 2 }),
-    store.add(counts, 'c', { n: 1 }),
-    store.remove(notes, 'a'),
-    store.list(notes, {}),
-  ]) {
-    await unavailable(t, work, /42P01/)
-  }
+  await Promise.all(
+    [
+      store.get(notes, 'a'),
+      store.create(notes, 'b', note(2)),
+      store.update(notes, 'a', { created: 2 }),
+      store.add(counts, 'c', { n: 1 }),
+      store.remove(notes, 'a'),
+      store.list(notes, {}),
+    ].map((work) => unavailable(t, work, /42P01/)),
+  )
   await client.query(`alter table ${schema}.gone rename to rows`)
   t.same(await store.get(notes, 'a'), note(1))
 })
