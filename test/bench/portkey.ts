@@ -45,6 +45,7 @@ export const portkey = async (upstream: string): Promise<Rival | null> => {
       async memory() {
         return Number(/VmRSS:\s+(\d+)/.exec(statusOf('status'))?.[1] ?? 0) * 1024
       },
+      ask: () => Promise.reject(new Error('It answers no questions')),
       async stop() {
         child.kill()
       },

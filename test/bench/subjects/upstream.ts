@@ -21,6 +21,10 @@ const chunks = [
 /** A provider that answers at once, or with one write each two milliseconds. */
 answering(
   createServer((request, response) => {
+    if (request.url!.includes('/audio/')) {
+      request.resume()
+      return void request.on('end', () => response.end(JSON.stringify({ text: 'heard', duration: 60 })))
+    }
     let body = ''
     request.on('data', (part) => (body += part))
     request.on('end', () => {

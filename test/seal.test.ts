@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI, { toFile } from 'openai'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { seal } from '../adapters/production/seal.ts'
+import { UpstreamFailed } from '../core/errors.ts'
+import { running } from './environments.ts'
+import { chunk, echo, sealedStage } from './fakes/sealing.ts'
+
+const program =
+  "import { seal } from './dist/adapters/production/seal.js'\nawait seal(process.argv.slice(1), process.env)"
+
+interface Proxy {
+  readonly url: string
+  readonly openai: OpenAI
+  readonly said: () => string
+  stop(): Promise<number | null>
+}
+
+/** The command as a user starts it, on a free port. */
+const sealing = async (t: Test, args: readonly string[], env: Record<string, string> = {}): Promise<Proxy> => {
+  const command = ['--input-type=module', '--eval', program, '--', '--port', '0', ...args]
+  const child = spawn(process.execPath, command, {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (part: Buffer) => {
+      said += part
+      const url = /^sealgate seal listening on (http:\S+)\n$/.exec(said)?.[1]
+      if (url) resolve(url)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    child.once('exit', () => reject(new Error(said)))
+  })
+  return {
+    url,
+    openai: new OpenAI({ baseURL: url, apiKey: 'not-needed', maxRetries: 0 }),
+    said: () => said,
+    async stop() {
+      child.kill('SIGTERM')
+      return ((await ended) as [number | null])[0]
+    },
+  }
+}
+
+/** What the client throws, as far as it is told here. */
+const faulty = (facts: {
+  readonly status?: number
+  readonly code?: string
+  readonly type?: string
+  readonly param?: string
+}) => facts as { readonly code: string }
+
+type Params = OpenAI.ChatCompletionCreateParamsNonStreaming
+
+/** The stream as one message, since frames may hold several tokens. */
+const folded = async (openai: OpenAI, params: Params) => {
+  const options = { include_usage: true }
+  const chunks: OpenAI.ChatCompletionChunk[] = []
+  for await (const it of await openai.chat.completions.create({ ...params, stream: true, stream_options: options }))
+    chunks.push(it)
+  const deltas = chunks.flatMap(({ choices }) => choices)
+  return {
+    ids: [...new Set(chunks.map(({ id }) => id))],
+    models: [...new Set(chunks.map(({ model }) => model))],
+    text: deltas.map(({ delta }) => delta.content ?? '').join(''),
+    calls: deltas.flatMap(({ delta }) => delta.tool_calls ?? []),
+    reasons: deltas.flatMap(({ finish_reason }) => finish_reason ?? []),
+    usage: chunks.flatMap(({ usage }) => usage ?? []),
+  }
+}
+
+t.test('a program that knows nothing of sealing gets the same answers as on the standard route', async (t) => {
+  const it = await running(t, memory())
+  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const plain = new OpenAI({ baseURL: `${it.base}/std`, apiKey: it.key, maxRetries: 0 })
+  const tool = { type: 'function', function: { name: 'weather', parameters: { properties: { city: {} } } } } as const
+  const hello = { model: 'rehearsal', messages: [{ role: 'user', content: 'Grüße, 世界 👋' }] } satisfies Params
+  const cases: Record<string, Params> = {
+    'a question': hello,
+    'a system text and parameters': {
+      ...hello,
+      messages: [{ role: 'system', content: 'Be brief.' }, ...hello.messages],
+      temperature: 0.5,
+      max_completion_tokens: 7,
+    },
+    JSON: { ...hello, response_format: { type: 'json_object' } },
+    'a tool': { ...hello, tools: [tool] },
+    'a long text': { ...hello, messages: [{ role: 'user', content: 'word '.repeat(3000) }] },
+  }
+  for (const [name, params] of Object.entries(cases)) {
+    t.same(await proxy.openai.chat.completions.create(params), await plain.chat.completions.create(params), name)
+    t.same(await folded(proxy.openai, params), await folded(plain, params), `${name}, as a stream`)
+  }
+  const listed = await proxy.openai.models.list()
+  t.same(
+    listed.data.map(({ id, object }) => ({ id, object })),
+    [{ id: 'rehearsal', object: 'model' }],
+  )
+  t.equal(
+    it.logged.filter(({ facts }) => facts['route'] === 'POST /rvenc/chat/completions').length,
+    10,
+    'all of it sealed',
+  )
+  t.equal(await proxy.stop(), 0)
+  t.equal(proxy.said().split('\n').length, 2, 'one line is all it says')
+})
+
+t.test('aborting, breaking, refusing', async (t) => {
+  let left = 0
+  const it = await sealedStage(t, {
+    play(call, signal) {
+      const said = String(call.body.messages.at(-1)!.content)
+      if (said === 'breaks') throw new UpstreamFailed(undefined, { again: false })
+      if (said !== 'endless' && said !== 'half') return echo(call, signal)
+      async function* chunks() {
+        yield chunk({ content: 'one ' })
+        await sleep(100, undefined, { signal })
+        yield chunk({ content: 'two ' })
+        if (said === 'half') throw new UpstreamFailed(undefined, { again: false })
+        await new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            left = performance.now()
+            reject(signal.reason)
+          }),
+        )
+      }
+      return { kind: 'chunks', chunks: chunks() }
+    },
+  })
+  const proxy = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const { openai } = proxy
+  const asking = (content: string) => ({ model: 'quiet', messages: [{ role: 'user' as const, content }] })
+
+  const abort = new AbortController()
+  const stream = await openai.chat.completions.create({ ...asking('endless'), stream: true }, { signal: abort.signal })
+  let text = ''
+  let stopped = 0
+  for await (const { choices } of stream) {
+    text += choices[0]!.delta.content
+    if (!text.includes('two')) continue
+    stopped = performance.now()
+    abort.abort()
+  }
+  t.equal(text, 'one two ')
+  for (const end = performance.now() + 2000; left === 0 && performance.now() < end;) await sleep(5)
+  t.ok(left > 0 && left - stopped < 1000, `the backend is left after ${Math.round(left - stopped)} ms`)
+
+  text = ''
+  const half = (async () => {
+    for await (const { choices } of await openai.chat.completions.create({ ...asking('half'), stream: true })) {
+      text += choices[0]!.delta.content
+    }
+  })()
+  await t.rejects(
+    half,
+    faulty({ code: 'upstream_failed', type: 'api_error' }),
+    'a stream that breaks does not end well',
+  )
+  t.equal(text, 'one two ')
+  await t.rejects(openai.chat.completions.create(asking('breaks')), faulty({ status: 502, code: 'upstream_failed' }))
+  await t.rejects(
+    openai.chat.completions.create({ ...asking('breaks'), stream: true }).then(async (it) => {
+      for await (const _ of it);
+    }),
+    { code: 'upstream_failed' },
+  )
+  const unknown = { status: 404, code: 'unknown_model', param: 'model', type: 'invalid_request_error' }
+  await t.rejects(openai.chat.completions.create({ ...asking('x'), model: 'nobody' }), unknown)
+  await t.rejects(openai.chat.completions.create({ model: 'quiet', messages: [] }), {
+    status: 400,
+    code: 'invalid_parameters',
+  })
+  await t.rejects(openai.embeddings.create({ model: 'quiet', input: 'x' }), faulty({ status: 404 }))
+
+  const file = await toFile(Buffer.from('RIFF'), 'a.wav')
+  const { transcriptions } = openai.audio
+  t.same(await transcriptions.create({ model: 'hearing', file }), { text: 'heard' })
+  t.equal(await transcriptions.create({ model: 'hearing', file, response_format: 'text' }), 'heard\n')
+  t.match(await transcriptions.create({ model: 'hearing', file, response_format: 'verbose_json', language: 'en' }), {
+    text: 'heard',
+    language: 'en',
+    duration: 1,
+    segments: [],
+    words: [],
+  })
+  await t.rejects(
+    transcriptions.create({ model: 'hearing', file, response_format: 'srt' }),
+    faulty({ status: 400, param: 'response_format' }),
+  )
+
+  const send = (path: string, headers: Record<string, string>, body: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const asked = request(proxy.url.replace('/v1', path), { method: 'POST', headers }, (answer) => {
+        let text = ''
+        answer.on('data', (part) => (text += part)).on('end', () => resolve({ status: answer.statusCode!, text }))
+      })
+      asked.on('error', reject).end(body)
+    })
+  const chat = '/v1/chat/completions'
+  const body = JSON.stringify(asking('x'))
+  t.equal((await send(chat, {}, body)).status, 200)
+  for (const headers of [
+    { host: 'evil.example' },
+    { host: 'localhost.evil.example' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ]) {
+    t.equal(
+      (await send(chat, headers, body)).status,
+      403,
+      `a page of another site, by ${Object.entries(headers).join()}`,
+    )
+  }
+  t.equal((await send(chat, { origin: 'http://localhost:3000' }, body)).status, 200)
+  for (const bad of ['{"canary', '[]', '"canary"', '']) {
+    const { status, text } = await send(chat, {}, bad)
+    t.equal(status, 400)
+    t.same(Object.keys(JSON.parse(text).error), ['message', 'type', 'param', 'code'])
+    t.notMatch(text, 'canary')
+  }
+  const { status } = await send(chat, { 'content-length': String(64 * 1024 * 1024) }, '').catch(() => ({ status: 413 }))
+  t.equal(status, 413)
+  t.equal(await proxy.stop(), 0)
+})
+
+t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async (t) => {
+  const it = await running(t, memory())
+  const careful = await sealing(t, ['--base-url', it.base, '--key', it.key])
+  const asked = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'x' }] }
+  await t.rejects(careful.openai.chat.completions.create(asked), faulty({ code: 'insecure' }))
+  const eager = new OpenAI({ baseURL: careful.url, apiKey: 'x' })
+  const began = performance.now()
+  await t.rejects(eager.chat.completions.create(asked), faulty({ code: 'insecure' }))
+  t.ok(performance.now() - began < 400, 'and is not asked again')
+  t.equal(it.logged.filter(({ facts }) => String(facts['route']).includes('chat')).length, 0)
+  const wrong = await sealing(t, ['--base-url', it.base, '--key', 'sk_live_no', '--allow-insecure-dev'])
+  await t.rejects(wrong.openai.chat.completions.create(asked), faulty({ status: 401, type: 'authentication_error' }))
+  const lost = await sealing(t, ['--base-url', 'http://127.0.0.1:1', '--key', 'k', '--allow-insecure-dev'])
+  await t.rejects(lost.openai.chat.completions.create(asked), faulty({ status: 502, code: 'unreachable' }))
+
+  const good = ['--base-url', it.base, '--key', 'k']
+  for (const bad of [
+    ['--base-url', it.base],
+    ['--key', 'k'],
+    ['--key', 'k', '--base-url', 'ftp://x'],
+    ['--key', 'k', '--base-url', 'x'],
+    [...good, '--host', '0.0.0.0'],
+    [...good, '--host', '192.168.1.1'],
+    [...good, '--host', '127.0.0.1.example'],
+    [...good, '--host', '::'],
+    [...good, '--port', 'x'],
+    [...good, '--measurements', 'no'],
+    [...good, '--what'],
+  ]) {
+    await t.rejects(seal(bad, {}), bad.join(' '))
+  }
+})
