@@ -60,7 +60,8 @@ export const confidential = async (
 }
 
 /** Usage is for those who asked. Passed on untouched where it can be: this runs for every token. */
-const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> => (usage ? chunks : withoutCounts(chunks))
+const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
+  usage ? chunks : withoutCounts(chunks)
 
 async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) {

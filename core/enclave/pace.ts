@@ -123,7 +123,14 @@ const textIn = (queue: readonly Chunk[], room: number) => {
 /** What a chunk of mere text says; null for any other. */
 const textOf = ({ choices, usage }: Chunk): string | null => {
   const choice = choices[0]
-  if (usage != null || choices.length !== 1 || choice === undefined || choice.finish_reason != null || choice.logprobs != null) return null
+  if (
+    usage != null ||
+    choices.length !== 1 ||
+    choice === undefined ||
+    choice.finish_reason != null ||
+    choice.logprobs != null
+  )
+    return null
   for (const name in choice.delta) if (name !== 'content' && choice.delta[name] != null) return null
   return choice.delta.content ?? ''
 }

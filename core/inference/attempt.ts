@@ -95,7 +95,11 @@ export const inference = plugin({
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { body, total = timeouts.total } = task
       const notes: string[] = []
-      const { answer: completion, candidate, controller } = await settle<Completion>(
+      const {
+        answer: completion,
+        candidate,
+        controller,
+      } = await settle<Completion>(
         {
           order: order({ ...task, ability: 'chat' }),
           total,

@@ -7,6 +7,7 @@ export interface Prover {
   prove(reportData: Uint8Array): Promise<Evidence>
   /** SHA-256 of what was released, as the platform or the operator knows it. */
   readonly platform: string
+  dispose?(): Promise<void>
 }
 
 export const Prover = one<Prover>('Prover')

@@ -1,5 +1,4 @@
 import { createClient } from '@keyv/redis'
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
@@ -7,7 +6,6 @@ import { Clock, Log } from '../../core/ports/host.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Script = ReturnType<typeof script>
 type Way = ReturnType<typeof choose>
 /** Makes another row of one, or of none; null for none, undefined to leave it. */
 type Change = (row: any) => Fields | null | undefined
@@ -19,38 +17,30 @@ const slice = 500
 /** A refusal that says nothing about the connection. */
 const refused = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
 
-const script = (text: string) => ({ text, sha: createHash('sha1').update(text).digest('hex') })
-
-const one = script(`return redis.call('GET', KEYS[1])`)
+const one = `return redis.call('GET', KEYS[1])`
 
 /** Puts one text in the place of another, '' being none, with its members of the indexes; or gives what is there instead. */
-const swap = script(`
-if redis.call('HLEN', KEYS[3]) ~= tonumber(ARGV[1]) then return redis.error_reply('STALE indexes') end
+const swap = `
+if redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[1]) then return redis.error_reply('STALE indexes') end
 local is = redis.call('GET', KEYS[1]) or ''
-if is ~= ARGV[3] then return is end
-if ARGV[4] == '' then
-  redis.call('DEL', KEYS[1])
-  redis.call('ZREM', KEYS[2], ARGV[2])
-else
-  redis.call('SET', KEYS[1], ARGV[4])
-  redis.call('ZADD', KEYS[2], 0, ARGV[2])
-end
-for i = 5, #ARGV, 3 do
+if is ~= ARGV[2] then return is end
+if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[3]) end
+for i = 4, #ARGV, 3 do
   if ARGV[i + 1] ~= '' then redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
   if ARGV[i + 2] ~= '' then redis.call('ZADD', ARGV[i], 0, ARGV[i + 2]) end
 end
-return false`)
+return false`
 
 /** Says that there are these indexes; where there are no rows, they are whole. Gives all, each with whether it is. */
-const announce = script(`
+const announce = `
 local whole = ARGV[1] == 'whole' or redis.call('ZCARD', KEYS[1]) == 0
 for i = 2, #ARGV do redis.call(whole and 'HSET' or 'HSETNX', KEYS[2], ARGV[i], whole and 'whole' or 'building') end
-return redis.call('HGETALL', KEYS[2])`)
+return redis.call('HGETALL', KEYS[2])`
 
 /** Total, the rows of a page, and where it ended. */
-const page = script(`
+const page = `
 local fields, depth, rows, first, last, way = unpack(ARGV)
-if fields ~= '' and redis.call('HGET', KEYS[2], fields) ~= 'whole' then return redis.error_reply('STALE indexes') end
+if redis.call('HGET', KEYS[2], fields) ~= 'whole' then return redis.error_reply('STALE indexes') end
 local found, final = {}, ''
 local total = redis.call('ZLEXCOUNT', KEYS[1], first, last)
 local range = way == 'desc' and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX'
@@ -61,7 +51,7 @@ for i, member in ipairs(redis.call(range, KEYS[1], first, last, 'LIMIT', ARGV[7]
   local id = string.sub(member, at + 1)
   found[i], final = {id, redis.call('GET', rows .. id)}, member
 end
-return {total, found, final}`)
+return {total, found, final}`
 
 const plain = (name: string): string => {
   if (!/^[\w.:/@+-]+$/.test(name)) throw new Error('A kind or field has a name that cannot be stored')
@@ -84,8 +74,10 @@ const keyOf = (it: unknown): string => {
 }
 
 const holds = (row: Fields, fields: object = {}) =>
-  Object.entries(fields).every(([name, it]) => keyOf(row[plain(name)]) === keyOf(it))
+  Object.entries(fields).every(([name, it]) => keyOf(row[name]) === keyOf(it))
 
+/** An index of no fields has all rows by their ids. */
+const namesOf = (index: string) => index.split(',').filter(Boolean)
 const joined = (names: readonly string[], row: Fields) => names.map((name) => `${keyOf(row[name])}\0`).join('')
 
 const matches = (id: string, row: Fields, { where, between, contains, prefix = '' }: Query<any>): boolean => {
@@ -108,7 +100,7 @@ const choose = ({ where = {}, between, contains, prefix, order }: Query<any>, in
   let best = { rank: 0, fields: '', depth: 0, first, last, exact, ordered: !order }
   for (const [fields, state] of indexes) {
     if (state !== 'whole') continue
-    const names = [...fields.split(','), '']
+    const names = [...namesOf(fields), '']
     const held = names.findIndex((name) => !wanted.includes(name))
     const start = joined(names.slice(0, held), where as Fields)
     const range = between?.field === names[held] ? between : undefined
@@ -145,12 +137,13 @@ export default plugin({
 
     const keysOf = ({ name }: Kind<any>) => {
       const at = (what: string) => `{${prefix}}:${what} ${plain(name)}`
-      return { row: `${at('row')} `, ids: at('ids'), indexes: at('indexes'), index: `${at('index')} ` }
+      return { row: `${at('row')} `, index: `${at('index')} `, indexes: at('indexes') }
     }
     const dial = () => {
       const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })
       const it = { client, up: client.connect() }
       client.on('error', () => hangUp(it))
+      it.up.catch(() => hangUp(it))
       return it
     }
     const hangUp = (it: ReturnType<typeof dial>) => {
@@ -159,22 +152,14 @@ export default plugin({
     }
 
     /** Over one connection for all, made anew when it broke or fell silent. */
-    const ask = async ({ text, sha }: Script, keys: string[], args: string[] = []): Promise<any> => {
+    const ask = async (script: string, keys: string[], args: string[] = []): Promise<any> => {
       if (closed) throw new Unavailable()
       const it = (line ??= dial())
-      const given = { keys, arguments: args }
-      const work = async () => {
-        await it.up
-        return it.client.evalSha(sha, given).catch((fault: Error) => {
-          // A Redis that started anew has forgotten its scripts.
-          if (fault.message.startsWith('NOSCRIPT')) return it.client.eval(text, given)
-          throw fault
-        })
-      }
       try {
         return await new Promise((resolve, reject) => {
           const alarm = clock.alarm(patience, () => reject(new Error('No answer in time')))
-          work().then(resolve, reject).finally(alarm.off)
+          const work = it.up.then(() => it.client.eval(script, { keys, arguments: args }))
+          work.then(resolve, reject).finally(alarm.off)
         })
       } catch (cause) {
         if (!refused.test((cause as Error).message)) hangUp(it)
@@ -183,19 +168,19 @@ export default plugin({
     }
 
     const prepare = (kind: Kind<any>): Promise<Indexes> => {
-      const { ids, indexes } = keysOf(kind)
-      const names = kind.indexes.map((fields) => fields.map(plain).join())
+      const { index, indexes } = keysOf(kind)
+      const names = ['', ...kind.indexes.map((fields) => fields.map(plain).join())]
       const found = known.get(kind.name)
       if (found) return found
       const told = (flat: string[]): Indexes =>
         new Map(flat.flatMap((it, i): [string, string][] => (i % 2 === 0 ? [[it, flat[i + 1]!]] : [])))
-      const it = ask(announce, [ids, indexes], ['', ...names]).then(told)
+      const it = ask(announce, [index, indexes], ['', ...names]).then(told)
       const forget = () => known.delete(kind.name)
       known.set(kind.name, it)
       it.then((states) => {
         if (names.every((name) => states.get(name) === 'whole')) return
         building = build(kind)
-          .then(() => ask(announce, [ids, indexes], ['whole', ...names]))
+          .then(() => ask(announce, [index, indexes], ['whole', ...names]))
           .catch((cause) => closed || log.error('redis.index', {}, cause))
           .finally(forget)
       }, forget)
@@ -221,99 +206,84 @@ export default plugin({
       }
     }
 
-    /** Gives what is there then; undefined when all was left. Begins anew when something came between. */
-    const attempt = async (kind: Kind<any>, id: string, next: Change, is: string | null, until: number) => {
-      const { row, ids, indexes, index } = keysOf(kind)
+    /** Gives what is there then, undefined when all was left. One after the other here: only other processes come between. */
+    const change = (kind: Kind<any>, id: string, next: Change, assumed: string | null = null) => {
+      const { row, index, indexes } = keysOf(kind)
       const at = row + written(id)
-      for (is ??= (await ask(one, [at])) ?? ''; ;) {
-        const before = is ? (JSON.parse(is) as Fields) : null
-        const after = next(before)
-        if (after === undefined) return undefined
-        if (clock.now() >= until) throw new Unavailable()
-        const member = (row: Fields | null, it: string) => (row ? joined(it.split(','), row) + written(id) : '')
-        const there: string | null = await fresh(kind, (states) => {
-          const members = [...states.keys()].flatMap((it) => [index + it, member(before, it), member(after, it)])
-          const args = [`${states.size}`, written(id), is!, after ? JSON.stringify(after) : '', ...members]
-          return ask(swap, [at, ids, indexes], args)
-        })
-        if (there === null) return after
-        is = there
-      }
-    }
-
-    /** One after the other here, so that only other processes come between. */
-    const change = (kind: Kind<any>, id: string, next: Change, is: string | null = null) => {
-      const key = `${kind.name} ${id}`
       const until = clock.now() + patience
-      const work = () => attempt(kind, id, next, is, until)
-      const it = (turns.get(key) ?? Promise.resolve()).then(work, work)
-      const over = () => turns.get(key) === it && turns.delete(key)
-      turns.set(key, it)
+      const member = (row: Fields | null, it: string) => (row ? joined(namesOf(it), row) + written(id) : '')
+      const work = async (): Promise<Fields | null | undefined> => {
+        for (let is = assumed; ;) {
+          if (clock.now() >= until) throw new Unavailable()
+          const now: string = is ?? (await ask(one, [at])) ?? ''
+          const before = now ? (JSON.parse(now) as Fields) : null
+          const after = next(before)
+          if (after === undefined) return undefined
+          is = await fresh(kind, (states): Promise<string | null> => {
+            const members = [...states.keys()].flatMap((it) => [index + it, member(before, it), member(after, it)])
+            return ask(swap, [at, indexes], [`${states.size}`, now, after ? JSON.stringify(after) : '', ...members])
+          })
+          if (is === null) return after
+        }
+      }
+      const it = (turns.get(at) ?? Promise.resolve()).then(work, work)
+      const over = () => turns.get(at) === it && turns.delete(at)
+      turns.set(at, it)
       it.then(over, over)
       return it
     }
 
     const scan = async function* (kind: Kind<any>, way: Way, back = false, skip = 0, most = Infinity) {
-      const { row, ids, indexes, index } = keysOf(kind)
+      const { row, index, indexes } = keysOf(kind)
       let { first, last } = way
       for (let left = most, from = skip; ; from = 0) {
         const bounds = [first, last, back ? 'desc' : 'asc', `${from}`, `${Math.min(slice, left)}`]
-        const key = way.fields ? index + way.fields : ids
-        const answer = await ask(page, [key, indexes], [way.fields, `${way.depth}`, row, ...bounds])
+        const answer = await ask(page, [index + way.fields, indexes], [way.fields, `${way.depth}`, row, ...bounds])
         const [total, found, end] = answer as [number, [string, string][], string]
         yield { total, rows: found.map(([id, text]): Row<any> => ({ id: read(id), row: JSON.parse(text) })) }
         if ((left -= found.length) <= 0 || found.length < slice) return
-        if (back) last = `(${end}`
-        else first = `(${end}`
+        ;[first, last] = back ? [first, `(${end}`] : [`(${end}`, last]
       }
-    }
-
-    const select = async <T>(kind: Kind<T>, query: Query<T>, indexes: Indexes) => {
-      const { order, limit = Infinity, offset = 0 } = query
-      const way = choose(query, indexes)
-      const back = way.ordered && order?.descending === true
-      const direct = way.exact && way.ordered
-      const rows: Row<T>[] = []
-      let total = -1
-      for await (const it of direct ? scan(kind, way, back, offset, limit) : scan(kind, way, back)) {
-        if (total < 0) total = it.total
-        rows.push(...(direct ? it.rows : it.rows.filter(({ id, row }) => matches(id, row, query))))
-      }
-      if (direct) return { rows, total }
-      const sign = order?.descending ? -1 : 1
-      const place = ({ id, row }: Row<any>) => `${order ? `${keyOf(row[order.by])}\0` : ''}${id}`
-      const keyed = rows.map((it) => [place(it), it] as const)
-      if (!way.ordered) keyed.sort(([a], [b]) => (a < b ? -sign : sign))
-      return { rows: keyed.slice(offset, offset + limit).map(([, it]) => it), total: rows.length }
     }
 
     return {
       async get<T>(kind: Kind<T>, id: string) {
-        const text: string | null = await ask(one, [keysOf(kind).row + written(id)])
-        return text === null ? null : (JSON.parse(text) as T)
+        return JSON.parse((await ask(one, [keysOf(kind).row + written(id)])) ?? 'null') as T | null
       },
       create: async (kind, id, row) =>
         (await change(kind, id, (is) => (is ? undefined : (row as Fields)), '')) !== undefined,
       async update<T>(kind: Kind<T>, id: string, fields: Partial<T>, when?: Partial<T>) {
         const set = JSON.parse(JSON.stringify(fields)) as Fields
-        Object.keys(set).forEach(plain)
         const row = await change(kind, id, (is) => (is && holds(is, when) ? { ...is, ...set } : undefined))
         return (row ?? null) as T | null
       },
       async add(kind, id, deltas) {
-        const sum = (is: any, name: string) => (is && Object.hasOwn(is, name) ? Number(is[name]) : 0) + deltas[name]!
+        const sum = (is: any, name: string) => deltas[name]! + (is && Object.hasOwn(is, name) ? Number(is[name]) : 0)
         const sums = (is: any) => Object.fromEntries(Object.keys(deltas).map((name) => [name, sum(is, name)]))
-        const row = (await change(kind, id, (is) => ({ ...is, ...sums(is) })))!
-        return Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name] as number]))
+        const row = await change(kind, id, (is) => ({ ...is, ...sums(is) }))
+        return Object.fromEntries(Object.keys(deltas).map((name) => [name, row![name] as number]))
       },
       remove: async (kind, id, when) =>
         (await change(kind, id, (is) => (is && holds(is, when) ? null : undefined))) !== undefined,
-      async list(kind, query) {
-        const { where = {}, between, contains, order } = query
-        const named = [...Object.keys(where), between?.field, order?.by, ...(contains?.fields ?? [])]
-        for (const name of named) if (name !== undefined) plain(name)
-        return fresh(kind, (indexes) => select(kind, query, indexes))
-      },
+      list: <T>(kind: Kind<T>, query: Query<T>) =>
+        fresh(kind, async (indexes) => {
+          const { order, limit = Infinity, offset = 0 } = query
+          const way = choose(query, indexes)
+          const back = way.ordered && order?.descending === true
+          const direct = way.exact && way.ordered
+          const rows: Row<T>[] = []
+          let total = -1
+          for await (const it of direct ? scan(kind, way, back, offset, limit) : scan(kind, way, back)) {
+            if (total < 0) total = it.total
+            rows.push(...(direct ? it.rows : it.rows.filter(({ id, row }) => matches(id, row, query))))
+          }
+          if (direct) return { rows, total }
+          const sign = order?.descending ? -1 : 1
+          const place = ({ id, row }: Row<any>) => `${order ? `${keyOf(row[order.by])}\0` : ''}${id}`
+          const keyed = rows.map((it) => [place(it), it] as const)
+          if (!way.ordered) keyed.sort(([a], [b]) => (a < b ? -sign : sign))
+          return { rows: keyed.slice(offset, offset + limit).map(([, it]) => it), total: rows.length }
+        }),
       async dispose() {
         await Promise.allSettled(turns.values())
         closed = true

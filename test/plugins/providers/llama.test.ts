@@ -15,6 +15,8 @@ import {
 } from '../../../core/ports/upstream.ts'
 import { clock, random } from '../../../adapters/memory/host.ts'
 import llama from '../../../plugins/providers/llama.ts'
+import { conform } from '../../contracts/contract.ts'
+import { decider } from '../../contracts/decider.ts'
 import { writeModel } from '../../fakes/gguf.ts'
 import { fitted } from '../../helpers.ts'
 
@@ -84,6 +86,8 @@ t.test('a model file', { skip }, async (t) => {
   const noul: Question = { type: 'noul', instructions: 'Is it so?', yes: null, no: null }
   const score: Question = { type: 'score', instructions: 'How much?', levels: ['none', 'some', 'much', 'all'] }
   const questions = [choice, noul, score]
+
+  await t.test('contract', (t) => conform(t, decider.contract, () => ({ upstream: it, model })))
 
   await t.test('lists itself under the name of the file', async (t) => {
     t.match(await it.models(never), [{ id: 'tiny', type: 'CHAT' }])

@@ -3,18 +3,24 @@ import t from 'tap'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import typesafe from '../../../plugins/providers/typesafe.ts'
 import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
+import { decider } from '../../contracts/decider.ts'
 import { decideCall, decides, systemOneAnswer } from '../../fakes/deciding.ts'
 import { backend, provided } from '../../fakes/stage.ts'
 
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 const settings = (url: string) => ({ apiKey: 'ts-1', baseUrl: `${url}/` })
-const chats = Object.fromEntries(
-  Object.keys(upstream.contract).map((sentence) => [sentence, 'it decides and never chats']),
-)
 
-t.test('contract', (t) => conform(t, upstream.contract, () => Promise.reject(new Error('nothing to stage')), chats))
+t.test('contract', (t) =>
+  conform(t, decider.contract, async (t) => {
+    const list = JSON.stringify({ models: [{ name: 'jev-1.14' }] })
+    const server = await backend(t, ({ method, body }) => ({
+      headers: json,
+      body: method === 'GET' ? list : systemOneAnswer(body.toString()),
+    }))
+    return { upstream: await provided(t, typesafe, settings(server.url)), model: 'jev-1.14' }
+  }),
+)
 
 t.test('decides', (t) => decides(t, { provider: typesafe, settings, path: '/v1/systemone', answer: systemOneAnswer }))
 

@@ -7,6 +7,8 @@ import { embedIn } from '../../../core/inference/embeddings/thread.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type DecideCall, type Question } from '../../../core/ports/upstream.ts'
 import useLite from '../../../plugins/providers/use-lite.ts'
+import { conform } from '../../contracts/contract.ts'
+import { decider } from '../../contracts/decider.ts'
 import { fitted } from '../../helpers.ts'
 
 const never = new AbortController().signal
@@ -31,6 +33,8 @@ const pets: Question = { type: 'noul', instructions: 'Pets?', yes: 'animals are 
 const heat: Question = { type: 'score', instructions: 'How hot is it?', levels: ['freezing cold', 'mild', 'very hot'] }
 const questions = [team, refund, pets, heat]
 const state = 'You charged me twice. Please give me my money back.'
+
+t.test('contract', (t) => conform(t, decider.contract, () => ({ upstream: it, model: 'use-lite' })))
 
 t.test('lists a model that decides and one that embeds', async (t) => {
   t.match(await it.models(never), [

@@ -1,0 +1,60 @@
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { Unavailable } from '../../core/errors.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Prover } from '../../core/ports/prover.ts'
+
+/** As the kernel names its providers. */
+const types: Readonly<Record<string, string>> = { sev_guest: 'sev-snp', tdx_guest: 'tdx', arm_cca_guest: 'arm-cca' }
+
+/** Reports of the confidential machine itself, through the kernel's configfs-tsm: SEV-SNP reports and TDX quotes. */
+export default plugin({
+  port: Prover,
+  name: 'tsm',
+  settings: v.strictObject({
+    folder: v.optional(v.string(), '/sys/kernel/config/tsm/report'),
+    /** The entry that is made there. */
+    entry: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/)), 'sealgate'),
+  }),
+  create: (_, { folder, entry }): Prover => {
+    const at = join(folder, entry)
+    let turn: Promise<unknown> = Promise.resolve()
+
+    const generation = async () => (await readFile(join(at, 'generation'), 'utf8')).trim()
+
+    const report = async (reportData: Uint8Array) => {
+      await mkdir(at, { recursive: true })
+      const type = types[(await readFile(join(at, 'provider'), 'utf8')).trim()]
+      if (type === undefined) throw new Error('A provider that is not known')
+      const before = await generation()
+      await writeFile(join(at, 'inblob'), reportData)
+      const outblob = await readFile(join(at, 'outblob'))
+      // Somebody else who used the entry meanwhile would have had the report made over other bytes.
+      if (Number(await generation()) !== Number(before) + 1) throw new Error('The entry was used by somebody else')
+      const auxblob = await readFile(join(at, 'auxblob')).catch(() => null)
+      return {
+        type,
+        report: outblob.toString('hex'),
+        ...(auxblob !== null && auxblob.length > 0 && { certificates: auxblob.toString('hex') }),
+      }
+    }
+
+    return {
+      platform: 'tsm',
+      prove(reportData) {
+        // One at a time: an entry holds one question.
+        const proven = turn
+          .then(() => report(reportData))
+          .catch((cause: unknown) => {
+            throw new Unavailable(undefined, { cause })
+          })
+        turn = proven.catch(() => undefined)
+        return proven
+      },
+      async dispose() {
+        await rmdir(at).catch(() => undefined)
+      },
+    }
+  },
+})
