@@ -188,7 +188,7 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
     [mark('unknown')]: mark('value'),
   })
 
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 12; round++) {
     for (const stream of [false, true]) {
       for (const wish of [
         'answer',
@@ -248,7 +248,7 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
   await hears({ model: 'hearing', file: speech, prompt: mark('hint') })
   await hears({ model: 'hearing', file: { ...speech, name: 'fails.wav' }, prompt: mark('hint') })
   await hears({ model: mark('hearing'), file: speech })
-  await hears({ model: 'hearing', file: speech, language: long })
+  await hears({ model: 'hearing', file: speech, language: long.slice(0, 60_000) })
   await hears({ model: 'hearing', file: speech, [mark('option')]: mark('value') })
   await hears({ model: 'hearing', file: { ...speech, name: `{${mark('brace')}` } })
   await hears({ model: 'hearing', file: { ...speech, name: `${mark('control')}\n` } })
@@ -270,7 +270,7 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
     t.ok(outcomes.get(outcome), `${outcome}: ${outcomes.get(outcome)}`)
   }
   t.notOk(
-    [...outcomes.keys()].some((it) => it === 'damaged' || it === 'truncated'),
+    [...outcomes.keys()].some((it) => /damaged|truncated|unreachable|unavailable/.test(it)),
     [...outcomes.keys()].join(),
   )
 
@@ -279,7 +279,7 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
   const created = await fetch(`${it.base}/admin/keys`, {
     method: 'POST',
     headers,
-    body: JSON.stringify({ name: control }),
+    body: JSON.stringify({ models: ['quiet', control] }),
   })
   const { data } = (await created.json()) as { data: { key: string } }
   await chat(full('answer', true), clientOf(data.key))
@@ -316,7 +316,7 @@ t.test('a leak is caught, in every form', async (t) => {
       attest: async () => ({ keyset: '', keys: [], evidence: { type: 'dev' } }),
       models: async () => [],
       handle: async (_, sealed) => {
-        throw new BadRequest(`No JSON: ${root} ${String(sealed['nonce'])}`)
+        throw new BadRequest(`No JSON: ${root} ${String((sealed as { nonce?: unknown }).nonce)}`)
       },
     }),
   })

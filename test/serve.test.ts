@@ -96,7 +96,7 @@ t.test('the key can be given', async (t) => {
     const it = await started(t, env)
     t.notMatch(it.said, /made a key/, time)
     t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
-    t.equal(await it.stop('SIGTERM'), 0)
+    t.equal(await it.stop('SIGINT'), 0)
   }
   await t.rejects(started(t, { SEALGATE_DATA: t.testdir(), SEALGATE_KEY: 'short' }), { message: /32 random bytes/ })
 })
@@ -219,7 +219,7 @@ t.test('counts', async (t) => {
     data.some(({ name }) => name === 'countWords'),
     'it is found by its file',
   )
-  t.equal(await it.stop('SIGTERM'), 0)
+  t.equal(await it.stop('SIGINT'), 0)
   await rm(join(scratch, 'node_modules'))
 })
 

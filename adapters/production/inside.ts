@@ -23,6 +23,7 @@ import { releaseDigest } from './release.ts'
  */
 export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   harden(process)
+  const left = leaving(process.stdin)
   const file = env['SEALGATE_CONFIG']
   const config = checkedConfig(JSON.parse(file ? await readFile(file, 'utf8') : await line(process.stdin)), env)
   const it = await assembled(config)
@@ -31,7 +32,7 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   await Promise.race([
     once(process, 'SIGTERM'),
     once(process, 'SIGINT'),
-    ...(file ? [] : [once(process.stdin, 'close')]),
+    ...(file ? [] : [left]),
   ])
   server.close()
   server.closeAllConnections()
@@ -46,9 +47,17 @@ const line = async (input: NodeJS.ReadStream): Promise<string> => {
   for (;;) {
     const [part] = (await once(input, 'data')) as [string]
     said += part
-    if (said.includes('\n')) return said.slice(0, said.indexOf('\n'))
+    if (said.includes('\n')) break
   }
+  input.resume()
+  return said.slice(0, said.indexOf('\n'))
 }
+
+/** When whoever started this process is gone, its end of the pipe is. */
+const leaving = (input: NodeJS.ReadStream): Promise<void> =>
+  new Promise((resolve) => {
+    for (const event of ['end', 'close', 'error']) input.once(event, () => resolve())
+  })
 
 const assembled = async (config: Config): Promise<Enclave> => {
   const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave

@@ -23,7 +23,8 @@ const most = 8 * 1024 * 1024
 const ahead = 64 * 1024
 const tries = 3
 const nothing = createHash('sha256').digest('hex')
-const never = new AbortController().signal
+/** One for each: too many listeners on one are taken for a leak. */
+const never = () => new AbortController().signal
 /** A 400, and yet a matter of luck. */
 const unlucky = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
 const filled = v.pipe(v.string(), v.minLength(1))
@@ -138,7 +139,7 @@ export default plugin({
     }
 
     /** Every step may be taken twice. A refusal that is not allowed, and that another try does not change, is thrown. */
-    const ask = async (step: Step, signal = never, allowed: readonly string[] = []) => {
+    const ask = async (step: Step, signal = never(), allowed: readonly string[] = []) => {
       const began = clock.now()
       for (let attempt = 1; ; attempt++) {
         let fault: unknown
@@ -167,7 +168,7 @@ export default plugin({
     }
 
     /** Gives S3's tag. Where that is the MD5 of what it has, it must be ours. */
-    const store = async (key: string, body: Piece, query: Step['query'] = {}, signal: AbortSignal): Promise<string> => {
+    const store = async (key: string, body: Piece, query: Record<string, string>, signal: AbortSignal) => {
       const { header } = await ask({ method: 'PUT', key, query, body }, signal)
       const tag = (header('etag') ?? '').replaceAll('"', '')
       const plain = (header('x-amz-server-side-encryption') ?? 'AES256') === 'AES256'
@@ -176,7 +177,7 @@ export default plugin({
     }
 
     const abandon = (key: string, uploadId: string) =>
-      ask({ method: 'DELETE', key, query: { uploadId } }, never, ['NoSuchUpload', '404'])
+      ask({ method: 'DELETE', key, query: { uploadId } }, never(), ['NoSuchUpload', '404'])
 
     /** Uploads of a process that died; a day is longer than any. */
     const sweep = async () => {
@@ -200,7 +201,7 @@ export default plugin({
     }
 
     /** After what is in hand already, goes on where a broken answer ended, as long as it is the same file. */
-    const read = async function* (key: string, tag: string, body: Buffer, from: number, end: number, signal = never) {
+    const read = async function* (key: string, tag: string, body: Buffer, from: number, end: number, signal = never()) {
       if (body.length > 0) yield body
       for (let at = from + body.length, stuck = 0; at < end; stuck++) {
         try {
@@ -234,7 +235,7 @@ export default plugin({
     }
 
     return {
-      async put(path, bytes, signal = never) {
+      async put(path, bytes, signal = never()) {
         const key = keyOf(path)
         signal.throwIfAborted()
         const tags: string[] = []
@@ -245,8 +246,7 @@ export default plugin({
           for await (const part of cut(bytes, signal)) {
             await sending
             size += part.bytes.length
-            if (part.last && !uploadId) await store(key, part, {}, signal)
-            if (part.last && !uploadId) return { size }
+            if (part.last && !uploadId) return store(key, part, {}, signal).then(() => ({ size }))
             if (!uploadId) {
               swept ??= sweep().catch((cause) => log.error('s3.sweep', {}, cause))
               const { body } = await ask({ method: 'POST', key, query: { uploads: '' } }, signal)
@@ -278,7 +278,7 @@ export default plugin({
         return { size, bytes: read(key, found.tag, found.body, start, Math.min(size, to), signal) }
       },
       async remove(path) {
-        await ask({ method: 'DELETE', key: keyOf(path) }, never, ['NoSuchKey', '404'])
+        await ask({ method: 'DELETE', key: keyOf(path) }, never(), ['NoSuchKey', '404'])
       },
       async *list(prefix) {
         // Nothing of ours begins otherwise, and S3 need not understand it.

@@ -172,7 +172,7 @@ export const startS3 = async ({ steer = false } = {}): Promise<S3Server | null> 
     (fault: Error) => fault.message,
   )
   if (missing !== null) {
-    console.error(`# no S3 server: install swift-proxy, swift-account, swift-container and swift-object (${missing})`)
+    console.error(`# no S3 server: install python3-swift (${missing})`)
     return null
   }
   const ports = await freePorts(4)

@@ -141,7 +141,10 @@ t.test('a large file goes in parts, of which two are held at most', skip, async 
   const total = 20 * MiB + 17
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  collect()
+  for (let i = 0; i < 3; i++) {
+    collect()
+    await sleep(20)
+  }
   const before = process.memoryUsage().arrayBuffers
   let peak = 0
   const source = async function* () {
