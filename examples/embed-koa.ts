@@ -18,7 +18,10 @@ koa.use((ctx) => {
 const server = koa.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as { port: number }
-console.log((await fetch(`http://127.0.0.1:${port}/ai/health/live`)).status, await (await fetch(`http://127.0.0.1:${port}/`)).text())
+console.log(
+  (await fetch(`http://127.0.0.1:${port}/ai/health/live`)).status,
+  await (await fetch(`http://127.0.0.1:${port}/`)).text(),
+)
 
 server.close()
 server.closeAllConnections()

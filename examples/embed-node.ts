@@ -16,7 +16,10 @@ const server = createServer((request, response) => {
 await once(server.listen(0, '127.0.0.1'), 'listening')
 const { port } = server.address() as { port: number }
 const answer = await fetch(`http://127.0.0.1:${port}/ai/tools`)
-console.log(answer.status, ((await answer.json()) as { data: { name: string }[] }).data.map(({ name }) => name))
+console.log(
+  answer.status,
+  ((await answer.json()) as { data: { name: string }[] }).data.map(({ name }) => name),
+)
 
 server.close()
 server.closeAllConnections()

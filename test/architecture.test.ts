@@ -185,5 +185,6 @@ t.test('every plugin is named after its file and proves its contract', async (t)
     if (contract === undefined) t.fail(`${file} fits ${port}, which has no contract`)
     else t.match(proven, new RegExp(`contracts/(${contract})\\.ts'`), `${test} runs the contract of ${port}`)
   }
-  for (const contract of Object.values(contracts).flatMap((it) => it.split('|'))) await t.resolves(access(`test/contracts/${contract}.ts`), contract)
+  for (const contract of Object.values(contracts).flatMap((it) => it.split('|')))
+    await t.resolves(access(`test/contracts/${contract}.ts`), contract)
 })

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
-const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] }).toString()
+const run = (command, args, cwd) =>
+  execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] }).toString()
 
 try {
   run('npm', ['pack', '--silent', '--pack-destination', folder], process.cwd())

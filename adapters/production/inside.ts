@@ -29,11 +29,7 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   const it = await assembled(config)
   const server = await listening(config, (request, response) => void answer(it, request, response))
   process.stdout.write('sealgate enclave listening\n')
-  await Promise.race([
-    once(process, 'SIGTERM'),
-    once(process, 'SIGINT'),
-    ...(file ? [] : [left]),
-  ])
+  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), ...(file ? [] : [left])])
   server.close()
   server.closeAllConnections()
   await it.dispose?.()
@@ -134,6 +130,6 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
     const known = error instanceof GatewayError ? error : new Unavailable()
     if (response.headersSent) return void response.destroy()
     response.writeHead(known.status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ name: known.name, message: known.message, validator: known.validator }))
+    response.end(`${JSON.stringify({ name: known.name, message: known.message, validator: known.validator })}\n`)
   }
 }

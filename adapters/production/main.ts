@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 
 const usage = `sealgate [serve] [--surfaces a,b]   serves the gateway
 sealgate keys create|list|revoke    makes, shows and revokes keys
-sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says`
+sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says
+sealgate seal --base-url U           a local proxy that seals what unmodified programs send`
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -19,6 +20,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   async enclave() {
     const { enclave } = await import('./inside.ts')
     await enclave(process.env)
+  },
+  async seal(args) {
+    const { seal } = await import('./seal.ts')
+    await seal(args, process.env)
   },
   async help() {
     process.stdout.write(`${usage}\n`)

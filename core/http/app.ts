@@ -88,7 +88,11 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     ctx.state = visit
     active++
     metrics.began()
-    ctx.res.once('close', () => left(visit, ctx.res))
+    ctx.res.once('close', () => {
+      // A body that was refused half-read would hold up the next request of its connection.
+      if (!ctx.req.complete) ctx.req.resume()
+      left(visit, ctx.res)
+    })
     if (draining) visit.headers['connection'] = 'close'
     try {
       await next()

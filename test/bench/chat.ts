@@ -3,7 +3,14 @@ import { type Load, type Measured, type Subject, compare, measure, start } from 
 
 const key = `sk_live_${'2'.repeat(44)}`
 const ask = (stream: boolean) =>
-  JSON.stringify({ model: 'bench', stream, messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Say words. '.repeat(40) }] })
+  JSON.stringify({
+    model: 'bench',
+    stream,
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Say words. '.repeat(40) },
+    ],
+  })
 
 /** Standard chat beside a bare proxy, a Koa proxy over node-fetch and Portkey's gateway, all before the same backend. */
 export const chat = async (): Promise<readonly string[]> => {
@@ -17,20 +24,26 @@ export const chat = async (): Promise<readonly string[]> => {
   const rival = await portkey(upstream.base)
   if (rival !== null) subjects['portkey'] = rival.subject
   const paths: Record<string, string> = { sealgate: '/std/chat/completions' }
-  const load = (stream: boolean, requests: number, concurrency: number) => (name: string): Load => ({
-    path: paths[name] ?? '/v1/chat/completions',
-    body: ask(stream),
-    headers: { authorization: `Bearer ${key}`, ...(name === 'portkey' && rival!.headers) },
-    requests,
-    concurrency,
-  })
+  const load =
+    (stream: boolean, requests: number, concurrency: number) =>
+    (name: string): Load => ({
+      path: paths[name] ?? '/v1/chat/completions',
+      body: ask(stream),
+      headers: { authorization: `Bearer ${key}`, ...(name === 'portkey' && rival!.headers) },
+      requests,
+      concurrency,
+    })
   try {
     const lines: string[] = []
     const whole = await compare(subjects, load(false, 1500, 8), 4)
     lines.push(...table('whole answers', whole))
     const streams = await compare(subjects, load(true, 120, 20), 3)
     lines.push(...table('streams of 100 events', streams))
-    const slow = await compare({ bare: subjects['bare']!, sealgate: subjects['sealgate']!, ...(rival && { portkey: rival.subject }) }, load(true, 30, 1), 2)
+    const slow = await compare(
+      { bare: subjects['bare']!, sealgate: subjects['sealgate']!, ...(rival && { portkey: rival.subject }) },
+      load(true, 30, 1),
+      2,
+    )
     lines.push(`first token added at the median: ${added(slow, 'first')} ms (under 1)`)
     const clean = await measure(subjects['sealgate']!, { ...load(true, 500, 500)('sealgate') })
     lines.push(`500 streams at once: ${500 - clean.failed} clean`)

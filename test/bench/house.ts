@@ -3,7 +3,10 @@ import { compare, start } from './measure.ts'
 /** A no-op authenticated JSON route beside the same route on bare Koa. */
 export const house = async (): Promise<readonly string[]> => {
   const key = `sk_live_${'2'.repeat(44)}`
-  const subjects = { koa: await start('koa-route', { KEY: key }), sealgate: await start('sealgate-route', { KEY: key }) }
+  const subjects = {
+    koa: await start('koa-route', { KEY: key }),
+    sealgate: await start('sealgate-route', { KEY: key }),
+  }
   const load = {
     path: '/noop',
     body: JSON.stringify({ name: 'nothing', more: 'x'.repeat(200) }),

@@ -30,7 +30,13 @@ export const portkey = async (upstream: string): Promise<Rival | null> => {
   })
   const base = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 100; tries++) {
-    if (await fetch(base).then(() => true, () => false)) break
+    if (
+      await fetch(base).then(
+        () => true,
+        () => false,
+      )
+    )
+      break
     await sleep(100)
   }
   const statusOf = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
@@ -39,7 +45,9 @@ export const portkey = async (upstream: string): Promise<Rival | null> => {
     subject: {
       base,
       async cpu() {
-        const fields = statusOf('stat').replace(/^.*\) /, '').split(' ')
+        const fields = statusOf('stat')
+          .replace(/^.*\) /, '')
+          .split(' ')
         return (Number(fields[11]) + Number(fields[12])) * 10_000
       },
       async memory() {

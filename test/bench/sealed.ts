@@ -93,12 +93,19 @@ const ciphers = (): readonly string[] => {
   const { cipherText } = encapsulate(kem, library.getPublicKey(seed))
   const open = opener(kem, seed, nativeAgreement())
   const [ours, theirs] = fastest([() => open(cipherText), () => library.decapsulate(cipherText, seed)], 200)
-  const lines = [`opening X-Wing: ${(theirs! / ours!).toFixed(1)} times as fast as the library's decapsulate (at least 2.5); ${ours!.toFixed(0)} µs`]
-  for (const [size, least, times] of [[1, 4, 8], [16, 8, 3]] as const) {
+  const lines = [
+    `opening X-Wing: ${(theirs! / ours!).toFixed(1)} times as fast as the library's decapsulate (at least 2.5); ${ours!.toFixed(0)} µs`,
+  ]
+  for (const [size, least, times] of [
+    [1, 4, 8],
+    [16, 8, 3],
+  ] as const) {
     const plain = randomBytes(size * 1024 * 1024)
     const [key, nonce] = [randomBytes(32), randomBytes(24)]
     const [fast, slow] = fastest([() => native.seal(key, nonce, plain), () => portable.seal(key, nonce, plain)], times)
-    lines.push(`sealing ${size} MiB: ${(slow! / fast!).toFixed(1)} times as fast as the portable cipher (at least ${least}); ${(fast! / 1000).toFixed(2)} ms`)
+    lines.push(
+      `sealing ${size} MiB: ${(slow! / fast!).toFixed(1)} times as fast as the portable cipher (at least ${least}); ${(fast! / 1000).toFixed(2)} ms`,
+    )
   }
   return lines
 }

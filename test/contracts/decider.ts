@@ -32,13 +32,19 @@ const call = (model: string, asked: readonly Question[] = questions): DecideCall
   steps: null,
 })
 
-const decide = async ({ upstream, model }: Decider, asked?: readonly Question[], signal = AbortSignal.timeout(60_000)) =>
-  upstream.decide!(call(model, asked), signal)
+const decide = async (
+  { upstream, model }: Decider,
+  asked?: readonly Question[],
+  signal = AbortSignal.timeout(60_000),
+) => upstream.decide!(call(model, asked), signal)
 
 const contract = {
   'lists the model that decides': async (fresh) => {
     const { upstream, model } = await fresh()
-    ok((await upstream.models(AbortSignal.timeout(60_000))).some(({ id }) => id === model), 'is listed')
+    ok(
+      (await upstream.models(AbortSignal.timeout(60_000))).some(({ id }) => id === model),
+      'is listed',
+    )
   },
   'gives one distribution a question, one number a label, summing to one': async (fresh) => {
     const { distributions } = await decide(await fresh())

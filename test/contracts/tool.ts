@@ -29,7 +29,10 @@ const contract = {
     const { tool, good } = await fresh()
     ok(v.safeParse(tool.params, good.params).success)
     for (const wrong of [null, 1, 'text', []]) ok(!v.safeParse(tool.params, wrong).success)
-    ok(!v.safeParse(tool.params, Object.fromEntries(Object.keys(good.params as object).map((key) => [key, null]))).success)
+    ok(
+      !v.safeParse(tool.params, Object.fromEntries(Object.keys(good.params as object).map((key) => [key, null])))
+        .success,
+    )
   },
   'gives plain JSON, or a file': async (fresh) => {
     const { tool, good } = await fresh()

@@ -8,8 +8,7 @@ import type { Scene, Stage } from '../contracts/upstream.ts'
 import { fitted } from '../helpers.ts'
 import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
 
-export const vector = (path: string): Promise<Buffer> =>
-  readFile(`test/vectors/providers/${path}`)
+export const vector = (path: string): Promise<Buffer> => readFile(`test/vectors/providers/${path}`)
 
 /** The upstream that a provider makes, with a real network beneath it. Everything is closed with the test. */
 export const provided = async (t: Test, provider: AnyPlugin, settings: object): Promise<Upstream> => {

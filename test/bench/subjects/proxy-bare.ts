@@ -7,7 +7,14 @@ const target = new URL(process.env['UPSTREAM']!)
 answering(
   createServer((request, response) => {
     const onward = ask(
-      { agent, host: target.hostname, port: target.port, method: 'POST', path: '/v1/chat/completions', headers: { 'content-type': 'application/json', 'content-length': request.headers['content-length'] } },
+      {
+        agent,
+        host: target.hostname,
+        port: target.port,
+        method: 'POST',
+        path: '/v1/chat/completions',
+        headers: { 'content-type': 'application/json', 'content-length': request.headers['content-length'] },
+      },
       (answer) => {
         response.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] })
         answer.pipe(response)

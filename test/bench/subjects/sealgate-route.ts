@@ -30,11 +30,17 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics].map((it) => use<any, any, any>(it)),
+  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics].map((it) =>
+    use<any, any, any>(it),
+  ),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),
 )
 const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random })
 await supplied.keys.create({}, process.env['KEY'])
 // Beside all the routes of the interface, as in use.
-const { listener } = app([...table(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop], container, () => '')
+const { listener } = app(
+  [...table(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop],
+  container,
+  () => '',
+)
 answering(serverFor(listener, 'production', supplied.clock, supplied.random))

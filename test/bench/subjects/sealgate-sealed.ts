@@ -21,7 +21,9 @@ const gateway = createGateway(
     ...memory(),
     fetch: use(fetch),
     upstreams: [use(openai, openaiAt)],
-    enclave: use(started, { config: { providers: { openai: { use: 'openai', ...openaiAt } }, models: structuredClone(models) } }),
+    enclave: use(started, {
+      config: { providers: { openai: { use: 'openai', ...openaiAt } }, models: structuredClone(models) },
+    }),
   },
   {
     models: structuredClone(models) as never,
@@ -35,7 +37,11 @@ for (const key of process.env['KEYS']!.split(',')) await gateway.keys.create({},
 const server = gateway.server()
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
 
-const inside = (): string => execFileSync('pgrep', ['-P', String(process.pid), '-f', 'enclave']).toString().trim().split('\n')[0]!
+const inside = (): string =>
+  execFileSync('pgrep', ['-P', String(process.pid), '-f', 'enclave'])
+    .toString()
+    .trim()
+    .split('\n')[0]!
 
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
@@ -61,7 +67,9 @@ process.on('message', (question) => {
   if (question === 'peak enclave') process.send!((kilobytes(both[1]!, 'VmHWM') - idle[1]!) * 1024)
   if (question === 'cpu') {
     const { user, system } = process.cpuUsage()
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
     process.send!(user + system + (Number(fields[11]) + Number(fields[12])) * 10_000)
   }
   if (question === 'memory') {

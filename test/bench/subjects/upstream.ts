@@ -7,7 +7,9 @@ const whole = JSON.stringify({
   object: 'chat.completion',
   created,
   model: 'bench',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'word '.repeat(60) }, logprobs: null, finish_reason: 'stop' }],
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'word '.repeat(60) }, logprobs: null, finish_reason: 'stop' },
+  ],
   usage: { prompt_tokens: 20, completion_tokens: 60, total_tokens: 80 },
 })
 const chunk = (delta: object, finish_reason: string | null, usage: object | null) =>
@@ -28,7 +30,8 @@ answering(
     let body = ''
     request.on('data', (part) => (body += part))
     request.on('end', () => {
-      if (request.method === 'GET') return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }))
+      if (request.method === 'GET')
+        return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] }))
       if (!/"stream":\s*true/.test(body)) {
         response.writeHead(200, { 'content-type': 'application/json' })
         return void response.end(whole)
