@@ -112,7 +112,9 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
     else {
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
       const sealed =
-        request.headers['large'] === 'yes' ? request : (JSON.parse(await text(request)) as Record<string, unknown>)
+        request.headers['large'] === 'yes'
+          ? lasting(request)
+          : (JSON.parse(await text(request)) as Record<string, unknown>)
       const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal)
       if (reply.kind === 'body') say(reply)
       else {
@@ -128,8 +130,14 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
   } catch (error) {
     // Only what the catalogue and the outer checks say; everything else is the same word.
     const known = error instanceof GatewayError ? error : new Unavailable()
+    if (!request.complete) request.resume()
     if (response.headersSent) return void response.destroy()
     response.writeHead(known.status, { 'content-type': 'application/json' })
     response.end(`${JSON.stringify({ name: known.name, message: known.message, validator: known.validator })}\n`)
   }
 }
+
+/** Leaving off early keeps the connection: the refusal still has to go out on it. */
+const lasting = (request: IncomingMessage): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
+})

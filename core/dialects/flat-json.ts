@@ -18,6 +18,14 @@ export async function* flatJson(
   most = 256 * 1024,
 ): AsyncGenerator<FlatPart> {
   const reader = reading(source, most)
+  try {
+    yield* fieldsOf(reader, big)
+  } finally {
+    await reader.close()
+  }
+}
+
+async function* fieldsOf(reader: ReturnType<typeof reading>, big: string): AsyncGenerator<FlatPart> {
   const seen = new Set<string>()
   if ((await reader.next()) !== 0x7b) throw malformed()
   let mark = await reader.next()
@@ -135,6 +143,11 @@ const reading = (source: AsyncIterable<Uint8Array>, most: number) => {
         if (piece.length > 0) yield piece
         if (end >= 0) return
       }
+    },
+
+    /** Lets go of the source, read to its end or not. */
+    async close(): Promise<void> {
+      await parts.return?.()
     },
 
     /** Nothing but space may follow. */
