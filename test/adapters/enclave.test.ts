@@ -1,0 +1,229 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import memoryEnclave from '../../adapters/memory/enclave.ts'
+import { clock, log } from '../../adapters/memory/host.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { connected, started } from '../../adapters/production/enclave.ts'
+import { connect } from '../../core/client/client.ts'
+import { use } from '../../core/plugin.ts'
+import { Enclave } from '../../core/ports/enclave.ts'
+import { conform } from '../contracts/contract.ts'
+import { enclave } from '../contracts/enclave.ts'
+import { running } from '../environments.ts'
+import { fitted } from '../helpers.ts'
+
+const main = join(process.cwd(), 'dist/adapters/production/main.js')
+const providers = { rehearsal: { use: 'rehearsal' } }
+
+const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
+  const container = fitted(fitting, use(clock), use(log))
+  t.teardown(() => container.dispose())
+  return container.supply({ it: Enclave }).it
+}
+
+/** A confidential process that listens where the test says. */
+const inside = async (
+  t: Test,
+  settings: object,
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [...args, main, 'enclave'], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stdin!.on('error', () => undefined)
+  child.stdin!.write(`${JSON.stringify({ providers, enclave: settings })}\n`)
+  let said = ''
+  child.stderr!.on('data', (part) => (said += part))
+  await Promise.race([
+    once(child.stdout!, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error(said)
+    }),
+  ])
+  return child
+}
+
+t.test('in this process', (t) => conform(t, enclave.contract, (t) => opened(t, use(memoryEnclave))))
+
+t.test('in a process of its own', async (t) => {
+  const it = opened(t, use(started, { config: { providers } }))
+  await conform(t, enclave.contract, () => it)
+})
+
+t.test('killed: new keys, and clients recover by themselves', async (t) => {
+  const it = await running(t, { ...memory(), enclave: use(started, { config: { providers } }) })
+  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const say = () => client.chat.completions.create({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
+  t.ok((await say()).choices[0], 'before')
+  const before = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const children = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'main.js enclave'])
+    .toString()
+    .trim()
+    .split('\n')
+    .map(Number)
+  for (const pid of children) process.kill(pid, 'SIGKILL')
+  const seen = new Set<number>()
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await say().catch((error: { status: number }) => error.status)
+    if (typeof answer !== 'number') break
+    seen.add(answer)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  t.same([...seen], [503], 'meanwhile 503 and nothing else')
+  t.ok((await say()).choices[0], 'the same client, without being told')
+  const after = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  t.not(after.keyset, before.keyset, 'the old keys died with the process')
+})
+
+t.test('several: each request goes to the one that it was sealed to', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-several-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
+  const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
+  const it = opened(t, use(connected, { connect: sockets }))
+  const [one, other] = [await it.keys('e0'), await it.keys('e1')]
+  t.not(one.keyset, other.keyset, 'keys of their own')
+  await conform(t, enclave.contract, () => ({
+    ...it,
+    keys: () => it.keys('e0'),
+    attest: (challenge) => it.attest(challenge, 'e0'),
+  }))
+  await conform(t, enclave.contract, () => ({
+    ...it,
+    keys: () => it.keys('e1'),
+    attest: (challenge) => it.attest(challenge, 'e1'),
+  }))
+  await t.rejects(it.keys('e7'), { name: 'NotFound' })
+  children[0]!.kill('SIGKILL')
+  await once(children[0]!, 'exit')
+  await t.resolves(it.keys('e1'), 'the other one goes on')
+  t.same((await it.keys()).keyset, (await it.keys('e1')).keyset)
+})
+
+const certificates = (() => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'pipe' })
+    return true
+  } catch {
+    return false
+  }
+})()
+const skip = certificates ? false : 'there is no openssl to make certificates with'
+
+t.test('over TCP both sides prove themselves', { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-tls-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const authority = (name: string) =>
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${name}`,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.pem`,
+    )
+  const leaf = async (name: string, ca: string) => {
+    openssl(
+      'req',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      `/CN=${name}`,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+    )
+    await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1')
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      `${ca}.pem`,
+      '-CAkey',
+      `${ca}.key`,
+      '-CAcreateserial',
+      '-days',
+      '2',
+      '-extfile',
+      `${name}.ext`,
+      '-out',
+      `${name}.pem`,
+    )
+  }
+  for (const ca of ['ours', 'theirs']) authority(ca)
+  await leaf('inside', 'ours')
+  await leaf('gateway', 'ours')
+  await leaf('stranger', 'theirs')
+  const file = (name: string) => join(folder, name)
+  const port = 20_000 + (process.pid % 20_000)
+  await inside(t, {
+    listen: `127.0.0.1:${port}`,
+    tls: { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') },
+  })
+  const line = async (name: string, ca: string) =>
+    opened(
+      t,
+      use(connected, {
+        connect: [`127.0.0.1:${port}`],
+        tls: {
+          ca: await readFile(file(`${ca}.pem`)),
+          cert: await readFile(file(`${name}.pem`)),
+          key: await readFile(file(`${name}.key`)),
+        },
+      }),
+    )
+  const it = await line('gateway', 'ours')
+  await conform(t, enclave.contract, () => it)
+  const refused = async (its: Enclave) => {
+    const asked = its.attest(new Uint8Array(32), 'e0')
+    await t.rejects(asked, { name: 'Unavailable' })
+  }
+  await refused(await line('stranger', 'ours'))
+  await refused(await line('gateway', 'theirs'))
+})
+
+t.test('does not start where the runtime was opened up', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-open-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const settings = { listen: join(folder, 'it.sock') }
+  for (const env of [
+    { NODE_OPTIONS: '--no-warnings' },
+    { NODE_DEBUG: 'http' },
+    { NODE_EXTRA_CA_CERTS: '/dev/null' },
+    { LD_LIBRARY_PATH: '/tmp' },
+  ] as Record<string, string>[]) {
+    await t.rejects(inside(t, settings, env), { message: /does not start with/ }, Object.keys(env).join())
+  }
+  await t.rejects(inside(t, settings, {}, ['--inspect=127.0.0.1:0']), { message: /does not start with --inspect/ })
+  const child = await inside(t, settings)
+  child.kill('SIGUSR1')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  t.equal(child.exitCode, null, 'a signal opens no inspector')
+  const ended = once(child, 'exit')
+  child.stdin!.end()
+  await ended
+  t.pass('it ends with the one who started it')
+})
