@@ -165,7 +165,9 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
   const send = async (body: object, path = 'rvenc/chat/completions') =>
     (await kept(`${it.base}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status
   const key = async (): Promise<EnclaveKey> => {
-    const { keyset } = (await (await fetch(`${it.base}/rvenc/keys`, { headers })).json()) as { keyset: string }
+    const answer = await fetch(`${it.base}/rvenc/keys`, { headers })
+    t.equal(answer.status, 200, 'the keys are there')
+    const { keyset } = (await answer.json()) as { keyset: string }
     return newest(parseKeyset(fromHex(keyset, 1 << 20)!)!, kems[0]!, Date.now())!
   }
 

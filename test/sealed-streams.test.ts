@@ -41,7 +41,7 @@ const grouped: Play = ({ body }) => {
   async function* chunks() {
     yield chunk({ role: 'assistant', content: '' })
     for (const content of String(body.messages.at(-1)!.content).match(/\s*\S+/g)!) {
-      await sleep(60)
+      await sleep(130)
       yield chunk({ content })
     }
     yield chunk({}, 'stop')

@@ -10,6 +10,9 @@ export interface Tls {
   readonly key: Buffer
 }
 
+/** Ms that an idle connection is kept; the other side keeps it longer. */
+const idle = { keepAlive: true, timeout: 60_000 } as const
+
 const errors: Readonly<
   Record<string, new (message: string, facts: { validator: Record<string, string> | null }) => Error>
 > = {
@@ -23,7 +26,7 @@ const errors: Readonly<
 /** The gateway's end of the line to one confidential process: a unix socket, or TCP with both sides proven. */
 export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
-  const agent = unix ? new Agent({ keepAlive: true }) : new TlsAgent({ keepAlive: true, ...tls })
+  const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls })
   const where: RequestOptions = unix
     ? { socketPath: at }
     : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }

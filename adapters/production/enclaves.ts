@@ -5,7 +5,7 @@ import type { Clock, Log } from '../../core/ports/host.ts'
 const fresh = 5_000
 const patience = 10_000
 /** Ms in which one that was just started may still be on its way up. */
-const grace = 10_000
+const grace = 30_000
 const step = 100
 
 interface Member {

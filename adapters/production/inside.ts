@@ -73,6 +73,9 @@ const assembled = async (config: Config): Promise<Enclave> => {
   return inside(innards, settingsOf(config), own, await releaseDigest(config))
 }
 
+/** Ms that an idle line stays open: longer than the gateway keeps it, so that no call meets a closing one. */
+const patient = 600_000
+
 const listening = async (
   { enclave: { listen, tls } }: Config,
   listener: (request: IncomingMessage, response: ServerResponse) => void,
@@ -81,6 +84,7 @@ const listening = async (
   if (listen.startsWith('/')) {
     await rm(listen, { force: true })
     const server = createServer(listener)
+    server.keepAliveTimeout = patient
     await once(server.listen(listen), 'listening')
     await chmod(listen, 0o600)
     return server
@@ -92,6 +96,7 @@ const listening = async (
     { ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
     listener,
   )
+  server.keepAliveTimeout = patient
   const at = new URL(`tcp://${listen}`)
   await once(server.listen(Number(at.port), at.hostname), 'listening')
   return server as unknown as Server
