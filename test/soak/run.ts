@@ -16,7 +16,7 @@ const mebibyte = 1024 * 1024
 const key = `sk_live_${'4'.repeat(44)}`
 const length = minutes * 60_000
 /** The heap grows to its working size first. */
-const warm = Math.min(120_000, length / 3)
+const warm = Math.min(120_000, length / 2)
 /** Samples of less than this say nothing of megabytes a minute. */
 const telling = 180_000
 
