@@ -12,7 +12,7 @@ try {
   run('npm', ['pack', '--silent', '--pack-destination', folder], process.cwd())
   const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'))
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
-  run('npm', ['install', '--silent', '--omit=optional', `./${tarball}`], folder)
+  run('npm', ['install', '--silent', `./${tarball}`], folder)
 
   writeFileSync(
     join(folder, 'embed.js'),
