@@ -1,4 +1,4 @@
-import type { Limits } from '../settings.ts'
+import type { Limits, Settings } from '../settings.ts'
 
 export const scopes = [
   'chats.completion',
@@ -29,6 +29,9 @@ export interface Caller {
   /** What differs from the configured limits of a key. */
   readonly limits: Partial<Limits>
 }
+
+/** What a key may do: the configured limits with its own in front. */
+export const limitsOf = (caller: Caller, settings: Settings): Limits => ({ ...settings.limits.key, ...caller.limits })
 
 /** A model that the key may not use does not exist for it. */
 export const mayUse = (caller: Caller, model: string): boolean =>

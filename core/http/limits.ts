@@ -1,11 +1,8 @@
-import type { Caller } from '../access/caller.ts'
+import { type Caller, limitsOf } from '../access/caller.ts'
 import { TooMany } from '../errors.ts'
 import type { Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
-import type { Limits, Settings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 import type { Release } from './slots.ts'
-
-/** What a key may do: the configured limits with its own in front. */
-export const limitsOf = (caller: Caller, settings: Settings): Limits => ({ ...settings.limits.key, ...caller.limits })
 
 /** Counts a request against the key and its organisation; the headers tell what is left. */
 export const counting =

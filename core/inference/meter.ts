@@ -1,4 +1,4 @@
-import type { Caller } from '../access/caller.ts'
+import { type Caller, limitsOf } from '../access/caller.ts'
 import { one } from '../container.ts'
 import { TooMany } from '../errors.ts'
 import { plugin } from '../plugin.ts'
@@ -112,7 +112,7 @@ export const meter = plugin({
           const amount = estimate.input > most ? estimate.input : Math.min(most, estimate.input + estimate.output)
           charges.push({ allowance: { name: `tokens/${name}`, concern: 'tokens', most, per }, amount })
         }
-        const key = { ...settings.limits.key, ...caller.limits }
+        const key = limitsOf(caller, settings)
         const { organization } = settings.limits
         charge(`minute/key/${caller.key}`, key.tokensPerMinute, minute)
         charge(`minute/organization/${caller.organization}`, organization.tokensPerMinute, minute)
@@ -146,7 +146,7 @@ export const meter = plugin({
             amount: Math.min(most, seconds),
           })
         }
-        charge(`key/${caller.key}`, { ...settings.limits.key, ...caller.limits }.audioMinutesPerDay)
+        charge(`key/${caller.key}`, limitsOf(caller, settings).audioMinutesPerDay)
         charge(`organization/${caller.organization}`, settings.limits.organization.audioMinutesPerDay)
         return once<number>(
           charges,

@@ -1,4 +1,4 @@
-import { fromHex, toHex } from './hex.ts'
+import { fromHex } from './hex.ts'
 import { kems } from './kem-names.ts'
 
 /** The outer fields of sealed requests, as everybody between client and enclave may check them. */
@@ -43,5 +43,3 @@ export const checks = {
 
 /** After its check held. */
 export const bytesOf = (text: string): Uint8Array => fromHex(text, text.length / 2) ?? new Uint8Array()
-
-export const hexText = toHex
