@@ -31,6 +31,20 @@ export class BadRequest extends GatewayError {
 /** The sealed request named an enclave key that is unknown or over: the client fetches the keys and seals anew. */
 export class Expired extends BadRequest {}
 
+/** What stands in a file is not what it should be, or is more than may be unpacked. */
+export class Unreadable extends BadRequest {
+  constructor(facts?: Facts) {
+    super('The file could not be read', facts)
+  }
+}
+
+/** Nothing is there that could do it; `validator` names what to configure or to install. */
+export class Unconfigured extends BadRequest {
+  constructor(facts?: Facts) {
+    super('This deployment is not set up for it', facts)
+  }
+}
+
 export class Unauthorized extends GatewayError {
   override readonly status = 401
   constructor(facts?: Facts) {
