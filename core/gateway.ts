@@ -2,6 +2,9 @@ import type { RequestListener, Server } from 'node:http'
 import * as v from 'valibot'
 import { Keyring, keyring } from './access/keyring.ts'
 import { Container, type Fitting } from './container.ts'
+import { cabinet } from './files/cabinet.ts'
+import { indexing } from './files/indexing.ts'
+import { Sweep, sweep } from './files/sweep.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/documents.ts'
 import { metrics } from './http/metrics.ts'
@@ -45,6 +48,7 @@ export interface Gateway {
   /** A server of our own around it, not yet listening: what Node itself refuses is answered in the envelope too. */
   server(): Server
   readonly keys: Keyring
+  readonly sweep: Sweep
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
   drain(ms: number): Promise<number>
   /** Closes what the adapters opened. Drain first. */
@@ -61,7 +65,8 @@ export const createGateway = (adapters: Adapters, settings: SettingsInput = {}):
   for (const fitting of fittings) container.fit(fitting)
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked.output })))
   container.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, metrics, streams, catalog, inference, meter]) container.fit(use<any, any, any>(part))
+  const parts = [keyring, metrics, streams, catalog, inference, meter, cabinet, indexing, sweep]
+  for (const part of parts) container.fit(use<any, any, any>(part))
 
   try {
     return assembled(container, checked.output, lifecycle)
@@ -74,12 +79,13 @@ export const createGateway = (adapters: Adapters, settings: SettingsInput = {}):
 const assembled = (container: Container, settings: Settings, lifecycle: Lifecycle): Gateway => {
   const routes = table(settings.surfaces)
   const served = app([...routes, ...documents(routes, settings)], container, (path) => lost(path, settings))
-  const { keys, clock, random } = container.supply({ keys: Keyring, clock: Clock, random: Random })
+  const { keys, clock, random, sweep } = container.supply({ keys: Keyring, clock: Clock, random: Random, sweep: Sweep })
 
   return {
     listener: served.listener,
     server: () => serverFor(served.listener, settings.env, clock, random),
     keys,
+    sweep,
     async drain(ms) {
       lifecycle.draining = true
       served.drain()

@@ -143,6 +143,29 @@ export const SettingsShape = v.strictObject({
     }),
     {},
   ),
+  files: v.optional(
+    v.strictObject({
+      /** Of an organisation; absent or null means no limit. */
+      quota: v.optional(
+        v.strictObject({
+          bytes: v.optional(v.nullable(count), null),
+          files: v.optional(v.nullable(count), null),
+        }),
+        {},
+      ),
+      /** Ms that an incognito file is kept. */
+      incognito: v.optional(ms, 86_400_000),
+      /** Ms that a link to the store works. */
+      link: v.optional(ms, 300_000),
+      /** Ms between two sweeps of a process. */
+      sweep: v.optional(ms, 3_600_000),
+      /** Ms after which bytes without a record are an orphan; longer than any upload may take. */
+      grace: v.optional(ms, 86_400_000),
+      /** Ms that the indexing of a file may take. */
+      indexing: v.optional(ms, 900_000),
+    }),
+    {},
+  ),
 })
 
 export type Settings = v.InferOutput<typeof SettingsShape>

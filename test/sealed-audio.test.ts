@@ -84,6 +84,7 @@ const hearing = async (t: Test) => {
             use(deepgram, { apiKey: 'k', baseUrl: base }),
             use(openai, { apiKey: 'k', baseUrl: `${base}/v1` }),
           ],
+          tools: [],
         },
         { models: structuredClone(models) as never },
         {},

@@ -5,6 +5,7 @@ import rehearsal from '../../plugins/providers/rehearsal.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import cache from './cache.ts'
 import { clock, fetch, log, random } from './host.ts'
+import { tools } from './tools.ts'
 
 /** The inside in this very process: everything works, and nothing is hidden from whoever owns the process. */
 export default plugin({
@@ -19,6 +20,7 @@ export default plugin({
       cache: use(cache),
       prover: use(dev),
       upstreams: [use(rehearsal)],
+      tools,
     }
     return inside(innards, {}, {}, new Uint8Array(32))
   },

@@ -1,13 +1,13 @@
 import type { Adapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
-import getTime from '../../plugins/tools/getTime.ts'
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
 import enclave from './enclave.ts'
 import { clock, fetch, log, random } from './host.ts'
 import metadataStore from './metadata-store.ts'
 import rateLimiter from './rate-limiter.ts'
+import { tools } from './tools.ts'
 
 /** Everything in this process, nothing on the network: override what you like by object spread. */
 export const memory = (): Adapters => ({
@@ -21,5 +21,5 @@ export const memory = (): Adapters => ({
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),
   upstreams: [use(rehearsal)],
-  tools: [use(getTime)],
+  tools,
 })

@@ -2,7 +2,8 @@ import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { Aborted, BadRequest, Expired, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
-import type { Enclave, SealedReply, Trailer } from '../../core/ports/enclave.ts'
+import type { Enclave, SealedReply, Shelf, Trailer } from '../../core/ports/enclave.ts'
+import { type Aside, type Question, answerAside } from './shelf-line.ts'
 
 export interface Tls {
   readonly ca: Buffer
@@ -67,19 +68,36 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     return said
   }
 
+  const aside: Aside = (method, path, body, signal) => ask(method, path, body, signal)
+
+  /** The answer itself; what is asked back before it is seen to meanwhile. */
+  const first = async (
+    read: AsyncIterator<string>,
+    shelf: Shelf | undefined,
+    signal: AbortSignal,
+  ): Promise<SealedReply> => {
+    for (;;) {
+      const { done, value } = await read.next()
+      if (done) throw new Unavailable()
+      const said = JSON.parse(value) as SealedReply | { readonly ask: Question }
+      if (!('ask' in said)) return said
+      if (shelf === undefined) throw new Unavailable()
+      // What goes wrong on this side ends the call on the other, whose answer is awaited here.
+      answerAside(said.ask, shelf, aside, signal).catch(() => undefined)
+    }
+  }
+
   return {
     keys: () => one('GET', 'keys'),
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
-    async handle(route, sealed, grant, signal) {
+    async handle(route, sealed, grant, signal, shelf) {
       const body = Symbol.asyncIterator in sealed ? (sealed as AsyncIterable<Uint8Array>) : JSON.stringify(sealed)
       const large = typeof body !== 'string' && { large: 'yes' }
       const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...large }
       const answer = await ask('POST', `handle/${route}`, body, signal, headers)
       const read = await lines(answer)
-      const first = await read.next()
-      if (first.done) throw new Unavailable()
-      const reply = JSON.parse(first.value) as SealedReply
+      const reply = await first(read, shelf, signal)
       if (reply.kind === 'frames') return framesOf(read, signal)
       await read.next()
       return reply

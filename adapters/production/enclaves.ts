@@ -86,7 +86,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       }
       return listed.models
     },
-    async handle(route, sealed, grant, signal) {
+    async handle(route, sealed, grant, signal, shelf) {
       const fields = Symbol.asyncIterator in sealed ? {} : (sealed as Readonly<Record<string, unknown>>)
       const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid
       const up = await healthy()
@@ -100,7 +100,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       let last: unknown = null
       for (const member of asked) {
         try {
-          return await member.line.handle(route, sealed, grant, signal)
+          return await member.line.handle(route, sealed, grant, signal, shelf)
         } catch (error) {
           signal.throwIfAborted()
           if (error instanceof Unavailable) member.asked = clock.now() - patience

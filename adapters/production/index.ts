@@ -4,23 +4,22 @@ import type { Adapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
-import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
 import type { Config } from './config.ts'
-import { chosen, names } from './discover.ts'
+import { chosen } from './discover.ts'
 import { connected, started } from './enclave.ts'
 import { fetch, log } from './host.ts'
 import redisLimiter from './rate-limiter.ts'
+import { toolsOf } from './tools.ts'
 
 /** From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens. */
 export const production = async (config: Config, data: string): Promise<Adapters> => {
   const { storage, limits, providers } = config
   const { redis, whenDown } = limits
-  const tools = config.tools ?? Object.fromEntries((await names('tools')).map((name) => [name, {}]))
   return {
     clock: use(clock),
     random: use(random),
@@ -46,11 +45,7 @@ export const production = async (config: Config, data: string): Promise<Adapters
         chosen(Upstream, 'providers', `providers.${name}`, choice, name),
       ),
     ),
-    tools: await Promise.all(
-      Object.entries(tools).map(([name, settings]) =>
-        chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name }),
-      ),
-    ),
+    tools: await toolsOf(config),
   }
 }
 
@@ -58,8 +53,10 @@ export const production = async (config: Config, data: string): Promise<Adapters
 const confidential = async (config: Config) => {
   const { connect, tls } = config.enclave
   if (connect === undefined) {
-    const { providers, models, timeouts, routing, outside, env, enclave } = config
-    return use(started, { config: { providers, models, timeouts, routing, outside, env, enclave } })
+    const { providers, models, timeouts, routing, outside, env, enclave, tools, bodies } = config
+    return use(started, {
+      config: { providers, models, timeouts, routing, outside, env, enclave, bodies, ...(tools && { tools }) },
+    })
   }
   if (tls === undefined) return use(connected, { connect })
   const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, readFile, rm } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
@@ -16,6 +17,8 @@ import { chosen } from './discover.ts'
 import { harden } from './harden.ts'
 import { fetch } from './host.ts'
 import { releaseDigest } from './release.ts'
+import { askingBack } from './shelf-line.ts'
+import { toolsOf } from './tools.ts'
 
 /**
  * The confidential process. It is told its configuration on standard input, or by the file that `SEALGATE_CONFIG` names,
@@ -69,6 +72,7 @@ const assembled = async (config: Config): Promise<Enclave> => {
     upstreams: await Promise.all(
       named.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
     ),
+    tools: await toolsOf(config),
   }
   return inside(innards, settingsOf(config), own, await releaseDigest(config))
 }
@@ -102,7 +106,9 @@ const listening = async (
   return server as unknown as Server
 }
 
-/** One call of the gateway: a line of JSON, then the frames of a stream, a line each, then its trailer. */
+const questions = askingBack(randomUUID)
+
+/** One call of the gateway: what is asked back and the answer as lines of JSON, or the frames of a stream, a line each, then its trailer. */
 const answer = async (it: Enclave, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('The gateway left')))
@@ -114,13 +120,15 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
     else if (path === 'attest')
       say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
     else if (path === 'models') say(await it.models(gone.signal))
+    else if (await questions.serve(path, request, response)) return
     else {
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
       const sealed =
         request.headers['large'] === 'yes'
           ? lasting(request)
           : (JSON.parse(await text(request)) as Record<string, unknown>)
-      const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal)
+      const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
+      const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal, shelf)
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })

@@ -16,15 +16,7 @@ const canonical = (value: unknown): string => {
 }
 
 /** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
-const lasting = ({
-  server,
-  log,
-  limits,
-  storage,
-  tools,
-  enclave: { listen, connect, tls, ...own },
-  ...config
-}: Config) =>
+const lasting = ({ server, log, limits, storage, enclave: { listen, connect, tls, ...own }, ...config }: Config) =>
   JSON.parse(
     JSON.stringify({ ...config, enclave: own }, (name, value: unknown) =>
       /key|secret|token|password/i.test(name) && typeof value === 'string' ? null : value,

@@ -7,6 +7,7 @@ export const catalogue = {
   unknown_tool: { status: 404, message: 'Unknown tool' },
   unknown_file: { status: 404, message: 'Unknown file' },
   unreadable_file: { status: 400, message: 'The file could not be read' },
+  not_configured: { status: 400, message: 'This deployment is not set up for it' },
   too_large: { status: 400, message: 'The result is too large' },
   upstream_failed: { status: 502, message: 'Upstream service failed' },
   unavailable: { status: 503, message: 'Service temporarily unavailable' },

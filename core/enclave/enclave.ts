@@ -1,8 +1,9 @@
 import type { Container } from '../container.ts'
-import { NotFound } from '../errors.ts'
+import { NotFound, Unavailable } from '../errors.ts'
 import { Clock } from '../ports/host.ts'
-import type { Enclave, Evidence, Grant, Keyset, SealedReply } from '../ports/enclave.ts'
+import type { Enclave, Evidence, Grant, Keyset, SealedReply, Shelf } from '../ports/enclave.ts'
 import { Prover } from '../ports/prover.ts'
+import { Tool } from '../ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Kem, kems } from '../wire/kem.ts'
@@ -13,6 +14,8 @@ import { Epochs } from './epochs.ts'
 import { Misbound, type Opened, type Outer, type Sealed, opening } from './open.ts'
 import { receive } from './receive.ts'
 import { sealedFailure } from './reply.ts'
+import { indexOuter, retrieval } from './retrieval.ts'
+import { outers, runTool } from './tool.ts'
 
 export interface Inside {
   /** Ms that a key may be sealed to. */
@@ -20,17 +23,21 @@ export interface Inside {
   readonly kems: readonly Kem['name'][]
   /** Refuse sealed JSON that does not name its route. */
   readonly requireBinding: boolean
+  readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
+  /** Bytes of a stored file that may be opened. */
+  readonly file: number
   readonly releaseDigest: Uint8Array
 }
 
 interface Chapter {
   readonly outer: Outer
-  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed): Promise<SealedReply>
+  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
 }
 
+const inferenceParams = { cipherText: 'cipherText', params: { field: 'encryptedInference', nonce: 'nonce' } } as const
+
 const audioOuter: Outer = {
-  params: 'encryptedInference',
-  nonce: 'nonce',
+  ...inferenceParams,
   parts: {
     encryptedFileName: { nonce: 'fileNameNonce', check: checks.name },
     encryptedFile: { nonce: 'fileNonce', check: checks.audio },
@@ -49,10 +56,17 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
   })
   const open = opening(epochs, settings.requireBinding)
   const forChat = container.supply(chatNeeds)
+  const { tools } = container.supply({ tools: Tool })
+  const mostFile = settings.file
+  const { index, search } = retrieval(forChat, {
+    model: settings.retrieval.model,
+    cache: settings.retrieval.cache,
+    mostFile,
+  })
 
   const chapters: Readonly<Record<string, Chapter>> = {
     'rvenc/chat/completions': {
-      outer: { params: 'encryptedInference', nonce: 'nonce', parts: {}, kid: 'enclaveKid' },
+      outer: { ...inferenceParams, parts: {}, kid: 'enclaveKid' },
       run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
     },
     'rvenc/audio/transcriptions': {
@@ -63,6 +77,19 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
       outer: audioOuter,
       run: (opened, grant, signal, outer) => audio(opened, outer, true, grant, forChat, signal),
     },
+    'files/encrypted/index': {
+      outer: indexOuter,
+      run: (opened, _, signal, outer, shelf) => index(opened, outer, shelf, signal),
+    },
+    ...Object.fromEntries(
+      tools.map((tool): [string, Chapter] => [
+        `tools/${tool.name}`,
+        {
+          outer: outers[tool.kind],
+          run: (opened, _, signal, outer, shelf) => runTool(opened, outer, tool, { shelf, search, mostFile }, signal),
+        },
+      ]),
+    ),
   }
 
   let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
@@ -89,7 +116,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     keys: () => published(new Uint8Array(32)),
     attest: (challenge) => published(challenge),
     models: async (signal) => (await forChat.catalog.list(signal)).map(({ name, settings }) => ({ name, settings })),
-    async handle(route, sealed, grant, signal) {
+    async handle(route, sealed, grant, signal, shelf = none) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')
       const outer =
@@ -102,11 +129,25 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         throw error
       }
       try {
-        return await chapter.run(opened, grant, signal, outer as Sealed)
+        return await chapter.run(opened, grant, signal, outer as Sealed, shelf)
       } catch (error) {
         signal.throwIfAborted()
         return sealedFailure(opened.secret, error)
       }
     },
   }
+}
+
+const nothing = async (): Promise<never> => {
+  throw new Unavailable()
+}
+
+/** Of a call that was given no stores. */
+const none: Shelf = {
+  file: nothing,
+  content: nothing,
+  keep: nothing,
+  indexes: nothing,
+  index: nothing,
+  keepIndex: nothing,
 }

@@ -7,12 +7,14 @@ import type { Cache } from '../ports/cache.ts'
 import type { Enclave } from '../ports/enclave.ts'
 import type { Clock, Fetch, Log, Random } from '../ports/host.ts'
 import type { Prover } from '../ports/prover.ts'
+import type { Tool } from '../ports/tool.ts'
 import type { Upstream } from '../ports/upstream.ts'
 import { Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 import { type InsideSettings, InsideShape } from '../inside-settings.ts'
+import { sealedLength } from '../wire/file.ts'
 import { enclave } from './enclave.ts'
 
-/** What the inside stands on: its own providers and doors, nothing of the gateway's. */
+/** What the inside stands on: its own providers, tools and doors, nothing of the gateway's. */
 export interface Innards {
   readonly clock: Fitting<Clock>
   readonly random: Fitting<Random>
@@ -21,6 +23,7 @@ export interface Innards {
   readonly cache: Fitting<Cache>
   readonly prover: Fitting<Prover>
   readonly upstreams: readonly Fitting<Upstream>[]
+  readonly tools: readonly Fitting<Tool<any>>[]
 }
 
 /** A complete inside. Where no models are named, all that its providers list are served, since nothing else can reach them. */
@@ -37,6 +40,8 @@ export const inside = (
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
   container.fit(use(catalog, { inside: true }))
   container.fit(use(inference))
-  const it = enclave(container, { ...v.parse(InsideShape, own), releaseDigest })
+  // As it is sealed: the content with what every chunk adds.
+  const file = sealedLength(checked.bodies.file)
+  const it = enclave(container, { ...v.parse(InsideShape, own), file, releaseDigest })
   return { ...it, dispose: () => container.dispose() }
 }

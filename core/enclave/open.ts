@@ -21,8 +21,9 @@ export interface Opened {
 
 /** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
 export interface Outer {
-  readonly params: string
-  readonly nonce: string
+  readonly cipherText: 'cipherText' | 'cipher_text'
+  /** Absent where keys alone are sealed. */
+  readonly params: { readonly field: string; readonly nonce: string } | null
   readonly parts: Readonly<Record<string, { readonly nonce: string; readonly check: Check }>>
   readonly kid: string
   /** The field that may be large, and how many bytes it may have. */
@@ -40,9 +41,9 @@ export const opening =
       if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
       return sealed[field] as string
     }
-    const cipherText = bytesOf(text('cipherText', checks.cipherText))
-    const params = bytesOf(text(outer.params, checks.params))
-    const nonce = bytesOf(text(outer.nonce, checks.nonce))
+    const cipherText = bytesOf(text(outer.cipherText, checks.cipherText))
+    const params = outer.params === null ? null : bytesOf(text(outer.params.field, checks.params))
+    const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
     const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
       field,
       // Large parts were decoded while they came in.
@@ -56,25 +57,21 @@ export const opening =
     const candidates = epochs.candidates(kem)
     if (candidates === null)
       throw new BadRequest('This key encapsulation is switched off', {
-        validator: { cipherText: 'Expected another kind' },
+        validator: { [outer.cipherText]: 'Expected another kind' },
       })
     const named = kid === null ? candidates : candidates.filter((key) => key.kid === kid)
     if (named.length === 0)
       throw new Expired('Unknown or expired enclave key', { validator: { [outer.kid]: 'Expected a published key' } })
-    const nonces = new Set([sealed[outer.nonce], ...parts.map(({ nonceText }) => nonceText)])
-    if (nonces.size <= parts.length)
-      throw new BadRequest('Nonces must differ', { validator: { [outer.nonce]: 'Expected distinct nonces' } })
+    const nonces = [...(outer.params === null ? [] : [sealed[outer.params.nonce]]), ...parts.map((it) => it.nonceText)]
+    if (new Set(nonces).size < nonces.length)
+      throw new BadRequest('Nonces must differ', { validator: { nonce: 'Expected distinct nonces' } })
 
     for (const key of named) {
       const secret = decapsulated(key.open, cipherText)
-      const json = secret === null ? undefined : openJson(secret, nonce, params)
-      if (secret === null || json === undefined) continue
-      const opened: Record<string, Uint8Array> = {}
-      for (const { field, bytes, nonce } of parts) {
-        const plain = open(secret, nonce, bytes)
-        if (plain === null) throw new BadRequest(undecryptable)
-        opened[field] = plain
-      }
+      if (secret === null) continue
+      const json = params === null ? {} : openJson(secret, nonce, params)
+      const opened = json === undefined ? null : openParts(secret, parts)
+      if (opened === null) continue
       if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
       const { $for: bound, $id: id, ...rest } = json as Record<string, unknown>
       const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
@@ -82,7 +79,8 @@ export const opening =
       if (entered === 'full') throw new Unavailable()
       if (entered === 'seen') throw new BadRequest(undecryptable)
       const it = { params: rest, secret, nonce, parts: opened }
-      if (bound === undefined ? requireBinding : bound !== route) throw new Misbound(it)
+      const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
+      if (unbound) throw new Misbound(it)
       return it
     }
     throw new BadRequest(undecryptable)
@@ -95,6 +93,25 @@ export class Misbound extends Refusal {
     super('sealed_elsewhere')
     this.opened = opened
   }
+}
+
+const none = new Uint8Array(24)
+
+interface Part {
+  readonly field: string
+  readonly bytes: Uint8Array
+  readonly nonce: Uint8Array
+}
+
+/** All of them, or null. */
+const openParts = (secret: Uint8Array, parts: readonly Part[]): Record<string, Uint8Array> | null => {
+  const opened: Record<string, Uint8Array> = {}
+  for (const { field, bytes, nonce } of parts) {
+    const plain = open(secret, nonce, bytes)
+    if (plain === null) return null
+    opened[field] = plain
+  }
+  return opened
 }
 
 const decapsulated = (open: (cipherText: Uint8Array) => Uint8Array, cipherText: Uint8Array): Uint8Array | null => {

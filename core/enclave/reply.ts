@@ -1,7 +1,7 @@
 import type { SealedReply, Trailer } from '../ports/enclave.ts'
 import { toHex } from '../wire/hex.ts'
 import { freshNonce, sealJson } from '../wire/seal.ts'
-import { BadRequest, GatewayError, NotFound, Unavailable, UpstreamFailed } from '../errors.ts'
+import { BadRequest, GatewayError, NotFound, Unavailable, Unconfigured, Unreadable, UpstreamFailed } from '../errors.ts'
 import { type Code, Refusal, catalogue } from './catalogue.ts'
 
 export const silent: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
@@ -41,5 +41,7 @@ const codeOf = (error: unknown): Code => {
   if (error instanceof UpstreamFailed) return 'upstream_failed'
   if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'
   if (error instanceof NotFound) return 'unknown_model'
+  if (error instanceof Unreadable) return 'unreadable_file'
+  if (error instanceof Unconfigured) return 'not_configured'
   return error instanceof BadRequest ? 'refused' : 'unavailable'
 }

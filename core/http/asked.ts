@@ -42,7 +42,7 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
 
   /** Leaving off early keeps the socket: the answer still has to go out. */
   get bytes(): AsyncIterable<Uint8Array> {
-    return { [Symbol.asyncIterator]: () => this.#incoming.iterator({ destroyOnReturn: false }) }
+    return arriving(this.#incoming)
   }
 
   get signal(): AbortSignal {
@@ -56,5 +56,13 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
       else this.#response.once('close', leave)
     }
     return this.#gone.signal
+  }
+}
+
+async function* arriving(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+  } catch (cause) {
+    throw incoming.complete ? cause : new Aborted({ cause })
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import * as v from 'valibot'
+import { checked } from '../checked.ts'
 import { readOrdered, readPlain } from '../dialects/json.ts'
 import { Aborted, BadRequest, TooLarge } from '../errors.ts'
 import type { Settings } from '../settings.ts'
@@ -49,20 +49,3 @@ const bytesOf = (request: IncomingMessage, most: number, oversized: () => Error)
     const gone = () => stop(new Aborted())
     request.on('data', take).on('end', end).on('close', gone).on('error', gone)
   })
-
-/** A check by a function says in its message what it wants; the library's own messages, which quote what came, are not used. */
-const wanted = ({ expected, requirement, message }: v.BaseIssue<unknown>): unknown =>
-  expected ??
-  (typeof requirement !== 'function' ? requirement : message.startsWith('Invalid') ? 'another value' : message)
-
-/** What stands in the answer is what was expected where, never what was received. */
-export const checked = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> => {
-  const result = v.safeParse(schema, value, { abortPipeEarly: true })
-  if (result.success) return result.output
-  const validator: Record<string, string> = Object.create(null)
-  for (const issue of result.issues.slice(0, 20)) {
-    const field = (v.getDotPath(issue) ?? 'body').slice(0, 100)
-    validator[field] ??= issue.expected === 'never' ? 'Unknown field' : `Expected ${wanted(issue)}`
-  }
-  throw new BadRequest('Validation failed', { validator })
-}

@@ -33,6 +33,43 @@ export interface Grant {
   readonly models: readonly string[] | null
 }
 
+/** A stored file as the enclave needs it: its labels are sealed. */
+export interface ShelvedFile {
+  readonly version: string
+  /** Hex, with its nonce in front. */
+  readonly name: string
+  readonly mime: string
+  /** Bytes of the sealed content. */
+  readonly size: number
+}
+
+/** What a tool made: its key wrapped by the caller, its labels sealed by the enclave. */
+export interface MadeLabels {
+  readonly kid: string
+  readonly wrappedDek: string
+  readonly name: string
+  readonly mime: string
+}
+
+export interface Kept {
+  readonly fileId: string
+  readonly size: number
+  readonly path: string
+}
+
+/** The stores, as far as one grant reaches: the enclave asks back for ciphertext and has no credentials of its own. */
+export interface Shelf {
+  /** Null when the caller has no such file. */
+  file(id: string): Promise<ShelvedFile | null>
+  /** Sealed. */
+  content(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
+  keep(labels: MadeLabels, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Kept>
+  /** The caller's indexed files, or those of them that are named. A new indexing has a new version. */
+  indexes(ids: readonly string[] | null): Promise<readonly { readonly id: string; readonly version: string }[]>
+  index(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
+  keepIndex(id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
+}
+
 /** All that the gateway learns of a sealed call. */
 export interface Trailer {
   /** The catalogue's id, never the caller's spelling. */
@@ -72,6 +109,8 @@ export interface Enclave {
     sealed: Readonly<Record<string, unknown>> | AsyncIterable<Uint8Array>,
     grant: Grant,
     signal: AbortSignal,
+    /** For the routes that work with stored files. */
+    shelf?: Shelf,
   ): Promise<SealedReply>
   dispose?(): Promise<void> | void
 }

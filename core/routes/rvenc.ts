@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { Caller } from '../access/caller.ts'
 import { mayUse } from '../access/caller.ts'
 import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../errors.ts'
 import { bareError } from '../http/envelope.ts'
@@ -7,39 +6,20 @@ import { data, events, json, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { isListed, listed } from '../inference/listing.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
-import { Enclave, type Grant, type SealedReply, type Trailer } from '../ports/enclave.ts'
+import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { type Alarm, Clock } from '../ports/host.ts'
 import type { Usage } from '../ports/upstream.ts'
 import { Streams } from '../http/streams.ts'
 import { Settings } from '../settings.ts'
-import { type Check, checks, lengths } from '../wire/body.ts'
-
-const sealed = (check: Check, expected: string) =>
-  v.pipe(
-    v.string(),
-    v.check((text) => check(text) === null, expected),
-  )
-
-const hex = {
-  cipherText: sealed(checks.cipherText, '1120, 1088 or 32 bytes in lower-case hex'),
-  nonce: sealed(checks.nonce, '24 bytes in lower-case hex'),
-  params: sealed(checks.params, 'sealed JSON in lower-case hex'),
-  enclaveKid: v.optional(sealed(checks.enclaveKid, '8 bytes in lower-case hex')),
-}
+import { grantOf } from './grant.ts'
+import { lengths } from '../wire/body.ts'
+import { hex } from './sealed-hex.ts'
 
 const chatBody = v.object({
   encryptedInference: hex.params,
   cipherText: hex.cipherText,
   nonce: hex.nonce,
   enclaveKid: hex.enclaveKid,
-})
-
-const grantOf = (id: string, caller: Caller): Grant => ({
-  request: id,
-  organization: caller.organization,
-  user: caller.user,
-  key: caller.key,
-  models: caller.models,
 })
 
 const chat = route({

@@ -3,9 +3,11 @@ import type { Settings } from '../settings.ts'
 import { admin } from './admin.ts'
 import { chat } from './chat.ts'
 import { decisions } from './decision.ts'
+import { fileRoutes } from './files.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
 import { models } from './models.ts'
+import { retrieval } from './retrieval.ts'
 import { rvenc } from './rvenc.ts'
 import { tools } from './tools.ts'
 import { usage } from './usage.ts'
@@ -18,8 +20,8 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   chat: [...chat, ...models, ...media],
   rvenc,
   tools,
-  files: [],
-  index: [],
+  files: fileRoutes,
+  index: retrieval,
   admin: [...admin, ...usage],
 }
 

@@ -1,7 +1,17 @@
 import * as v from 'valibot'
-import { data } from '../http/reply.ts'
+import { checked } from '../checked.ts'
+import { NotFound, Unavailable } from '../errors.ts'
+import { Cabinet } from '../files/cabinet.ts'
+import { UploadFields } from '../files/arrival.ts'
+import { shelfOf } from '../files/shelf.ts'
+import { data, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
+import { BlobStore } from '../ports/blob-store.ts'
+import { Enclave } from '../ports/enclave.ts'
+import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
+import { grantOf } from './grant.ts'
+import { hex } from './sealed-hex.ts'
 
 const descriptor = v.object({
   name: v.string(),
@@ -28,4 +38,46 @@ const list = route({
     ),
 })
 
-export const tools = [list] as const
+const simple = { cipherText: hex.cipherText, encryptedParams: hex.params, nonce: hex.nonce, enclaveKid: hex.enclaveKid }
+const fileInput = { ...simple, encryptedFileDek: hex.key, fileNonce: hex.nonce }
+
+/** What is sent beside the sealed parameters, by what the tool does. */
+const variants = {
+  simple: v.object(simple),
+  'reads-file': v.object(fileInput),
+  'makes-file': v.object({
+    ...fileInput,
+    kid: UploadFields.entries.kid,
+    wrappedDek: UploadFields.entries.wrapped_dek,
+  }),
+  retrieval: v.object({ ...simple, encryptedRagDek: hex.key, ragDekNonce: hex.nonce }),
+} satisfies Record<Tool['kind'], v.GenericSchema>
+
+const execute = route({
+  method: 'POST',
+  path: '/tools/{id}',
+  summary: 'Runs a tool inside the enclave. What is sent beside the sealed parameters depends on what the tool does.',
+  access: { scope: 'tools.execute' },
+  body: {
+    read: 'json',
+    schema: v.union([
+      v.looseObject(variants['makes-file'].entries),
+      v.looseObject(variants['reads-file'].entries),
+      v.looseObject(variants.retrieval.entries),
+      v.looseObject({}),
+    ]),
+    bytes: ({ bodies }) => bodies.chat * 2 + 8192,
+  },
+  needs: { tools: Tool, enclave: Enclave, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
+  async handle({ id, params, input, caller, signal }, { tools, enclave, cabinet, blobs, rows }) {
+    const tool = tools.find(({ name }) => name === params['id'])
+    if (tool === undefined) throw new NotFound('No such tool')
+    const sealed = checked(variants[tool.kind], input)
+    const shelf = shelfOf(caller, { cabinet, blobs, rows })
+    const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
+    if (reply.kind !== 'body') throw new Unavailable()
+    return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+  },
+})
+
+export const tools = [list, execute] as const

@@ -136,6 +136,7 @@ export const sealedStage = async (t: Test, { play = echo, own = {}, settings = {
       cache: use(cache),
       prover: use(dev),
       upstreams: [use(played)],
+      tools: [],
     }
     return inside(innards, all, own, new Uint8Array(32))
   }

@@ -1,0 +1,106 @@
+import { BadRequest } from '../errors.ts'
+import type { FlatPart } from './flat-json.ts'
+
+const longestHead = 8 * 1024
+
+/**
+ * Reads a multipart form as it comes in. The part `big` is given piece by piece and never held, as raw bytes; all other
+ * fields are text, and together with their heads may take `most` bytes.
+ */
+export async function* multipart(
+  source: AsyncIterable<Uint8Array>,
+  contentType: string,
+  big: string,
+  most = 256 * 1024,
+): AsyncGenerator<FlatPart> {
+  const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`, 'latin1')
+  const reader = reading(source)
+  const seen = new Set<string>()
+  let small = 0
+  const count = (bytes: number) => {
+    small += bytes
+    if (small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
+  }
+  try {
+    for await (const piece of reader.until(delimiter)) count(piece.length)
+    for (;;) {
+      const mark = await reader.take(2)
+      if (mark.equals(dashes)) return
+      if (!mark.equals(newline)) throw malformed()
+      const head = await text(reader.until(blankLine), (size) => size > longestHead && refuse())
+      count(head.length)
+      const name = nameOf(head)
+      if (seen.has(name))
+        throw new BadRequest('Malformed form', { validator: { [name.slice(0, 100)]: 'Expected once' } })
+      seen.add(name)
+      if (name === big) for await (const piece of reader.until(delimiter)) yield { name, piece }
+      else yield { name, value: await text(reader.until(delimiter), (_, more) => count(more)) }
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+const dashes = Buffer.from('--')
+const newline = Buffer.from('\r\n')
+const blankLine = Buffer.from('\r\n\r\n')
+
+const malformed = () => new BadRequest('Malformed form')
+const refuse = (): never => {
+  throw malformed()
+}
+
+const boundaryOf = (contentType: string): string => {
+  const found = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
+  return found?.[1] ?? found?.[2] ?? refuse()
+}
+
+const nameOf = (head: string): string =>
+  /(?:^|\r\n)content-disposition:\s*form-data\s*;(?:[^\r\n]*;)?\s*name="([^"\r\n]{1,100})"/i.exec(head)?.[1] ?? refuse()
+
+const text = async (pieces: AsyncIterable<Buffer>, told: (size: number, more: number) => void): Promise<string> => {
+  const held: Buffer[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    told((size += piece.length), piece.length)
+    held.push(piece)
+  }
+  return Buffer.concat(held).toString('utf8')
+}
+
+const reading = (source: AsyncIterable<Uint8Array>) => {
+  const parts = source[Symbol.asyncIterator]()
+  // The first delimiter need not stand on a line of its own.
+  let held: Buffer = newline
+
+  const more = async (): Promise<void> => {
+    const { done, value } = await parts.next()
+    if (done) throw malformed()
+    const next = Buffer.from(value.buffer, value.byteOffset, value.length)
+    held = held.length === 0 ? next : Buffer.concat([held, next])
+  }
+
+  return {
+    async take(length: number): Promise<Buffer> {
+      while (held.length < length) await more()
+      const taken = held.subarray(0, length)
+      held = held.subarray(length)
+      return taken
+    },
+
+    /** What stands before the mark, which is skipped. */
+    async *until(mark: Buffer): AsyncGenerator<Buffer> {
+      for (;;) {
+        const at = held.indexOf(mark)
+        const sure = at < 0 ? Math.max(0, held.length - mark.length + 1) : at
+        const piece = held.subarray(0, sure)
+        held = held.subarray(at < 0 ? sure : sure + mark.length)
+        if (piece.length > 0) yield piece
+        if (at >= 0) return
+        await more()
+      }
+    },
+
+    close: async () => void (await parts.return?.()),
+  }
+}

@@ -1,0 +1,60 @@
+import { BadRequest } from '../errors.ts'
+import { type MetadataStore, kind } from '../ports/metadata-store.ts'
+import { files } from './record.ts'
+
+interface Stored {
+  readonly bytes: number
+  readonly files: number
+}
+
+const stored = kind<Stored>('stored')
+
+export interface Quota {
+  readonly bytes: number | null
+  readonly files: number | null
+}
+
+/** What an organisation has stored, and may. */
+export const storage = (rows: MetadataStore, quota: Quota) => {
+  const add = (organization: string, bytes: number, count: number) =>
+    rows.add(stored, organization, { bytes, files: count })
+
+  return {
+    /** Counts a file in. Throws when it is one too many, and then it is not counted. */
+    async enter(organization: string, bytes: number): Promise<void> {
+      const now = await add(organization, bytes, 1)
+      const full = (most: number | null, value: number | undefined) => most !== null && (value ?? 0) > most
+      if (!full(quota.bytes, now['bytes']) && !full(quota.files, now['files'])) return
+      await add(organization, -bytes, -1)
+      throw new BadRequest('The storage of the organisation is used up')
+    },
+
+    leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),
+
+    /** Counts anew: whoever was killed between a count and its record left a difference. */
+    async recount(): Promise<void> {
+      const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
+      const sums = new Map<string, { bytes: number; files: number }>()
+      for (let offset = 0; ;) {
+        const { rows: page } = await rows.list(files, { limit: 500, offset })
+        if (page.length === 0) break
+        offset += page.length
+        for (const { row } of page) {
+          const sum = sums.get(row.organization) ?? { bytes: 0, files: 0 }
+          sums.set(row.organization, { bytes: sum.bytes + row.file_size, files: sum.files + 1 })
+        }
+      }
+      for (const organization of new Set([...before.keys(), ...sums.keys()])) {
+        const was = before.get(organization) ?? { bytes: 0, files: 0 }
+        const is = sums.get(organization) ?? { bytes: 0, files: 0 }
+        const unchanged = (await rows.get(stored, organization)) ?? { bytes: 0, files: 0 }
+        // What comes and goes meanwhile is left for the next time.
+        if (unchanged.bytes !== was.bytes || unchanged.files !== was.files) continue
+        if (is.bytes !== was.bytes || is.files !== was.files)
+          await add(organization, is.bytes - was.bytes, is.files - was.files)
+      }
+    },
+  }
+}
+
+export type Storage = ReturnType<typeof storage>

@@ -1,0 +1,95 @@
+import { one } from '../container.ts'
+import { plugin } from '../plugin.ts'
+import { BlobStore } from '../ports/blob-store.ts'
+import { Clock, Log, Random } from '../ports/host.ts'
+import { MetadataStore } from '../ports/metadata-store.ts'
+import { Settings } from '../settings.ts'
+import { claiming } from './claims.ts'
+import { storage } from './quota.ts'
+import { belonging, files } from './record.ts'
+
+export interface Swept {
+  /** Bytes without a record. */
+  readonly orphans: number
+  /** Files whose time was over. */
+  readonly expired: number
+}
+
+/** Puts right what a killed process left behind. Safe beside everything else that runs, in any number of processes. */
+export interface Sweep {
+  /** `grace`: ms after which bytes without a record are an orphan. */
+  now(grace?: number): Promise<Swept>
+  dispose(): void
+}
+
+export const Sweep = one<Sweep>('Sweep')
+
+export const sweep = plugin({
+  port: Sweep,
+  name: 'sweep',
+  needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random, log: Log },
+  create: ({ blobs, rows, settings, clock, random, log }): Sweep => {
+    const claims = claiming(rows, clock)
+    const stored = storage(rows, settings.files.quota)
+
+    /** The record goes first, so that nobody is shown a file whose bytes are gone. */
+    const expired = async (): Promise<number> => {
+      let count = 0
+      for (;;) {
+        const over = { field: 'expires_at', to: clock.now() } as const
+        const { rows: page } = await rows.list(files, { between: over, limit: 200 })
+        for (const { id, row } of page) {
+          if (!(await rows.remove(files, id))) continue
+          await stored.leave(row.organization, row.file_size)
+          await blobs.remove(row.file_path)
+          if (row.rag_path !== null) await blobs.remove(row.rag_path)
+          count++
+        }
+        if (page.length === 0) return count
+      }
+    }
+
+    const orphans = async (prefix: string, grace: number): Promise<number> => {
+      let count = 0
+      for await (const path of blobs.list(prefix)) {
+        const its = belonging(path)
+        if (its === null || its.since > clock.now() - grace) continue
+        const row = await rows.get(files, its.id)
+        if (row?.file_path === path || row?.rag_path === path) continue
+        await blobs.remove(path)
+        count++
+      }
+      return count
+    }
+
+    const now = async (grace: number = settings.files.grace): Promise<Swept> => {
+      const swept = {
+        expired: await expired(),
+        orphans: (await orphans('encrypted/', grace)) + (await orphans('index/', grace)),
+      }
+      await claims.sweep()
+      await stored.recount()
+      return swept
+    }
+
+    // Not all replicas at once.
+    const next = () => settings.files.sweep * (0.5 + random.fraction())
+    const ring = () =>
+      now()
+        .then((swept) => log.info('files.swept', { ...swept }))
+        .catch((cause: unknown) => log.error('files.sweep', {}, cause))
+        .finally(() => {
+          if (!over) alarm = clock.alarm(next(), ring)
+        })
+    let over = false
+    let alarm = clock.alarm(next(), () => void ring())
+
+    return {
+      now,
+      dispose() {
+        over = true
+        alarm.off()
+      },
+    }
+  },
+})

@@ -1,0 +1,177 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import * as v from 'valibot'
+import { type FlatPart, flatJson } from '../dialects/flat-json.ts'
+import { hexPieces } from '../dialects/hex-pieces.ts'
+import { multipart } from '../dialects/multipart.ts'
+import { BadRequest } from '../errors.ts'
+import { UploadFields } from '../files/arrival.ts'
+import { Cabinet } from '../files/cabinet.ts'
+import { Indexing } from '../files/indexing.ts'
+import { fileTypes, printed } from '../files/record.ts'
+import { bytes, data } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { Clock } from '../ports/host.ts'
+import { grantOf } from './grant.ts'
+import { rangeOf } from './range.ts'
+
+const big = 'encrypted_content'
+
+/** JSON with the content in hex, or a form with it as it is. */
+const partsOf = (headers: IncomingHttpHeaders, body: AsyncIterable<Uint8Array>): AsyncIterable<FlatPart> => {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+  if (encoding !== 'identity') throw new BadRequest('The body may not be compressed')
+  return /^multipart\//i.test(type) ? multipart(body, type, big) : decoded(flatJson(body, big))
+}
+
+async function* decoded(parts: AsyncIterable<FlatPart>): AsyncGenerator<FlatPart> {
+  const hex = hexPieces(big)
+  for await (const part of parts) {
+    if ('piece' in part) yield { name: part.name, piece: hex.take(part.piece) }
+    else {
+      hex.end()
+      yield part
+    }
+  }
+  hex.end()
+}
+
+const upload = route({
+  method: 'POST',
+  path: '/files/encrypted/upload',
+  summary: 'Stores a file that was sealed by the client: as JSON with the content in hex, or as a form with raw bytes.',
+  access: { scope: 'files.encrypted.create' },
+  body: { read: 'stream', schema: v.object({ [big]: v.string(), ...UploadFields.entries }) },
+  needs: { cabinet: Cabinet, indexing: Indexing, clock: Clock },
+  async handle({ id: request, caller, headers, bytes, signal }, { cabinet, indexing, clock }) {
+    const { id, row, duplicate, keys } = await cabinet.receive(caller, partsOf(headers, bytes), signal)
+    if (keys === null) return data(printed(id, row, clock.now(), duplicate))
+    await indexing.announce(id)
+    void indexing.begin(grantOf(request, caller), { ...keys, file_id: id, s3_r2_path: row.file_path })
+    return data(printed(id, await cabinet.find(caller, id), clock.now()))
+  },
+})
+
+const digits = (least: number, most: number) =>
+  v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(least), v.maxValue(most))
+
+const day = 86_400_000
+
+/** A day or a moment; the end of a span of days is the end of its last one. */
+const moment = (end: boolean) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/, 'an ISO 8601 date'),
+    v.transform((text) => {
+      const whole = text.length === 10
+      const zoned = whole || /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`
+      return Date.parse(zoned) + (whole && end ? day - 1 : 0)
+    }),
+    v.check((time) => Number.isFinite(time), 'an ISO 8601 date'),
+  )
+
+const list = route({
+  method: 'GET',
+  path: '/files/encrypted',
+  summary: 'Lists the files of the key’s organisation and user, newest first.',
+  access: { scope: 'files.encrypted.read' },
+  query: v.object({
+    limit: v.optional(digits(1, 100), '20'),
+    offset: v.optional(digits(0, 999_999_999), '0'),
+    search: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
+    type: v.optional(v.picklist(fileTypes)),
+    from: v.optional(moment(false)),
+    to: v.optional(moment(true)),
+  }),
+  needs: { cabinet: Cabinet, clock: Clock },
+  async handle({ query, caller }, { cabinet, clock }) {
+    const { limit, offset, search, type, from, to } = query
+    const { rows, total } = await cabinet.list(caller, {
+      ...(type !== undefined && { where: { type_hint: type } }),
+      ...((from !== undefined || to !== undefined) && {
+        between: { field: 'created_at', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
+      }),
+      // A file's id is its stored name but for what stands around it.
+      ...(search !== undefined && {
+        contains: { text: search.replace(/^file_(?=.)/, ''), fields: ['kid', 'file_name', 'name_tag'] },
+      }),
+      order: { by: 'created_at', descending: true },
+      limit,
+      offset,
+    })
+    const files = rows.map(({ id, row }) => printed(id, row, clock.now()))
+    return data({ files, pagination: { limit, offset, total, has_more: offset + files.length < total } })
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/files/encrypted/{id}',
+  summary: 'The record of one file; with `url=true` also a short-lived link to its bytes where the store gives one.',
+  access: { scope: 'files.encrypted.read' },
+  query: v.object({ url: v.optional(v.picklist(['true', 'false']), 'false') }),
+  needs: { cabinet: Cabinet, clock: Clock },
+  async handle({ params, query, caller }, { cabinet, clock }) {
+    const id = params['id']!
+    const row = await cabinet.find(caller, id)
+    const record = printed(id, row, clock.now())
+    if (query.url === 'false') return data(record)
+    const link = await cabinet.link(row)
+    const expires = link && new Date(clock.now() + link.ttl).toISOString()
+    return data({ ...record, url: link?.url ?? null, url_expires_at: expires })
+  },
+})
+
+const content = route({
+  method: 'GET',
+  path: '/files/encrypted/{id}/content',
+  summary: 'The sealed bytes of a file, or a range of them.',
+  access: { scope: 'files.encrypted.read' },
+  needs: { cabinet: Cabinet },
+  async handle({ params, headers, caller, signal }, { cabinet }) {
+    const row = await cabinet.find(caller, params['id']!)
+    const range = rangeOf(headers.range, row.file_size)
+    const body = await cabinet.content(row, range, signal)
+    const always = { 'accept-ranges': 'bytes', 'cache-control': 'private, no-store', etag: `"${row.file_name}"` }
+    const type = 'application/octet-stream'
+    if (range === null) return bytes(body, type, row.file_size, 200, always)
+    const { start, end } = range
+    return bytes(body, type, end - start + 1, 206, {
+      ...always,
+      'content-range': `bytes ${start}-${end}/${row.file_size}`,
+    })
+  },
+})
+
+const rewrapping = v.object({
+  old_kid: UploadFields.entries.kid,
+  kid: UploadFields.entries.kid,
+  wrapped_dek: UploadFields.entries.wrapped_dek,
+  client_hash: v.optional(v.nullable(UploadFields.entries.client_hash), null),
+})
+
+const rewrap = route({
+  method: 'PATCH',
+  path: '/files/encrypted/{id}',
+  summary: 'Puts the key of a file under another key of the client; the content stays as it is.',
+  access: { scope: 'files.encrypted.create' },
+  body: { read: 'json', schema: rewrapping, bytes: 64 * 1024 },
+  needs: { cabinet: Cabinet, clock: Clock },
+  async handle({ params, input, caller }, { cabinet, clock }) {
+    const id = params['id']!
+    return data(printed(id, await cabinet.rewrap(caller, id, input), clock.now()))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/files/encrypted/{id}',
+  summary: 'Removes a file: its record, its bytes and what was indexed of it.',
+  access: { scope: 'files.encrypted.delete' },
+  needs: { cabinet: Cabinet },
+  async handle({ params, caller }, { cabinet }) {
+    await cabinet.remove(caller, params['id']!)
+    return data({ id: params['id']!, removed: true })
+  },
+})
+
+export const fileRoutes = [upload, list, get, content, rewrap, remove] as const

@@ -1,0 +1,72 @@
+import pLimit from 'p-limit'
+import * as v from 'valibot'
+import { NotFound } from '../errors.ts'
+import { Indexing } from '../files/indexing.ts'
+import { data } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { grantOf } from './grant.ts'
+import { hex } from './sealed-hex.ts'
+
+const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
+
+const item = v.object({
+  file_id: id,
+  encrypted_file_dek: hex.key,
+  encrypted_rag_dek: hex.key,
+  file_nonce: hex.nonce,
+  rag_dek_nonce: hex.nonce,
+  s3_r2_path: v.pipe(v.string(), v.maxLength(1024)),
+  cipher_text: hex.cipherText,
+  enclaveKid: hex.enclaveKid,
+})
+
+/** Files of one request that begin at once. */
+const fanOut = 4
+
+const index = route({
+  method: 'POST',
+  path: '/files/encrypted/index',
+  summary: 'Indexes sealed files for retrieval, inside the enclave. The record of each tells when it is done.',
+  access: { scope: 'files.encrypted.create' },
+  body: {
+    read: 'json',
+    schema: v.object({ files: v.pipe(v.array(item), v.minLength(1), v.maxLength(100)) }),
+    bytes: 1024 * 1024,
+  },
+  needs: { indexing: Indexing },
+  async handle({ id, input, caller }, { indexing }) {
+    const turn = pLimit(fanOut)
+    const begun = await Promise.all(input.files.map((file) => turn(() => indexing.begin(grantOf(id, caller), file))))
+    return data({
+      results: begun.map(({ file_id, rag_status }) => ({ file_id, rag_status, success: rag_status === 'running' })),
+      enclave_response: begun.map(({ file_id, code }) => ({ file_id, code })),
+    })
+  },
+})
+
+const forget = route({
+  method: 'POST',
+  path: '/files/encrypted/delete-index',
+  summary: 'Removes what was indexed of files; the files stay.',
+  access: { scope: 'files.encrypted.delete' },
+  body: {
+    read: 'json',
+    schema: v.object({ files: v.pipe(v.array(v.object({ file_id: id })), v.minLength(1), v.maxLength(100)) }),
+    bytes: 64 * 1024,
+  },
+  needs: { indexing: Indexing },
+  async handle({ input, caller }, { indexing }) {
+    const turn = pLimit(fanOut)
+    const forgotten = (file_id: string) =>
+      indexing.forget(caller, file_id).then(
+        () => ({ file_id, rag_status: 'none', success: true }),
+        (error: unknown) => {
+          if (error instanceof NotFound) return { file_id, rag_status: 'failed', success: false }
+          throw error
+        },
+      )
+    return data({ results: await Promise.all(input.files.map(({ file_id }) => turn(() => forgotten(file_id)))) })
+  },
+})
+
+export const retrieval = [index, forget] as const
