@@ -1,7 +1,7 @@
 import { utf8 } from '../wire/bytes.ts'
 import { SealgateError } from './error.ts'
 import type { Options } from './chat.ts'
-import type { sending } from './send.ts'
+import type { Send } from './send.ts'
 import { openAnswer } from './wire.ts'
 
 export interface AudioParams {
@@ -30,7 +30,7 @@ export interface Hearing {
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
-export const hearing = (send: ReturnType<typeof sending>, verb: 'transcriptions' | 'translations'): Hearing => ({
+export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
   async create({ file, ...params }, { signal } = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'

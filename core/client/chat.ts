@@ -5,7 +5,7 @@ import { flags, frameOpener } from '../wire/frames.ts'
 import { fromHex } from '../wire/hex.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
-import type { Sent, sending } from './send.ts'
+import type { Send, Sent } from './send.ts'
 import { openAnswer } from './wire.ts'
 
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
@@ -25,7 +25,7 @@ export interface Options {
 }
 
 /** The same parameters and answers as the common chat client. */
-export const completions = (send: ReturnType<typeof sending>): Completions => ({
+export const completions = (send: Send): Completions => ({
   create: (async (params: ChatParams, { signal }: Options = {}) => {
     const sent = await send(route, params, signal ?? null, names)
     if (params.stream === true) return chunksOf(sent, signal ?? null)

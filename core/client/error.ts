@@ -10,6 +10,9 @@ export const sentences = {
   too_large: 'The file is too large',
   unavailable: 'The service is temporarily unavailable',
   failed: 'The request failed inside the enclave',
+  no_kek: 'This needs the key-encryption key of the client',
+  no_rag_key: 'This needs the retrieval key of the client',
+  wrong_key: 'The file is under another key-encryption key',
   truncated: 'The answer was cut off',
   damaged: 'The answer was changed on its way, or is not from the enclave',
 } as const

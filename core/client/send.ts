@@ -17,6 +17,16 @@ export interface Sent {
   readonly answer: Response
 }
 
+export type Send = ReturnType<typeof sending>
+
+/** Seals keys alone, for routes that take no parameters; `fresh` asks for the enclave's keys first. */
+export type SealParts = (names: Names, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
+
+export const sealingParts =
+  (keys: SealingKeys): SealParts =>
+  async (names, parts, fresh = false) =>
+    sealRequest(await keys.current(fresh, null), '', {}, '', names, parts)
+
 /** Seals and sends; when the enclave's keys have changed meanwhile, fetches them and tries once more, and never more. */
 export const sending =
   (connection: Connection, keys: SealingKeys) =>

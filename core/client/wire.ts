@@ -26,9 +26,11 @@ export interface SealedRequest {
 /** Further parts to seal, by field, each under the nonce of the field that is named with it. */
 export type Parts = Readonly<Record<string, { readonly bytes: Uint8Array; readonly nonce: string }>>
 
+/** How a route spells its fields; null where only parts are sealed. */
 export interface Names {
-  readonly params: string
+  readonly params: string | null
   readonly kid: string
+  readonly cipherText?: string
 }
 
 // The only kind that this client seals to: both of its halves would have to fall.
@@ -85,12 +87,14 @@ export const sealRequest = (
   const { cipherText, sharedSecret } = encapsulate(kem, key.publicKey)
   const nonce = freshNonce()
   const body: Record<string, unknown> = {
-    [names.params]: toHex(sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id })),
-    cipherText: toHex(cipherText),
-    nonce: toHex(nonce),
+    ...(names.params !== null && {
+      [names.params]: toHex(sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id })),
+      nonce: toHex(nonce),
+    }),
+    [names.cipherText ?? 'cipherText']: toHex(cipherText),
     [names.kid]: enclaveKid(key),
   }
-  const nonces = new Set([toHex(nonce)])
+  const nonces = new Set(names.params === null ? [] : [toHex(nonce)])
   for (const [field, { bytes, nonce: field2 }] of Object.entries(parts)) {
     const own = freshNonce()
     nonces.add(toHex(own))

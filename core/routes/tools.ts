@@ -18,6 +18,8 @@ const descriptor = v.object({
   normalizedName: v.string(),
   shortName: v.string(),
   description: v.string(),
+  /** Which fields it takes beside the sealed parameters. */
+  kind: v.picklist(['simple', 'reads-file', 'makes-file', 'retrieval']),
 })
 
 const list = route({
@@ -29,11 +31,12 @@ const list = route({
   needs: { tools: Tool },
   handle: (_, { tools }) =>
     data(
-      tools.map(({ name, shortName, description }) => ({
+      tools.map(({ name, shortName, description, kind }) => ({
         name,
         normalizedName: name.toLowerCase(),
         shortName: shortName ?? name,
         description,
+        kind,
       })),
     ),
 })

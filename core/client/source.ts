@@ -1,0 +1,66 @@
+/** A file to send. `open` may be called more than once: the content is read for its hash first, and then sealed. */
+export interface Source {
+  readonly name: string
+  readonly mime: string
+  /** Bytes. */
+  readonly size: number
+  open(): AsyncIterable<Uint8Array>
+}
+
+/** A File, bytes with a name, or anything that can be opened twice. */
+export type Sendable = Blob | Source | { readonly name: string; readonly mime?: string; readonly bytes: Uint8Array }
+
+const unknown = 'application/octet-stream'
+
+export const sourceOf = (it: Sendable): Source => {
+  if (it instanceof Blob) {
+    const name = (it as Partial<File>).name || 'file'
+    return { name, mime: it.type || unknown, size: it.size, open: () => read(it.stream()) }
+  }
+  if ('open' in it) return it
+  const { bytes } = it
+  return { name: it.name, mime: it.mime ?? unknown, size: bytes.length, open: () => once(bytes) }
+}
+
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** Not every platform can iterate its own streams. */
+export async function* read(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel()
+  }
+}
+
+/** Calls back with the bytes that went by. */
+export async function* counted(
+  parts: AsyncIterable<Uint8Array>,
+  told: ((bytes: number) => void) | undefined,
+): AsyncGenerator<Uint8Array> {
+  let sum = 0
+  for await (const part of parts) {
+    yield part
+    told?.((sum += part.length))
+  }
+}
+
+/** Into one piece of memory. */
+export const gathered = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  const whole = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of all) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

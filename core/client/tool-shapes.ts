@@ -1,0 +1,62 @@
+import type { MadeByTool } from './tools.ts'
+
+interface OfFile {
+  readonly fileId: string
+}
+
+/** The parameters of the tools that come with the gateway. */
+export interface ToolParams {
+  readonly generateImage: { readonly prompt: string }
+  readonly audioGenerateFromText: { readonly text: string }
+  readonly createFileForUser: {
+    readonly fileName: string
+    readonly fileExtension: string
+    readonly fileContent: string
+    readonly mimeType: string
+  }
+  readonly imageDescribeAndCaption: OfFile
+  readonly imageDescribeAndCaptionFallback: OfFile
+  readonly videoDescribeAndCaption: OfFile
+  readonly getPDFContent: OfFile
+  readonly getTextDocumentContent: OfFile
+  readonly audioDiarization: OfFile
+  readonly getFileContentOCR: OfFile
+  readonly getSpreadsheetContent: OfFile
+  readonly getDataFileContent: OfFile
+  readonly transcribeAudioToText: OfFile & { readonly language?: string }
+  readonly transcribeAudioWithDiarization: OfFile & { readonly language?: string }
+  readonly getPowerPointContent: OfFile & { readonly slideNumbers?: readonly number[] }
+  readonly getTime: { readonly timezone: string }
+  readonly webSearchTool: { readonly query: string; readonly country?: string; readonly searchLang?: string }
+  readonly webPageScraperTool: { readonly url: string; readonly renderJs?: boolean }
+  readonly searchRag: { readonly query: string; readonly fileIds?: readonly string[]; readonly limit?: number }
+}
+
+export type ToolName = keyof ToolParams
+
+interface Told {
+  readonly getTime: {
+    readonly timezone: string
+    readonly utc: string
+    readonly date: string
+    readonly time: string
+    readonly weekday: string
+    readonly offset: string
+  }
+  readonly generateImage: MadeByTool
+  readonly audioGenerateFromText: MadeByTool
+  readonly createFileForUser: MadeByTool
+  readonly searchRag: {
+    readonly results: readonly {
+      readonly fileId: string
+      readonly page: number | null
+      readonly snippet: string
+      readonly score: number
+    }[]
+  }
+}
+
+/** What they answer; `docs/plugins.md` tells of those that are not typed here. */
+export type ToolResult = {
+  readonly [T in ToolName]: T extends keyof Told ? Told[T] : Readonly<Record<string, unknown>>
+}
