@@ -169,6 +169,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         })
         t.match(JSON.stringify(await client.tools.call('getTextDocumentContent', { fileId: id })), /Body text/)
         await t.rejects(client.tools.call('getTextDocumentContent', { fileId: `file_${'0'.repeat(36)}` }), {
+          name: 'SealgateError',
           status: 404,
         })
       }

@@ -1,48 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { program as main, served } from './fakes/served.ts'
 
 const run = promisify(execFile)
-const main = join(process.cwd(), 'dist/adapters/production/main.js')
 
-interface Started {
-  readonly base: string
-  readonly said: string
-  readonly child: ChildProcess
-  stop(signal: NodeJS.Signals): Promise<number | null>
-}
-
-/** The command as a user starts it, on a free port, with nothing in its environment but this. */
-const started = async (t: Test, env: Record<string, string>, program = main): Promise<Started> => {
-  const child = spawn(process.execPath, [program], {
-    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_LOG: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ended = once(child, 'exit')
-  t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  const base = await new Promise<string>((resolve, reject) => {
-    const hear = (part: Buffer) => {
-      said += part
-      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
-      if (url) resolve(url)
-    }
-    child.stdout!.on('data', hear)
-    child.stderr!.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
-  })
-  return {
-    base,
-    said,
-    child,
-    async stop(signal) {
-      child.kill(signal)
-      return ((await ended) as [number | null])[0]
-    },
-  }
+const started = async (t: Test, env: Record<string, string>, program?: string) => {
+  const it = await served(env, program)
+  t.teardown(() => it.child.kill('SIGKILL'))
+  return it
 }
 
 const as = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })

@@ -4,7 +4,10 @@ import { parseArgs } from 'node:util'
 const usage = `sealgate [serve] [--surfaces a,b]   serves the gateway
 sealgate keys create|list|revoke    makes, shows and revokes keys
 sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says
-sealgate seal --base-url U           a local proxy that seals what unmodified programs send`
+sealgate seal --base-url U           a local proxy that seals what unmodified programs send
+sealgate files put|get|ls|rm         a client's sealed files
+sealgate kek new|backup|restore|rotate    a client's own keys
+sealgate sweep [--grace MS]          removes stored bytes without a record, and files whose time is over`
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -24,6 +27,18 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   async seal(args) {
     const { seal } = await import('./seal.ts')
     await seal(args, process.env)
+  },
+  async files(args) {
+    const { files } = await import('./files.ts')
+    await files(args, process.env)
+  },
+  async kek(args) {
+    const { kek } = await import('./kek.ts')
+    await kek(args, process.env)
+  },
+  async sweep(args) {
+    const { sweep } = await import('./sweep.ts')
+    await sweep(args, process.env)
   },
   async help() {
     process.stdout.write(`${usage}\n`)

@@ -1,4 +1,10 @@
-import type { MadeByTool } from './tools.ts'
+/** What a tool made: it is in the store, under a key that only this client can unwrap. */
+export interface MadeByTool {
+  readonly fileId: string
+  readonly name: string
+  readonly mime: string
+  readonly size: number
+}
 
 interface OfFile {
   readonly fileId: string

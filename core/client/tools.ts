@@ -5,7 +5,7 @@ import { SealgateError } from './error.ts'
 import type { FileAccess } from './files.ts'
 import type { Keys } from './keys.ts'
 import type { Send } from './send.ts'
-import type { ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
+import type { MadeByTool, ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
 import { type Parts, openAnswer } from './wire.ts'
 
 export interface ToolDescriptor {
@@ -14,14 +14,6 @@ export interface ToolDescriptor {
   readonly shortName: string
   readonly description: string
   readonly kind: 'simple' | 'reads-file' | 'makes-file' | 'retrieval'
-}
-
-/** What a tool made: it is in the store, under a key that only this client can unwrap. */
-export interface MadeByTool {
-  readonly fileId: string
-  readonly name: string
-  readonly mime: string
-  readonly size: number
 }
 
 export interface Tools {

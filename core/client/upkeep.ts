@@ -33,7 +33,12 @@ export const upkeep = (ask: Ask, aside: Ask, keys: Keys, files: FileAccess, seal
     const items = []
     for (const id of ids) {
       const record = await files.record(id, signal)
-      const sealed = await indexFields((names, parts) => sealParts(names, parts, fresh), files.dekOf(record), keys.ragDek(), id)
+      const sealed = await indexFields(
+        (names, parts) => sealParts(names, parts, fresh),
+        files.dekOf(record),
+        keys.ragDek(),
+        id,
+      )
       items.push({ file_id: id, s3_r2_path: record.file_path, ...sealed })
       fresh = false
     }

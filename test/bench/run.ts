@@ -3,6 +3,7 @@ const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   house: async () => (await import('./house.ts')).house(),
   chat: async () => (await import('./chat.ts')).chat(),
   sealed: async () => (await import('./sealed.ts')).sealed(),
+  files: async () => (await import('./files.ts')).files(),
 }
 
 const wanted = process.argv.slice(2)

@@ -1,0 +1,86 @@
+import { argon2idAsync } from '@noble/hashes/argon2.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { randomBytes } from '@noble/hashes/utils.js'
+import { concat, textOf, utf8 } from '../wire/bytes.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
+import { SealgateError } from './error.ts'
+
+/** What a client has to keep: with it and the records every file can be opened. */
+export interface KeyRing {
+  readonly kek: string
+  readonly wrappedRagDek: string | null
+}
+
+/** Argon2id: 64 MiB, three passes, one lane. */
+const cost = { m: 64 * 1024, t: 3, p: 1 } as const
+const magic = 'sealgate-backup/1'
+
+const keyOf = (passphrase: string, salt: Uint8Array, m: number, t: number): Promise<Uint8Array> =>
+  argon2idAsync(utf8(passphrase.normalize('NFC')), salt, { m, t, p: cost.p, dkLen: 32 })
+
+/** The keys under a passphrase, as text that may be kept anywhere the passphrase is not. */
+export const backup = async (ring: KeyRing, passphrase: string): Promise<string> => {
+  const salt = randomBytes(16)
+  const key = await keyOf(passphrase, salt, cost.m, cost.t)
+  const sealed = sealWith(key, freshNonce(), utf8(JSON.stringify(ring)), utf8(magic))
+  return JSON.stringify({ backup: magic, m: cost.m, t: cost.t, salt: toHex(salt), sealed: toHex(sealed) })
+}
+
+/** Throws for a wrong passphrase as for a changed backup. */
+export const restore = async (text: string, passphrase: string): Promise<KeyRing> => {
+  const { backup, m, t, salt, sealed } = parsed(text)
+  const bytes = [
+    typeof salt === 'string' ? fromHex(salt, 64) : null,
+    typeof sealed === 'string' ? fromHex(sealed, 4096) : null,
+  ]
+  const [saltBytes, sealedBytes] = bytes
+  // What a backup may ask for is bounded: it may come from anywhere.
+  const sane = typeof m === 'number' && typeof t === 'number' && m >= 8 && m <= 1024 * 1024 && t >= 1 && t <= 16
+  if (backup !== magic || !saltBytes || !sealedBytes || !sane) throw new SealgateError('damaged')
+  const plain = openWith(await keyOf(passphrase, saltBytes, m, t), sealedBytes, utf8(magic))
+  if (plain === null) throw new SealgateError('wrong_key')
+  return JSON.parse(textOf(plain)) as KeyRing
+}
+
+const parsed = (text: string): Record<string, unknown> => {
+  try {
+    const said = JSON.parse(text) as unknown
+    if (typeof said === 'object' && said !== null) return said as Record<string, unknown>
+  } catch {
+    // Not JSON is not a backup either.
+  }
+  throw new SealgateError('damaged')
+}
+
+/** Without letters that are taken for digits. */
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const checkLength = 2
+
+/** The KEK for paper: 55 letters in groups of five, the last of them a checksum. */
+export const recoveryCode = (kek: string): string => {
+  const bytes = fromHex(kek, 32)
+  if (bytes?.length !== 32) throw new SealgateError('no_kek')
+  let bits = ''
+  for (const byte of concat(bytes, checksum(bytes))) bits += byte.toString(2).padStart(8, '0')
+  const code = (bits.padEnd(275, '0').match(/.{5}/g) ?? []).map((five) => letters[parseInt(five, 2)]).join('')
+  return (code.match(/.{5}/g) ?? []).join('-')
+}
+
+/** Reads it back, however it was typed; throws when a letter is wrong. */
+export const fromRecoveryCode = (code: string): string => {
+  const typed = code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+  let bits = ''
+  for (const letter of typed) {
+    const value = letters.indexOf(letter)
+    if (value < 0) throw new SealgateError('damaged')
+    bits += value.toString(2).padStart(5, '0')
+  }
+  if (typed.length !== 55) throw new SealgateError('damaged')
+  const bytes = Uint8Array.from({ length: 32 + checkLength }, (_, at) => parseInt(bits.slice(at * 8, at * 8 + 8), 2))
+  const kek = bytes.subarray(0, 32)
+  if (toHex(checksum(kek)) !== toHex(bytes.subarray(32))) throw new SealgateError('damaged')
+  return toHex(kek)
+}
+
+const checksum = (kek: Uint8Array): Uint8Array => sha256(concat(utf8('rvenc/recovery'), kek)).subarray(0, checkLength)

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import sqlitePlugin from '../../plugins/storage/sqlite.ts'
+import { type FileRow, files as kind } from '../../core/files/record.ts'
+import { uuid7 } from '../../core/ids.ts'
+import { clock, random } from '../../adapters/memory/host.ts'
+import { use } from '../../core/plugin.ts'
+import { Clock, Random } from '../../core/ports/host.ts'
+import { MetadataStore } from '../../core/ports/metadata-store.ts'
+import postgresPlugin from '../../plugins/storage/postgres.ts'
+import { startPostgres } from '../fakes/postgres.ts'
+import { uploadOf } from '../fakes/uploads.ts'
+import { killed } from '../fakes/killed.ts'
+import { made } from '../helpers.ts'
+import { type Subject, start } from './measure.ts'
+
+const size = 100 * 1024 * 1024
+const key = `sk_live_${'F'.repeat(44)}`
+const turns = 3
+
+/** Large files through the gateway beside the same bytes straight to the disk, and listings of many. */
+export const files = async (): Promise<readonly string[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-files-'))
+  const subject = await start('sealgate-files', { FOLDER: folder, KEY: key })
+  try {
+    const content = randomBytes(size)
+    const best = { disk: Infinity, form: Infinity, hex: Infinity, down: Infinity }
+    const worst = { peak: 0, delay: 0 }
+    const timed = async (name: keyof typeof best, work: () => Promise<void>, watched = true) => {
+      if (watched) await subject.ask('watch')
+      const began = performance.now()
+      await work()
+      best[name] = Math.min(best[name], performance.now() - began)
+      if (!watched) return
+      worst.peak = Math.max(worst.peak, await subject.ask('peak'))
+      worst.delay = Math.max(worst.delay, await subject.ask('delay'))
+    }
+    for (let turn = 0; turn < turns; turn++) {
+      // Another file each time, else it would be a duplicate.
+      content.writeUInt32BE(turn, 0)
+      await timed('disk', () => straight(join(folder, `straight-${turn}`), content), false)
+      let id = ''
+      await timed('form', async () => void (id = await form(subject, content)))
+      await timed('down', () => download(subject, id))
+      content.writeUInt32BE(turn, 8)
+      await timed('hex', () => hex(subject, content))
+    }
+    const rate = (name: keyof typeof best) => `${(size / 1048.576 / best[name]).toFixed(0)} MiB/s`
+    const ratio = (name: keyof typeof best) => (best.disk / best[name]).toFixed(2)
+    return [
+      `100 MiB as a form: ${ratio('form')} of the speed of the same bytes with fsync straight to the disk (at least 0.5); ${rate('form')} and ${rate('disk')}`,
+      `100 MiB as hex in JSON: ${ratio('hex')} of it (at least 0.15); ${rate('hex')}`,
+      `100 MiB fetched: ${rate('down')}`,
+      `peak ${(worst.peak / 1048576).toFixed(0)} MiB above idle (at most 64); the loop stood still ${worst.delay.toFixed(0)} ms at most (at most 50)`,
+      ...(await listings(folder)),
+      await kills(folder),
+    ]
+  } finally {
+    await subject.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 64 * 1024) yield bytes.subarray(at, at + 64 * 1024)
+}
+
+const straight = (path: string, bytes: Buffer): Promise<void> =>
+  pipeline(Readable.from(pieces(bytes), { objectMode: false }), createWriteStream(path, { flush: true }))
+
+const authorization = { authorization: `Bearer ${key}` }
+
+const sent = async (subject: Subject, type: string, parts: readonly Buffer[]): Promise<string> => {
+  async function* all() {
+    for (const part of parts) yield* pieces(part)
+  }
+  const answer = await fetch(`${subject.base}/files/encrypted/upload`, {
+    method: 'POST',
+    headers: { ...authorization, 'content-type': type },
+    body: Readable.toWeb(Readable.from(all(), { objectMode: false })) as ReadableStream,
+    duplex: 'half',
+  } as RequestInit)
+  const { data } = (await answer.json()) as { data: { id: string } }
+  if (answer.status !== 200) throw new Error(`upload ${answer.status}`)
+  return data.id
+}
+
+const form = (subject: Subject, content: Buffer): Promise<string> => {
+  const { encrypted_content: _, ...fields } = uploadOf(content.subarray(0, 16))
+  const head = Object.entries(fields).map(
+    ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  const big = '--b\r\ncontent-disposition: form-data; name="encrypted_content"; filename="f"\r\n\r\n'
+  return sent(subject, 'multipart/form-data; boundary=b', [
+    Buffer.from(head.join('') + big),
+    content,
+    Buffer.from('\r\n--b--\r\n'),
+  ])
+}
+
+const hex = async (subject: Subject, content: Buffer): Promise<void> => {
+  const { encrypted_content: _, ...fields } = uploadOf(content.subarray(0, 16))
+  const head = `${JSON.stringify(fields).slice(0, -1)},"encrypted_content":"`
+  await sent(subject, 'application/json', [Buffer.from(head), hexOf(content), Buffer.from('"}')])
+}
+
+/** Made once a turn: what the sender does is not measured more than it must. */
+const hexOf = (content: Buffer): Buffer => Buffer.from(content.toString('hex'), 'latin1')
+
+const download = async (subject: Subject, id: string): Promise<void> => {
+  const answer = await fetch(`${subject.base}/files/encrypted/${id}/content`, { headers: authorization })
+  let seen = 0
+  for await (const part of answer.body!) seen += part.length
+  if (seen !== size) throw new Error(`${seen} bytes came`)
+}
+
+const many = 100_000
+
+/** CPU of a page of a listing among so many, in stores that run in this process or answer to it. */
+const listings = async (folder: string): Promise<readonly string[]> => {
+  const host = { clock: made(Clock, use(clock)), random: made(Random, use(random)) }
+  const server = await startPostgres()
+  const stores: Readonly<Record<string, MetadataStore>> = {
+    sqlite: made(MetadataStore, use(sqlitePlugin, { file: join(folder, 'many.db') }), use(clock)),
+    ...(server && { postgres: made(MetadataStore, use(postgresPlugin, { url: server.url }), use(clock)) }),
+  }
+  const lines: string[] = []
+  for (const [name, rows] of Object.entries(stores)) {
+    const turns = Array.from({ length: 200 }, (_, turn) => turn)
+    for (const turn of turns)
+      await Promise.all(
+        Array.from({ length: many / turns.length }, (_, at) =>
+          rows.create(kind, uuid7(host.clock, host.random), row(turn * 500 + at)),
+        ),
+      )
+    const page = () =>
+      rows.list(kind, {
+        where: { organization: 'o', user: 'u', listed: true },
+        order: { by: 'created_at', descending: true },
+        limit: 20,
+      })
+    await page()
+    const before = process.cpuUsage()
+    for (let at = 0; at < 20; at++) await page()
+    const { user, system } = process.cpuUsage(before)
+    lines.push(`a page of ${many} records in ${name}: ${((user + system) / 20_000).toFixed(1)} ms of CPU (at most 10)`)
+    await rows.dispose?.()
+  }
+  await server?.close()
+  return lines
+}
+
+const row = (at: number): FileRow => ({
+  organization: 'o',
+  user: 'u',
+  version: '2',
+  kid: 'ab'.repeat(16),
+  wrapped_dek: 'ab'.repeat(40),
+  original_name: 'ab'.repeat(72),
+  mime_type: 'ab'.repeat(168),
+  client_hash: at.toString(16).padStart(64, '0'),
+  name_tag: null,
+  type_hint: 'general',
+  file_name: `${at}.enc`,
+  file_path: `encrypted/o/u/${at}.enc`,
+  file_size: 1000,
+  listed: true,
+  created_at: 1_700_000_000_000 + at,
+  updated_at: null,
+  expires_at: null,
+  rag_status: 'none',
+  rag_until: null,
+  rag_path: null,
+})
+
+const kills = async (folder: string): Promise<string> => {
+  const { kills, acknowledged, removed, lost, broken, orphans, left } = await killed(200, folder)
+  return (
+    `${kills} times killed among ${acknowledged} acknowledged uploads and ${removed} removals: ${lost} lost, ` +
+    `${broken} listed without their bytes, ${orphans} orphans swept, ${left} left`
+  )
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Served, program, served } from './served.ts'
+import { uploadOf } from './uploads.ts'
+
+export interface Outcome {
+  readonly kills: number
+  /** Files whose upload was acknowledged, and of those the ones that were acknowledged as removed. */
+  readonly acknowledged: number
+  readonly removed: number
+  /** What must not be: acknowledged files that are not there or differ, listed files without their bytes. */
+  readonly lost: number
+  readonly broken: number
+  /** Bytes without a record that the sweep found, and that it left. */
+  readonly orphans: number
+  readonly left: number
+}
+
+interface Known {
+  readonly digest: string
+  /** `asked` from before a removal is sent until it is answered. */
+  state: 'kept' | 'asked' | 'removed'
+}
+
+const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/** Kills a server with SIGKILL at random moments while it takes files in and removes them, and looks at what is left. */
+export const killed = async (kills: number, folder: string): Promise<Outcome> => {
+  const config = join(folder, 'config.json')
+  // Nothing of an enclave is needed here, so none is started.
+  await writeFile(
+    config,
+    JSON.stringify({
+      enclave: { connect: [join(folder, 'none')] },
+      tools: {},
+      surfaces: ['files'],
+      limits: { key: { requestsPerSecond: null, concurrentRequests: null } },
+    }),
+  )
+  const env = { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data') }
+  let server = await served(env)
+  const key = /(sk_live_\w+)/.exec(server.said)![1]!
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const known = new Map<string, Known>()
+  let acknowledged = 0
+
+  const ask = (it: Served, method: string, path: string, body?: unknown) =>
+    fetch(`${it.base}/files/encrypted${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    })
+
+  const store = async (it: Served): Promise<void> => {
+    const content = randomBytes(randomInt(100, 150_000))
+    const answer = await ask(it, 'POST', '/upload', uploadOf(content))
+    const { data } = (await answer.json()) as { data: { id: string } }
+    if (answer.status !== 200) throw new Error(`upload ${answer.status}`)
+    known.set(data.id, { digest: digestOf(content), state: 'kept' })
+    acknowledged++
+  }
+
+  const removeOne = async (it: Served): Promise<void> => {
+    const [id, file] = [...known].find(([, { state }]) => state === 'kept') ?? []
+    if (id === undefined || file === undefined) return sleep(5)
+    file.state = 'asked'
+    const answer = await ask(it, 'DELETE', `/${id}`)
+    if (answer.status === 200) file.state = 'removed'
+  }
+
+  const busy = async (it: Served, stop: { readonly now: boolean }, work: (it: Served) => Promise<void>) => {
+    while (!stop.now) {
+      try {
+        await work(it)
+      } catch {
+        // The server is gone in the middle of it: nobody was told anything.
+        return
+      }
+    }
+  }
+
+  for (let kill = 0; kill < kills; kill++) {
+    const stop = { now: false }
+    const before = acknowledged
+    const work = [store, store, store, removeOne].map((each) => busy(server, stop, each))
+    // A machine that is busy takes its time until anything is under way at all.
+    for (let wait = 0; acknowledged === before && wait < 5_000; wait += 5) await sleep(5)
+    await sleep(randomInt(0, 120))
+    await server.stop('SIGKILL')
+    stop.now = true
+    await Promise.all(work)
+    server = await served(env)
+  }
+
+  try {
+    let [lost, broken] = [0, 0]
+    for (const [id, { digest, state }] of known) {
+      const answer = await ask(server, 'GET', `/${id}/content`)
+      const same = answer.status === 200 && digestOf(new Uint8Array(await answer.arrayBuffer())) === digest
+      if (state === 'kept' ? !same : state === 'removed' ? answer.status !== 404 : !same && answer.status !== 404)
+        lost++
+    }
+    for (let offset = 0; ;) {
+      const { data } = (await (await ask(server, 'GET', `?limit=100&offset=${offset}`)).json()) as {
+        data: { files: { id: string; file_size: number }[] }
+      }
+      if (data.files.length === 0) break
+      for (const { id, file_size } of data.files) {
+        const answer = await ask(server, 'GET', `/${id}/content`)
+        if (answer.status !== 200 || (await answer.arrayBuffer()).byteLength !== file_size) broken++
+      }
+      offset += data.files.length
+    }
+    await server.stop('SIGTERM')
+    const sweep = async () => Number(/^(\d+) orphans/.exec(await swept(env))![1])
+    const [orphans, left] = [await sweep(), await sweep()]
+    const removed = [...known.values()].filter(({ state }) => state === 'removed').length
+    return { kills, acknowledged, removed, lost, broken, orphans, left }
+  } finally {
+    server.child.kill('SIGKILL')
+  }
+}
+
+const swept = async (env: Readonly<Record<string, string>>): Promise<string> => {
+  const options = { env: { PATH: process.env['PATH'], ...env } }
+  return (await promisify(execFile)(process.execPath, [program, 'sweep', '--grace', '0'], options)).stdout
+}

@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+export const program = join(process.cwd(), 'dist/adapters/production/main.js')
+
+export interface Served {
+  readonly base: string
+  readonly said: string
+  readonly child: ChildProcess
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The command as a user starts it, on a free port, with nothing in its environment but this. */
+export const served = async (env: Readonly<Record<string, string>>, file = program): Promise<Served> => {
+  const child = spawn(process.execPath, [file], {
+    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_LOG: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  let said = ''
+  const base = await new Promise<string>((resolve, reject) => {
+    const hear = (part: Buffer) => {
+      said += part
+      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
+      if (url) resolve(url)
+    }
+    child.stdout!.on('data', hear)
+    child.stderr!.on('data', hear)
+    child.once('exit', () => reject(new Error(said)))
+  })
+  return {
+    base,
+    said,
+    child,
+    async stop(signal) {
+      child.kill(signal)
+      return ((await ended) as [number | null])[0]
+    },
+  }
+}
