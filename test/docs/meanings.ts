@@ -127,6 +127,13 @@ export const meanings: Readonly<Record<string, string>> = {
   'bodies.chat': 'A chat or embedding request.',
   'bodies.audio': 'A form with an audio file.',
   'bodies.file': 'A stored file, decoded.',
+  'files.quota.bytes': 'Sealed bytes that an organisation may have stored; null for no limit.',
+  'files.quota.files': 'Files that it may have stored.',
+  'files.incognito': 'How long an incognito file is kept.',
+  'files.link': 'How long a link to the store works.',
+  'files.sweep': 'Between two sweeps of a process, give or take half.',
+  'files.grace': 'After which bytes without a record are removed; longer than any upload may take.',
+  'files.indexing': 'What the indexing of one file may take; a record that says `running` for longer says `failed`.',
   'server.host': 'The address to listen on.',
   'server.port': 'The port; 0 takes any free one.',
   'server.linger':
@@ -143,6 +150,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'storage.blobs.use': 'A plugin of the family `storage` that fits `BlobStore`.',
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
   'storage.metadata.use': 'A plugin of the family `storage` that fits `MetadataStore`.',
+  'enclave.retrieval.model':
+    'The embedding model that indexing and search use; the first that is there when absent, words alone when none is.',
+  'enclave.retrieval.cache': 'Bytes of opened indexes that are kept in memory.',
   'enclave.epoch': 'Ms that a key may be sealed to.',
   'enclave.kems': 'Key agreements that are taken.',
   'enclave.requireBinding': 'Refuses sealed JSON that does not name its route.',
