@@ -227,7 +227,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         'no content': JSON.stringify({ ...good, encrypted_content: undefined }),
         'empty content': JSON.stringify({ ...good, encrypted_content: '' }),
         'content that is no text': JSON.stringify({ ...good, encrypted_content: 5 }),
-        'escapes in the content': raw.replace(good.encrypted_content.slice(0, 2), '\\u0061'),
+        'escapes in the content': JSON.stringify({ ...good, encrypted_content: 'X' }).replace('X', '\\u0061b'),
         'content twice': raw.replace('{', '{"encrypted_content":"ab",'),
         'cut off': raw.slice(0, -10),
         'cut off in the content': raw.slice(0, -80),

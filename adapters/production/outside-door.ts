@@ -89,7 +89,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
     for (let hops = 0; ; hops++) {
       const { response, close } = await connect(step, signal)
       const location = moved.has(response.status) ? response.headers.get('location') : null
-      if (location === null) return { response, close }
+      if (location === null) return { response, close, url: step.url.href }
       leave(response)
       close()
       if (hops === most) throw new BadRequest('The address redirects too often')
@@ -152,6 +152,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
 
     return {
       status: response.status,
+      url: way.url,
       header: (name) => response.headers.get(name),
       body: read(),
       discard: () => stop.abort(new UpstreamFailed('The answer was discarded', { answered: response.status })),

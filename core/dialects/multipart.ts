@@ -73,31 +73,33 @@ const reading = (source: AsyncIterable<Uint8Array>) => {
   // The first delimiter need not stand on a line of its own.
   let held: Buffer = newline
 
-  const more = async (): Promise<void> => {
+  const next = async (): Promise<Buffer> => {
     const { done, value } = await parts.next()
     if (done) throw malformed()
-    const next = Buffer.from(value.buffer, value.byteOffset, value.length)
-    held = held.length === 0 ? next : Buffer.concat([held, next])
+    return Buffer.from(value.buffer, value.byteOffset, value.length)
   }
 
   return {
     async take(length: number): Promise<Buffer> {
-      while (held.length < length) await more()
+      while (held.length < length) held = Buffer.concat([held, await next()])
       const taken = held.subarray(0, length)
       held = held.subarray(length)
       return taken
     },
 
-    /** What stands before the mark, which is skipped. */
+    /** What stands before the mark, which is skipped. What comes in is not copied but where a mark may lie across two parts. */
     async *until(mark: Buffer): AsyncGenerator<Buffer> {
       for (;;) {
         const at = held.indexOf(mark)
-        const sure = at < 0 ? Math.max(0, held.length - mark.length + 1) : at
-        const piece = held.subarray(0, sure)
-        held = held.subarray(at < 0 ? sure : sure + mark.length)
-        if (piece.length > 0) yield piece
-        if (at >= 0) return
-        await more()
+        if (at >= 0) {
+          if (at > 0) yield held.subarray(0, at)
+          held = held.subarray(at + mark.length)
+          return
+        }
+        const tail = held.indexOf(mark[0]!, Math.max(0, held.length - mark.length + 1))
+        const sure = tail < 0 ? held.length : tail
+        if (sure > 0) yield held.subarray(0, sure)
+        held = sure === held.length ? await next() : Buffer.concat([held.subarray(sure), await next()])
       }
     },
 

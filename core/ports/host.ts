@@ -33,6 +33,8 @@ export interface Ask {
 
 export interface Answer {
   readonly status: number
+  /** Where it came from in the end, of the door that follows redirects. */
+  readonly url?: string
   /** Lower-case names. */
   header(name: string): string | null
   /** Read it, or call `discard`: an answer that is neither holds its socket. Ending the iteration early closes the socket. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { BadRequest, Unavailable } from '../../core/errors.ts'
@@ -43,28 +43,54 @@ const flush = async (folder: string) => {
   }
 }
 
-/** Each chunk is on its way to the disk before the next is asked for. */
+/** Bytes that are gathered for one write. */
+const block = 512 * 1024
+
+/** While one block is written the next one fills. Chunks are copied, since whoever gave them may use their room again. */
 const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> => {
   const handle = await onDisk(open(file, 'wx', 0o600))
   const source = bytes[Symbol.asyncIterator]()
-  let size = 0
+  let [filling, spare] = [Buffer.allocUnsafeSlow(block), Buffer.allocUnsafeSlow(block)]
+  let [filled, size] = [0, 0]
   let ended = false
+  let writing: Promise<void> = Promise.resolve()
+
+  const turn = async () => {
+    await unlessAborted(writing, signal)
+    writing = onDisk(whole(handle, filling.subarray(0, filled)))
+    // Whoever waits for it hears of it.
+    writing.catch(() => {})
+    ;[filling, spare] = [spare, filling]
+    filled = 0
+  }
+
   try {
     for (;;) {
       const step = await unlessAborted(source.next(), signal)
       if ((ended = step.done === true)) break
-      for (let at = 0; at < step.value.length;) {
-        at += (await onDisk(handle.write(step.value, at, step.value.length - at))).bytesWritten
-      }
       size += step.value.length
+      for (let rest = step.value; rest.length > 0;) {
+        const room = Math.min(rest.length, block - filled)
+        filling.set(rest.subarray(0, room), filled)
+        filled += room
+        rest = rest.subarray(room)
+        if (filled === block) await turn()
+      }
     }
+    await turn()
+    await writing
     await onDisk(handle.sync())
     return size
   } finally {
     // Not awaited: a source that is stuck would never answer.
     if (!ended) source.return?.().catch(() => {})
+    await writing.catch(() => {})
     await handle.close()
   }
+}
+
+const whole = async (handle: FileHandle, bytes: Uint8Array): Promise<void> => {
+  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten
 }
 
 /** Opens when the first piece is asked for, so that bytes nobody reads hold no file. */
@@ -108,7 +134,6 @@ export default plugin({
   create: (_, { folder }): BlobStore => {
     const root = resolve(folder)
     const drafts = join(root, hidden)
-    const never = new AbortController().signal
     const making = new Map<string, Promise<void>>()
     let swept: Promise<void> | null = null
     mkdirSync(drafts, { recursive: true, mode: 0o700 })
@@ -148,7 +173,7 @@ export default plugin({
     }
 
     return {
-      async put(path, bytes, signal = never) {
+      async put(path, bytes, signal = new AbortController().signal) {
         const file = at(path)
         const draft = join(drafts, randomUUID())
         signal.throwIfAborted()

@@ -4,6 +4,7 @@ const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   chat: async () => (await import('./chat.ts')).chat(),
   sealed: async () => (await import('./sealed.ts')).sealed(),
   files: async () => (await import('./files.ts')).files(),
+  kills: async () => (await import('./kills.ts')).kills(),
 }
 
 const wanted = process.argv.slice(2)

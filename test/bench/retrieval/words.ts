@@ -1,11 +1,10 @@
 import type { Chance } from './chance.ts'
 
-/** What something is called; several things are called the same. */
-export const names: readonly string[] = (
-  'Larkspur Ravensmoor Ashgrove Tindall Corrievale Wexcombe Hollin Marrowby Penhallow Quillan Thornby Oakhaven Selwick ' +
-  'Brackendale Fenwright Dunmorrow Calloway Greymarsh Harrowgate Islewood Juniper Kestrel Lindenau Mirefield Norrland ' +
-  'Ostermoor Pellworth Rookhope Saltburn Umberleigh'
-).split(' ')
+const fronts = 'Lark,Raven,Ash,Tind,Corrie,Wex,Hollin,Marrow,Pen,Quill,Thorn,Oak,Sel,Bracken'.split(',')
+const backs = 'spur,moor,grove,combe,hallow,by,haven,dale,wick'.split(',')
+
+/** What something is called; some things are called the same, and many alike. */
+export const names: readonly string[] = fronts.flatMap((front) => backs.map((back) => front + back))
 
 const people = (
   'Agnes Holm,Tobias Wren,Mirela Popa,Kofi Mensah,Ingrid Saar,Luis Ortega,Hana Novak,Pieter Vos,Amina Diallo,Rhys Morgan,' +

@@ -1,0 +1,12 @@
+import type { Most } from '../data-cut.ts'
+import { fitSheets } from '../sheets-fit.ts'
+import { readDelimited } from '../sheets-text.ts'
+import { readWorkbook } from '../sheets-workbook.ts'
+import type { SheetFile, Sheets } from '../sheets.ts'
+
+export default async ({ most, ...file }: SheetFile & { readonly most: Most }): Promise<Sheets> => {
+  const book = await readWorkbook(file.bytes)
+  if (book) return fitSheets(book.format, book.grids, most)
+  const { format, grid } = await readDelimited(file, most.values)
+  return fitSheets(format, [grid], most)
+}

@@ -1,0 +1,69 @@
+export interface About {
+  readonly title: string | null
+  readonly description: string | null
+  /** A language tag, as the page wrote it. */
+  readonly language: string | null
+  /** A date, as the page wrote it. */
+  readonly published: string | null
+}
+
+export interface Link {
+  readonly text: string
+  readonly url: string
+}
+
+/** What a page says of itself. */
+export const aboutPage = (document: Document): About => {
+  const said = metaOf(document)
+  const first = (names: readonly string[], longest: number) =>
+    names.map((name) => line(said.get(name), longest)).find((text) => text !== null) ?? null
+  const text = (selector: string) => line(document.querySelector(selector)?.textContent, 500)
+  return {
+    title: first(['og:title'], 500) ?? text('title') ?? text('h1'),
+    description: first(['description', 'og:description', 'twitter:description'], 1000),
+    language: line(document.documentElement.getAttribute('lang'), 50) ?? first(['content-language', 'og:locale'], 50),
+    published:
+      first(['article:published_time', 'datepublished', 'dcterms.created', 'dc.date', 'date', 'pubdate'], 50) ??
+      line(document.querySelector('time[datetime]')?.getAttribute('datetime'), 50),
+  }
+}
+
+const metaOf = (document: Document): ReadonlyMap<string, string> => {
+  const said = new Map<string, string>()
+  for (const meta of document.querySelectorAll('meta')) {
+    const name = ['property', 'name', 'itemprop', 'http-equiv'].map((key) => meta.getAttribute(key)).find(Boolean)
+    const content = meta.getAttribute('content')?.trim()
+    if (name && content && !said.has(name.toLowerCase())) said.set(name.toLowerCase(), content)
+  }
+  return said
+}
+
+/** What the addresses of a page are relative to. */
+export const baseOf = (document: Document, url: string): string => {
+  const base = document.querySelector('base[href]')?.getAttribute('href') ?? ''
+  return URL.canParse(base, url) ? new URL(base, url).href : url
+}
+
+/** Where a part of a page leads on the web; addresses within the same page are left out. */
+export const linksOf = (part: ParentNode, base: string): readonly Link[] => {
+  const links: Link[] = []
+  for (const anchor of part.querySelectorAll('a[href]')) {
+    const href = anchor.getAttribute('href')!.trim()
+    if (href.startsWith('#') || !URL.canParse(href, base)) continue
+    const url = new URL(href, base)
+    url.hash = ''
+    if (!/^https?:$/.test(url.protocol) || url.href.length > 2048) continue
+    const text = anchor.textContent || anchor.getAttribute('aria-label') || anchor.getAttribute('title')
+    links.push({ text: line(text, 200) ?? '', url: url.href })
+  }
+  return links
+}
+
+const line = (text: string | null | undefined, longest: number): string | null => {
+  const words = text
+    ?.slice(0, longest * 4)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, longest)
+  return words || null
+}

@@ -1,0 +1,35 @@
+/** The sentences of a text, none longer than `most` characters: a longer one is cut between words, a longer word anywhere. */
+export const sentencesOf = (text: string, most: number): readonly string[] => {
+  const sentences: string[] = []
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {
+    for (let rest = segment.trim(); rest !== '';) {
+      const piece = rest.length > most ? rest.slice(0, cutIn(rest, most)) : rest
+      sentences.push(piece.trimEnd())
+      rest = rest.slice(piece.length).trimStart()
+    }
+  }
+  return sentences
+}
+
+/** Neighbours together, as many as make at most `most` characters. */
+export const passagesOf = (sentences: readonly string[], most: number): readonly (readonly string[])[] => {
+  const passages: string[][] = []
+  let length = Infinity
+  for (const sentence of sentences) {
+    length += sentence.length + 1
+    if (length > most) {
+      passages.push([])
+      length = sentence.length
+    }
+    passages.at(-1)!.push(sentence)
+  }
+  return passages
+}
+
+const cutIn = (text: string, most: number): number => {
+  const gap = text.lastIndexOf(' ', most)
+  if (gap > 0) return gap
+  const second = text.charCodeAt(most)
+  // Never between the halves of one character.
+  return second >= 0xdc00 && second <= 0xdfff ? most - 1 : most
+}

@@ -1,0 +1,57 @@
+import { cutter, type Most, shares } from './data-cut.ts'
+import type { Cell, Sheet, Sheets } from './sheets.ts'
+import { fillRows } from './tables-fill.ts'
+
+export interface Grid {
+  readonly name: string
+  /** By their place, with holes for rows and cells that hold nothing; a row ends with a cell that holds something. */
+  readonly rows: readonly (readonly Cell[])[]
+  /** What there is, although it may not all be among the rows. */
+  readonly rowCount: number
+  readonly columnCount: number
+}
+
+/** As much of every sheet as fits together; small sheets are whole before large ones get more. */
+export const fitSheets = (format: string, grids: readonly Grid[], most: Most): Sheets => {
+  const wants = grids.map(({ rows }) => wanted(rows, most))
+  const values = shares(
+    most.values,
+    wants.map((want) => want.values),
+  )
+  const characters = shares(
+    most.characters,
+    wants.map((want) => want.characters),
+  )
+  const sheets = grids.map(({ name, rows, rowCount, columnCount }, at): Sheet => {
+    const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, cutter(most))
+    return { name, rowCount, columnCount, truncated: !kept.whole || rows.length < rowCount, rows: kept.rows }
+  })
+  return { format, truncated: sheets.some(({ truncated }) => truncated), sheets }
+}
+
+// Wider than any allowance, and narrower than what a file may claim.
+const widest = 1_000_000
+
+/** The rows that hold something; one empty row stands for all between two of them. */
+function* packed(rows: Grid['rows']): Generator<readonly Cell[]> {
+  let next: number | null = null
+  // Unlike a loop over the rows this passes over a million missing ones in no time.
+  for (const key of Object.keys(rows)) {
+    const at = Number(key)
+    const row = rows[at]!
+    if (next !== null && at > next) yield []
+    yield Array.from({ length: Math.min(row.length, widest) }, (_, column) => row[column] ?? null)
+    next = at + 1
+  }
+}
+
+const wanted = (rows: Grid['rows'], most: Most): Most => {
+  let values = 0
+  let characters = 0
+  for (const row of packed(rows)) {
+    values += Math.max(1, row.length)
+    for (const cell of row) characters += String(cell ?? '').length
+    if (values > most.values || characters > most.characters) break
+  }
+  return { values, characters }
+}

@@ -1,0 +1,36 @@
+/** A date or a time in its parts, as the spreadsheet library counts days. */
+export interface Parts {
+  /** Days since the beginning of the count; 0 is a time of no day. */
+  readonly D: number
+  /** Seconds of the day. */
+  readonly T: number
+  readonly y: number
+  readonly m: number
+  readonly d: number
+  readonly H: number
+  readonly M: number
+  readonly S: number
+}
+
+/** ISO 8601 for a number of days that is formatted as a date, a time or a duration. */
+export const momentOf = (days: number, format: string, parts: Parts): string => {
+  if (/\[[hms]+\]/i.test(format)) return durationOf(Math.round(days * 86_400))
+  const shown = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+  const time = `${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`
+  if (parts.D === 0) return time
+  const date = `${String(parts.y).padStart(4, '0')}-${two(parts.m)}-${two(parts.d)}`
+  return parts.T > 0 || /[hs]/i.test(shown) ? `${date}T${time}` : date
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+const durationOf = (seconds: number): string => {
+  const whole = Math.abs(seconds)
+  const parts = [
+    [Math.floor(whole / 3600), 'H'],
+    [Math.floor(whole / 60) % 60, 'M'],
+    [whole % 60, 'S'],
+  ] as const
+  const text = parts.map(([count, unit]) => (count > 0 ? `${count}${unit}` : '')).join('')
+  return `${seconds < 0 ? '-' : ''}PT${text || '0S'}`
+}

@@ -1,0 +1,33 @@
+import { textOf } from './data-text.ts'
+import type { Grid } from './sheets-fit.ts'
+import { cellOf, delimiterOf, readCsv } from './tables-csv.ts'
+
+/** The one sheet of a text with delimiters; rows past what can be shown are counted and not kept. */
+export const readDelimited = async (
+  file: { readonly name: string; readonly bytes: Uint8Array },
+  most: number,
+): Promise<{ readonly format: string; readonly grid: Grid }> => {
+  const text = textOf(file.bytes)
+  const delimiter = delimiterOf(text)
+  const grid = await readCsv(text, delimiter, () => {
+    const rows: (string | number | null)[][] = []
+    let place = 0
+    let rowCount = 0
+    let columnCount = 0
+    let cells = 0
+    return {
+      record: (fields) => {
+        place += 1
+        const length = fields.findLastIndex((field) => field !== '') + 1
+        if (length === 0) return
+        columnCount = Math.max(columnCount, length)
+        rowCount = place
+        if (cells > most) return
+        rows[rowCount - 1] = fields.slice(0, length).map(cellOf)
+        cells += length
+      },
+      done: () => ({ name: file.name, rows, rowCount, columnCount }),
+    }
+  })
+  return { format: delimiter === '\t' ? 'tsv' : 'csv', grid }
+}

@@ -1,0 +1,45 @@
+/** Numbers that one transform takes. */
+export const width = 1024
+
+const turns = Array.from({ length: width / 2 }, (_, at) => (2 * Math.PI * at) / width)
+const cosines = Float64Array.from(turns, Math.cos)
+const sines = Float64Array.from(turns, Math.sin)
+const digits = Math.log2(width)
+const mirrored = Uint16Array.from({ length: width }, (_, at) => {
+  let mirror = 0
+  for (let digit = 0; digit < digits; digit++) mirror |= ((at >> digit) & 1) << (digits - 1 - digit)
+  return mirror
+})
+
+/** The Fourier transform of complex numbers, in place. */
+export const transform = (real: Float64Array, imaginary: Float64Array): void => {
+  for (let at = 0; at < width; at++) {
+    const to = mirrored[at]!
+    if (to <= at) continue
+    swap(real, at, to)
+    swap(imaginary, at, to)
+  }
+  for (let half = 1; half < width; half *= 2) {
+    const stride = width / (2 * half)
+    for (let start = 0; start < width; start += 2 * half) {
+      for (let k = 0; k < half; k++) {
+        const one = start + k
+        const other = one + half
+        const cosine = cosines[k * stride]!
+        const sine = sines[k * stride]!
+        const turnedReal = real[other]! * cosine + imaginary[other]! * sine
+        const turnedImaginary = imaginary[other]! * cosine - real[other]! * sine
+        real[other] = real[one]! - turnedReal
+        imaginary[other] = imaginary[one]! - turnedImaginary
+        real[one]! += turnedReal
+        imaginary[one]! += turnedImaginary
+      }
+    }
+  }
+}
+
+const swap = (numbers: Float64Array, one: number, other: number): void => {
+  const kept = numbers[one]!
+  numbers[one] = numbers[other]!
+  numbers[other] = kept
+}

@@ -1,0 +1,90 @@
+/** What a set of frames has in common: enough to fit a normal distribution, and to join two sets without their frames. */
+export interface Sums {
+  readonly count: number
+  /** Of each number, and of each product of two, of which the lower half is filled. */
+  readonly first: Float64Array
+  readonly second: Float64Array
+}
+
+/** A normal distribution, its covariance as the lower triangle whose square it is. */
+export interface Bell {
+  readonly mean: Float64Array
+  readonly root: Float64Array
+  readonly logDeterminant: number
+}
+
+export const sumsOf = (frames: Iterable<Float32Array>, size: number): Sums => {
+  const first = new Float64Array(size)
+  const second = new Float64Array(size * size)
+  let count = 0
+  for (const frame of frames) {
+    count++
+    for (let row = 0; row < size; row++) {
+      first[row]! += frame[row]!
+      for (let column = 0; column <= row; column++) second[row * size + column]! += frame[row]! * frame[column]!
+    }
+  }
+  return { count, first, second }
+}
+
+export const together = (one: Sums, other: Sums): Sums => ({
+  count: one.count + other.count,
+  first: one.first.map((it, at) => it + other.first[at]!),
+  second: one.second.map((it, at) => it + other.second[at]!),
+})
+
+/** As if no more than so many of the frames had been there. */
+export const atMost = (sums: Sums, most: number): Sums => {
+  if (sums.count <= most) return sums
+  const share = most / sums.count
+  return { count: most, first: sums.first.map((it) => it * share), second: sums.second.map((it) => it * share) }
+}
+
+/** The covariance within the sets, all of them together. */
+export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array => {
+  const spread = new Float64Array(size * size)
+  let count = 0
+  for (const { count: its, first, second } of sets) {
+    count += its
+    for (let row = 0; row < size; row++) {
+      for (let column = 0; column <= row; column++) {
+        spread[row * size + column]! += second[row * size + column]! - (first[row]! * first[column]!) / its
+      }
+    }
+  }
+  return spread.map((it) => it / Math.max(1, count))
+}
+
+/** Frames that the usual spread counts for where a set has few of its own. */
+const prior = 5
+
+export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bell => {
+  const size = first.length
+  const root = new Float64Array(size * size)
+  let logDeterminant = 0
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column <= row; column++) {
+      const at = row * size + column
+      const own = second[at]! - (first[row]! * first[column]!) / count
+      let rest = (own + prior * usual[at]!) / (count + prior)
+      for (let k = 0; k < column; k++) rest -= root[row * size + k]! * root[column * size + k]!
+      root[at] = row === column ? Math.sqrt(Math.max(rest + 1e-4, 1e-9)) : rest / root[column * size + column]!
+    }
+    logDeterminant += 2 * Math.log(root[row * size + row]!)
+  }
+  return { mean: first.map((it) => it / count), root, logDeterminant }
+}
+
+/** The logarithm of how likely a frame is, but for what all bells have in common. */
+export const likelihood = ({ mean, root, logDeterminant }: Bell, frame: Float32Array): number => {
+  const size = mean.length
+  const away = new Float64Array(size)
+  let distance = 0
+  for (let row = 0; row < size; row++) {
+    let rest = frame[row]! - mean[row]!
+    for (let k = 0; k < row; k++) rest -= root[row * size + k]! * away[k]!
+    away[row] = rest / root[row * size + row]!
+    distance += away[row]! ** 2
+  }
+  return -(distance + logDeterminant) / 2
+}

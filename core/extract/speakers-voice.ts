@@ -1,0 +1,116 @@
+import { transform, width } from './speakers-fourier.ts'
+
+const rate = 16_000
+
+/** Samples from one frame to the next, 16 ms. */
+export const frameSize = 256
+
+/** Numbers of a frame: the shape of the spectrum, and last the logarithm of the pitch, 0 where no voice sounds. */
+export const frameWidth = 17
+const shapes = frameWidth - 1
+
+/** Samples that a frame looks at. */
+const seen = 512
+
+/** A frame whose sound repeats itself less than this, from 0 to 1, is no voice. */
+const leastVoiced = 0.45
+
+/** Hz: voices, and the bands of the spectrum, as far apart as the ear hears them. */
+const pitches = { low: 70, high: 400 }
+const bands = { low: 90, high: 7_600, count: 28 }
+
+/**
+ * How a voice sounds, frame by frame: mel cepstrum without loudness, and pitch. Only where `wanted`, and only where it is
+ * voiced: vowels tell speakers apart, the rest tells words apart.
+ */
+export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => boolean): Float32Array => {
+  const frames = new Float32Array(Math.ceil(samples.length / frameSize) * frameWidth)
+  const real = new Float64Array(width)
+  const imaginary = new Float64Array(width)
+  for (let frame = 0; frame * frameWidth < frames.length; frame++) {
+    if (!wanted(frame)) continue
+    real.fill(0)
+    imaginary.fill(0)
+    const from = frame * frameSize
+    for (let at = 0; at < seen && from + at < samples.length; at++) real[at] = samples[from + at]! * fade[at]!
+    transform(real, imaginary)
+    toPower(real, imaginary)
+    const shape = shapeOf(real)
+    transform(real, imaginary)
+    const pitch = pitchOf(real)
+    if (pitch === null) continue
+    frames.set(shape, frame * frameWidth)
+    frames[frame * frameWidth + shapes] = Math.log(pitch)
+  }
+  return frames
+}
+
+const toPower = (real: Float64Array, imaginary: Float64Array): void => {
+  for (let at = 0; at < width; at++) {
+    real[at] = real[at]! ** 2 + imaginary[at]! ** 2
+    imaginary[at] = 0
+  }
+}
+
+const fade = Float64Array.from({ length: seen }, (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (seen - 1)))
+
+/** How much of a sound that repeats itself is left when it is moved so far against itself and both ends are faded. */
+const left = (() => {
+  const real = new Float64Array(width)
+  const imaginary = new Float64Array(width)
+  real.set(fade)
+  transform(real, imaginary)
+  toPower(real, imaginary)
+  transform(real, imaginary)
+  return real.map((it) => it / real[0]!)
+})()
+
+/** The first strong peak of the autocorrelation, in Hz; null where nothing repeats itself. */
+const pitchOf = (correlation: Float64Array): number | null => {
+  const whole = correlation[0]! + 1e-9
+  let best = 0
+  let found = 0
+  for (let lag = Math.floor(rate / pitches.high); lag <= Math.ceil(rate / pitches.low); lag++) {
+    const here = correlation[lag]!
+    if (here < correlation[lag - 1]! || here < correlation[lag + 1]!) continue
+    // Twice the lag repeats as well: it must be clearly better.
+    const better = here / whole / left[lag]! > best * (found > 0 && lag > 1.6 * found ? 1.1 : 1)
+    if (!better) continue
+    best = here / whole / left[lag]!
+    found = lag
+  }
+  return best >= leastVoiced ? rate / found : null
+}
+
+const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700)
+const hertz = (mel: number): number => 700 * (Math.exp(mel / 1127) - 1)
+
+/** For each band its part of the spectrum with its weights, a triangle. */
+const filters = (() => {
+  const { low, high, count } = bands
+  const apart = (mel(high) - mel(low)) / (count + 1)
+  const edge = (index: number) => (hertz(mel(low) + index * apart) * width) / rate
+  return Array.from({ length: count }, (_, band) => {
+    const [start, middle, end] = [edge(band), edge(band + 1), edge(band + 2)]
+    const first = Math.ceil(start)
+    const weights = Array.from({ length: Math.ceil(end) - first }, (_, index) => {
+      const at = first + index
+      return at < middle ? (at - start) / (middle - start) : (end - at) / (end - middle)
+    })
+    return { first, weights }
+  })
+})()
+
+const waves = Array.from({ length: shapes }, (_, shape) =>
+  Float64Array.from(
+    { length: bands.count },
+    (_, band) => Math.sqrt(2 / bands.count) * Math.cos((Math.PI * (shape + 1) * (band + 0.5)) / bands.count),
+  ),
+)
+
+const shapeOf = (power: Float64Array): readonly number[] => {
+  const loudness = filters.map(({ first, weights }) =>
+    Math.log(weights.reduce((sum, weight, index) => sum + weight * power[first + index]!, 1e-7)),
+  )
+  return waves.map((wave) => loudness.reduce((sum, it, band) => sum + it * wave[band]!, 0))
+}

@@ -1,0 +1,22 @@
+/** Takes texts out of what nobody checked, and remembers whether any had to be cut. */
+export const excerpting = () => {
+  let cut = false
+  const text = (value: unknown, most: number): string => {
+    const whole = typeof value === 'string' ? value.trim() : ''
+    cut ||= whole.length > most
+    // Never half a character at the end.
+    return whole.length > most ? whole.slice(0, most).replace(/[\ud800-\udbff]$/, '') : whole
+  }
+  return {
+    text,
+    list(value: unknown, most: number): readonly unknown[] {
+      const whole = Array.isArray(value) ? value : []
+      cut ||= whole.length > most
+      return whole.slice(0, most)
+    },
+    wasCut: () => cut,
+  }
+}
+
+/** The first sentence of a text, for what has no heading of its own. */
+export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text

@@ -1,0 +1,71 @@
+import { eachWord } from './words.ts'
+
+/** The words of a file by their passages. A word is its hash: two that share one cost rank, and nothing else. */
+export interface Postings {
+  /** How many words each passage has. */
+  readonly lengths: Uint16Array
+  /** In ascending order; word `at` stands in the entries from `starts[at]` to `starts[at + 1]`. */
+  readonly words: Uint32Array
+  readonly starts: Uint32Array
+  /** Passages, ascending within a word, and how often the word stands in each. */
+  readonly rows: Uint16Array | Uint32Array
+  readonly counts: Uint8Array
+  readonly bytes: number
+}
+
+export const postingsOf = (texts: readonly string[]): Postings => {
+  const lengths = new Uint16Array(texts.length)
+  const found = new Map<number, number[]>()
+  for (const [row, text] of texts.entries()) {
+    let length = 0
+    eachWord(text, (word, _, __, part) => {
+      if (!part) length++
+      note(found, hashOf(word), row)
+      const beginning = beginningOf(word)
+      if (beginning !== null) note(found, hashOf(beginning), row)
+    })
+    lengths[row] = Math.min(length, 0xffff)
+  }
+  const words = Uint32Array.from(found.keys()).sort()
+  const starts = new Uint32Array(words.length + 1)
+  for (const [at, word] of words.entries()) starts[at + 1] = starts[at]! + found.get(word)!.length / 2
+  const rows = new (texts.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length]!)
+  const counts = new Uint8Array(rows.length)
+  for (const [at, word] of words.entries()) {
+    const pairs = found.get(word)!
+    for (let pair = 0, to = starts[at]!; pair < pairs.length; pair += 2, to++) {
+      rows[to] = pairs[pair]!
+      counts[to] = Math.min(pairs[pair + 1]!, 0xff)
+    }
+  }
+  const bytes = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { lengths, words, starts, rows, counts, bytes }
+}
+
+/** Where a word's entries begin and end; the same place twice when it stands nowhere. */
+export const entriesOf = ({ words, starts }: Postings, word: number): readonly [number, number] => {
+  let low = 0
+  for (let high = words.length; low < high; ) {
+    const middle = (low + high) >>> 1
+    if (words[middle]! < word) low = middle + 1
+    else high = middle
+  }
+  return words[low] === word ? [starts[low]!, starts[low + 1]!] : [0, 0]
+}
+
+/** What words of one family mostly share, where the stemming leaves them apart: `arrival` and `arriving`. */
+export const beginningOf = (word: string): string | null => (word.length > 5 ? `^${word.slice(0, 5)}` : null)
+
+/** FNV-1a over UTF-16. */
+export const hashOf = (word: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+const note = (found: Map<number, number[]>, word: number, row: number): void => {
+  const pairs = found.get(word)
+  if (pairs === undefined) found.set(word, [row, 1])
+  else if (pairs.at(-2) === row) pairs[pairs.length - 1]!++
+  else pairs.push(row, 1)
+}

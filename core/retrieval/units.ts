@@ -1,0 +1,106 @@
+/** How much a border holds apart what stands on its two sides. */
+export const border = { word: 0, sentence: 1, line: 2, paragraph: 3 } as const
+
+/** A stretch of a text that is not cut any further, without the space around it. */
+export interface Unit {
+  readonly start: number
+  readonly end: number
+  /** What lies in front of it. */
+  readonly border: (typeof border)[keyof typeof border]
+  /** The row that says what the columns are, where it is a later row of a table. */
+  readonly header: string | null
+}
+
+/** Paragraphs in their sentences, or in their lines where lines mean something; none longer than `most` characters. */
+export function* unitsOf(text: string, most: number): Generator<Unit> {
+  for (const block of blocksOf(text)) {
+    const lines = linesOf(text, block)
+    const table = lines.length > 1 && lines.every((line) => isRow(text, line))
+    const header = table ? text.slice(lines[0]!.start, lines[0]!.end) : null
+    const own = lined(text, lines) ? lines : sentencesOf(text, block)
+    for (const [at, range] of own.entries()) {
+      const before = at === 0 ? border.paragraph : own === lines ? border.line : border.sentence
+      for (const [piece, it] of cutIn(text, range, most).entries()) {
+        yield { ...it, border: piece === 0 ? before : border.word, header: at === 0 ? null : header }
+      }
+    }
+  }
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+function* blocksOf(text: string): Generator<Range> {
+  let start = 0
+  for (const gap of text.matchAll(/\n(?:[^\S\n]*\n)+|\f/g)) {
+    yield* trimmed(text, start, gap.index)
+    start = gap.index + gap[0].length
+  }
+  yield* trimmed(text, start, text.length)
+}
+
+const linesOf = (text: string, { start, end }: Range): readonly Range[] => {
+  const lines: Range[] = []
+  for (let from = start; from < end; ) {
+    const next = text.indexOf('\n', from)
+    const to = next < 0 || next > end ? end : next
+    // What stands indented keeps it: in code it means something.
+    if (text.slice(from, to).trim() !== '') lines.push({ start: from, end: to })
+    from = to + 1
+  }
+  return lines
+}
+
+const isRow = (text: string, { start, end }: Range): boolean => {
+  const bar = text.indexOf(' | ', start)
+  return bar >= 0 && bar < end
+}
+
+/** Whether a line's end is meant: in tables, lists and code, not in prose that was set in a narrow column. */
+const lined = (text: string, lines: readonly Range[]): boolean => {
+  const meant = lines.filter((line) => isRow(text, line) || mark.test(text.slice(line.start, line.end)))
+  return lines.length > 1 && meant.length * 2 >= lines.length
+}
+
+const mark = /^(?:\s|[-*•–]\s|\d+[.)]\s)|[{};,:]\s*$/
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+const sentencesOf = (text: string, { start, end }: Range): readonly Range[] => {
+  const found: Range[] = []
+  for (const { segment, index } of sentences.segment(text.slice(start, end).replaceAll('\n', ' '))) {
+    found.push(...trimmed(text, start + index, start + index + segment.length))
+  }
+  return found
+}
+
+const cutIn = (text: string, { start, end }: Range, most: number): readonly Range[] => {
+  const pieces: Range[] = []
+  let from = start
+  while (end - from > most) {
+    const gap = text.slice(from, from + most + 1).search(/\s\S*$/)
+    const to = gap > 0 ? from + gap : unbroken(text, from, from + most)
+    pieces.push(...trimmed(text, from, to))
+    from = to
+  }
+  return [...pieces, ...trimmed(text, from, end)]
+}
+
+/** The last place up to `at` that is not within one character. */
+const unbroken = (text: string, from: number, at: number): number => {
+  let place = at
+  while (place > from + 1 && at - place < 8 && within.test(text.slice(place, place + 2))) place--
+  return place
+}
+
+const within = /^[\udc00-\udfff\p{M}\u200d]/u
+
+/** None when there is nothing but space. */
+const trimmed = (text: string, start: number, end: number): readonly Range[] => {
+  const part = text.slice(start, end)
+  const from = start + part.length - part.trimStart().length
+  const to = start + part.trimEnd().length
+  return from < to ? [{ start: from, end: to }] : []
+}

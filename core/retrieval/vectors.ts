@@ -1,0 +1,51 @@
+/** Unit vectors in a byte a dimension, one behind the other: a quarter of the memory, and no rank is lost that was clear. */
+export interface Vectors {
+  readonly size: number
+  readonly values: Int8Array
+  /** What a row's values are multiplied with; 0 where there is no vector. */
+  readonly scales: Float32Array
+}
+
+/** Null when none is there, or they are not of one size. */
+export const vectorsOf = (all: readonly (Float32Array | null)[]): Vectors | null => {
+  const size = all.find((vector) => vector !== null)?.length ?? 0
+  if (size === 0 || all.some((vector) => vector !== null && vector.length !== size)) return null
+  const values = new Int8Array(all.length * size)
+  const scales = new Float32Array(all.length)
+  for (const [row, vector] of all.entries()) {
+    if (vector !== null) scales[row] = pack(vector, values, row * size)
+  }
+  return { size, values, scales }
+}
+
+/** The cosine of each row to the query into `out` from `from` on; 0 where there is no vector. */
+export const cosines = ({ size, values, scales }: Vectors, query: Float32Array, out: Float32Array, from: number): void => {
+  const packed = new Int8Array(size)
+  const scale = pack(query, packed, 0)
+  const sought = Int32Array.from(packed)
+  const even = size - (size % 4)
+  for (let row = 0, at = 0; row < scales.length; row++, at += size) {
+    let sum = 0
+    for (let place = 0; place < even; place += 4) {
+      const one = Math.imul(values[at + place]!, sought[place]!) + Math.imul(values[at + place + 1]!, sought[place + 1]!)
+      const two = Math.imul(values[at + place + 2]!, sought[place + 2]!) + Math.imul(values[at + place + 3]!, sought[place + 3]!)
+      sum = (sum + one + two) | 0
+    }
+    for (let place = even; place < size; place++) sum = (sum + Math.imul(values[at + place]!, sought[place]!)) | 0
+    out[from + row] = sum * scale * scales[row]!
+  }
+}
+
+/** Writes a vector as bytes and gives what they are multiplied with to be of length 1; 0 for what has no direction. */
+const pack = (vector: Float32Array, into: Int8Array, from: number): number => {
+  let most = 0
+  for (const value of vector) most = Math.max(most, Math.abs(value))
+  if (!(most > 0 && most < Infinity)) return 0
+  let squares = 0
+  for (let at = 0; at < vector.length; at++) {
+    const value = Math.round((vector[at]! / most) * 127)
+    into[from + at] = value
+    squares += value * value
+  }
+  return 1 / Math.sqrt(squares)
+}

@@ -1,0 +1,30 @@
+import * as v from 'valibot'
+import { enginePath } from '../../core/extract/jobs/flite.ts'
+import { packingOf } from '../../core/extract/sound-formats.ts'
+import { utter, voices } from '../../core/extract/speech.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+
+export default plugin({
+  port: Upstream,
+  name: 'flite',
+  settings: v.strictObject({
+    /** For a caller who names none. */
+    voice: v.optional(v.picklist(voices), voices[0]),
+  }),
+  create: (_, { voice: usual }, name): Upstream => ({
+    name,
+
+    async models(signal) {
+      signal.throwIfAborted()
+      await enginePath()
+      const description = `English speech in this process; its voices are ${voices.join(', ')}`
+      return [{ id: 'flite', type: 'AUDIO_SPEECH', description, modalities: ['text'] }]
+    },
+
+    async speak({ text, voice = usual, format = 'wav', speed }, signal) {
+      const pack = packingOf(format)
+      return pack(await utter({ text, voice, speed }, signal), signal)
+    },
+  }),
+})

@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import type { Supplied } from '../../core/container.ts'
+import { UpstreamFailed } from '../../core/errors.ts'
+import { passagesOf, sentencesOf } from '../../core/extract/sentences.ts'
+import { packingOf, soundFormats } from '../../core/extract/sound-formats.ts'
+import { mostCharacters, utter } from '../../core/extract/speech.ts'
+import { joined, soundOf } from '../../core/extract/wav.ts'
+import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { plugin } from '../../core/plugin.ts'
+import type { Media } from '../../core/ports/upstream.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(mostCharacters)) })
+
+const settings = v.strictObject({
+  /** The speech model; the first one when absent, and a voice of this package where there is none. */
+  model: v.optional(v.string()),
+  voice: v.optional(v.string()),
+  format: v.optional(v.picklist(soundFormats), 'wav'),
+})
+
+/** Characters that a speech model takes at once. */
+const most = 4_000
+
+export default plugin({
+  port: Tool,
+  name: 'audioGenerateFromText',
+  needs: workNeeds,
+  settings,
+  create: (supplied, wish): Tool<typeof params> => ({
+    name: 'audioGenerateFromText',
+    description: 'Speaks a text of at most 20,000 characters; the result is an audio file.',
+    kind: 'makes-file',
+    params,
+    async run({ text }, signal) {
+      signal.throwIfAborted()
+      const { mime, bytes } = (await hasModel(supplied, wish, signal))
+        ? await byModel(supplied, wish, text, signal)
+        : await packingOf(wish.format)(await utter({ text, voice: wish.voice }, signal), signal)
+      return { name: `speech.${endings[mime.split(';')[0]!] ?? wish.format}`, mime, bytes }
+    },
+  }),
+})
+
+type Wish = v.InferOutput<typeof settings>
+
+const endings: Readonly<Record<string, string>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'opus',
+  'audio/aac': 'aac',
+  'audio/flac': 'flac',
+}
+
+const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: Wish, signal: AbortSignal) =>
+  model !== undefined || (await catalog.list(signal)).some(({ does }) => does.has('speak'))
+
+const byModel = async (
+  supplied: Supplied<typeof workNeeds>,
+  { model, voice, format }: Wish,
+  whole: string,
+  signal: AbortSignal,
+): Promise<Media> => {
+  const speak = (text: string, format: string) =>
+    employ(
+      supplied,
+      { ability: 'speak', model },
+      ({ upstream, model }, signal) =>
+        upstream.speak!({ model, text, format, ...(voice !== undefined && { voice }) }, signal),
+      signal,
+    )
+  if (whole.length <= most) return speak(whole, format)
+  // Of all formats this is the one whose pieces can be joined.
+  const pack = packingOf(format)
+  const sounds = []
+  for (const sentences of passagesOf(sentencesOf(whole, most), most)) {
+    const sound = soundOf((await speak(sentences.join(' '), 'wav')).bytes)
+    if (sound === null) throw new UpstreamFailed('The speech came in another format')
+    sounds.push(sound)
+  }
+  const speech = joined(sounds)
+  if (speech === null) throw new UpstreamFailed('The speech came in several formats')
+  return pack(speech, signal)
+}

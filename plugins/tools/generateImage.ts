@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { UpstreamFailed } from '../../core/errors.ts'
+import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({ prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(4_000)) })
+
+export default plugin({
+  port: Tool,
+  name: 'generateImage',
+  needs: workNeeds,
+  settings: v.strictObject({
+    /** The image model; the first one when absent. */
+    model: v.optional(v.string()),
+    /** Width and height as the model takes them, such as `1024x1024`. */
+    size: v.optional(v.string()),
+  }),
+  create: (supplied, { model, size }): Tool<typeof params> => ({
+    name: 'generateImage',
+    description: 'Draws an image from a description of at most 4,000 characters; the result is an image file.',
+    kind: 'makes-file',
+    params,
+    async run({ prompt }, signal) {
+      signal.throwIfAborted()
+      const { mime, bytes } = await employ(
+        supplied,
+        { ability: 'draw', model },
+        async ({ upstream, model }, signal) => {
+          const [image] = await upstream.draw!({ model, prompt, ...(size !== undefined && { size }) }, signal)
+          if (!image || image.bytes.length === 0) throw new UpstreamFailed('No image came back', { again: true })
+          return image
+        },
+        signal,
+      )
+      return { name: `image.${endings[mime] ?? 'png'}`, mime, bytes }
+    },
+  }),
+})
+
+const endings: Readonly<Record<string, string>> = { 'image/jpeg': 'jpg', 'image/webp': 'webp', 'image/gif': 'gif' }

@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { loadPage, readPage } from '../../core/extract/page.ts'
+import { makeRenderer } from '../../core/extract/render.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Fetch } from '../../core/ports/host.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({ url: v.pipe(v.string(), v.maxLength(2048)), renderJs: v.optional(v.boolean()) })
+
+export default plugin({
+  port: Tool,
+  name: 'webPageScraperTool',
+  settings: v.strictObject({
+    /** Path of the browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`. */
+    chromium: v.optional(v.pipe(v.string(), v.minLength(1))),
+  }),
+  needs: { fetch: Fetch },
+  create: ({ fetch }, { chromium }): Tool<typeof params> & { dispose(): Promise<void> } => {
+    const { render, dispose } = makeRenderer(chromium, 'tools.webPageScraperTool.chromium')
+    return {
+      name: 'webPageScraperTool',
+      shortName: 'Web page',
+      description: 'Main text, title and links of a web page; with renderJs, after its scripts ran in a browser.',
+      kind: 'simple',
+      params,
+      async run({ url, renderJs = false }, signal) {
+        signal.throwIfAborted()
+        const loaded = await loadPage(fetch.outside, url, signal)
+        const rendered = renderJs && loaded.html
+        const page = rendered ? await render(loaded, fetch.outside, signal) : loaded
+        return { url: page.url, ...(await readPage(page, signal)), rendered }
+      },
+      dispose,
+    }
+  },
+})

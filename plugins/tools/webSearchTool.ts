@@ -1,0 +1,187 @@
+import * as v from 'valibot'
+import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { BadRequest, Unconfigured, UpstreamFailed } from '../../core/errors.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({
+  query: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+  country: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}$/i, 'a country code of two letters'))),
+  searchLang: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2,3}(-[a-z]{2,4})?$/i, 'a language code'))),
+})
+type Params = v.InferOutput<typeof params>
+type Fields = Readonly<Record<string, unknown>>
+
+interface Result {
+  readonly title: string
+  readonly url: string
+  readonly snippet: string
+  readonly age?: string
+}
+
+interface Asked {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** How one search engine is asked, and where its answer has the results. */
+interface Engine {
+  ask(params: Params, count: number): Asked
+  /** Each with the names of Result, as the engine wrote it. */
+  read(answer: Fields): { readonly found: readonly Fields[]; readonly more: boolean }
+}
+
+const most = 20
+/** Ms for the head of the answer, and for all of it. */
+const patience = 10_000
+const whole = 15_000
+
+export default plugin({
+  port: Tool,
+  name: 'webSearchTool',
+  settings: v.strictObject({
+    /** Without one, the tool says that it is not set up. */
+    provider: v.optional(v.picklist(['brave', 'searxng'])),
+    /** Of Brave's search API. */
+    apiKey: v.optional(v.pipe(v.string(), v.minLength(1))),
+    /** SearXNG needs it, and `json` among its `search.formats`. */
+    baseUrl: v.optional(BaseUrl),
+    /** Results in an answer. */
+    count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most)), 10),
+  }),
+  needs: { fetch: Fetch, clock: Clock },
+  create: ({ fetch, clock }, { provider, apiKey, baseUrl, count }): Tool<typeof params> => ({
+    name: 'webSearchTool',
+    shortName: 'Web search',
+    description: 'Searches the web: titles, addresses and short excerpts of the pages that were found.',
+    kind: 'simple',
+    params,
+    async run(params, signal) {
+      signal.throwIfAborted()
+      if (provider === undefined) throw missing('provider', 'Expected brave or searxng')
+      const engine = provider === 'brave' ? brave(apiKey, baseUrl) : searxng(baseUrl)
+      const { url, headers } = engine.ask(params, count)
+      const answer = await fetch.upstream(url, {
+        method: 'GET',
+        headers: { accept: 'application/json', ...headers },
+        signal,
+        patience,
+      })
+      const late = clock.alarm(whole, () => answer.discard())
+      try {
+        const { found, more } = engine.read(await readObject(await accepted(answer, clock)))
+        const results = found.map(tidy).filter((result) => result !== null)
+        return { results: results.slice(0, count), provider, truncated: more || results.length > count }
+      } catch (fault) {
+        throw fault instanceof BadRequest ? refused(fault) : fault
+      } finally {
+        late.off()
+      }
+    },
+  }),
+})
+
+const missing = (setting: string, expected: string): Unconfigured =>
+  new Unconfigured({ validator: { [`tools.webSearchTool.${setting}`]: expected } })
+
+/** A key that Brave does not know is a 422 as well, and an address that is not there a 404: both are the operator's. */
+const refused = (cause: BadRequest): BadRequest | UpstreamFailed => {
+  const told = cause.cause instanceof Error ? cause.cause.message : ''
+  if (!/\bVALIDATION\b|invalid value/i.test(told) || /subscription.token/i.test(told)) {
+    return new UpstreamFailed('The search engine failed', { cause })
+  }
+  const validator = {
+    query: 'Expected at most 400 characters and 50 words',
+    country: 'Expected a country that the search engine knows',
+    searchLang: 'Expected a language that the search engine knows',
+  }
+  return new BadRequest('The search engine refused the search', { validator, cause })
+}
+
+const brave = (apiKey: string | undefined, baseUrl = 'https://api.search.brave.com/res/v1'): Engine => {
+  if (apiKey === undefined) throw missing('apiKey', 'Expected a key of the Brave Search API')
+  return {
+    ask({ query, country, searchLang }, count) {
+      const asked = new URLSearchParams({ q: query, count: String(count) })
+      if (country) asked.set('country', country.toUpperCase())
+      if (searchLang) asked.set('search_lang', braveLanguage(searchLang.toLowerCase()))
+      return { url: `${baseUrl}/web/search?${asked}`, headers: { 'x-subscription-token': apiKey } }
+    },
+    read({ query, web }) {
+      if (query === undefined && web === undefined) throw garbled('The answer is not one of the web search')
+      const found = listed((web as Fields | undefined)?.['results'])
+      return {
+        found: found.map((it) => ({ ...it, snippet: it['description'], age: it['page_age'] ?? it['age'] })),
+        more: (query as Fields | undefined)?.['more_results_available'] === true,
+      }
+    },
+  }
+}
+
+/** Brave knows a few languages by their region or script alone, and Japanese by its country. */
+const apart = new Set(['en-gb', 'pt-br', 'pt-pt', 'zh-hans', 'zh-hant'])
+const renamed: Readonly<Record<string, string>> = {
+  ja: 'jp',
+  no: 'nb',
+  pt: 'pt-br',
+  zh: 'zh-hans',
+  'zh-tw': 'zh-hant',
+  'zh-hk': 'zh-hant',
+}
+const braveLanguage = (code: string): string => {
+  if (apart.has(code)) return code
+  const [language = code] = code.split('-')
+  return renamed[code] ?? renamed[language] ?? language
+}
+
+const searxng = (baseUrl: string | undefined): Engine => {
+  if (baseUrl === undefined) throw missing('baseUrl', 'Expected the address of a SearXNG')
+  return {
+    ask({ query, country, searchLang }) {
+      const asked = new URLSearchParams({ q: query, format: 'json' })
+      const [language = '', region = country] = searchLang?.split('-') ?? []
+      const place = region?.length === 2 ? `-${region.toUpperCase()}` : ''
+      if (language) asked.set('language', language.toLowerCase() + place)
+      return { url: `${baseUrl}/search?${asked}`, headers: {} }
+    },
+    read({ results }) {
+      if (!Array.isArray(results)) throw garbled('The answer has no results')
+      return {
+        found: listed(results).map((it) => ({ ...it, snippet: it['content'], age: it['publishedDate'] })),
+        more: false,
+      }
+    },
+  }
+}
+
+const listed = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.filter((it) => typeof it === 'object' && it !== null) : []
+
+/** Null for what leads nowhere on the web. */
+const tidy = ({ title, url, snippet, age }: Fields): Result | null => {
+  if (typeof url !== 'string' || url.length > 2048 || !/^https?:/i.test(url) || !URL.canParse(url)) return null
+  return {
+    title: plain(title, 300),
+    url: new URL(url).href,
+    snippet: plain(snippet, 1000),
+    ...(typeof age === 'string' && { age: plain(age, 50) }),
+  }
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+const plain = (markup: unknown, longest: number): string => {
+  if (typeof markup !== 'string') return ''
+  const text = markup
+    .slice(0, 10_000)
+    .replace(/<\/?[a-z][^<>]*>/gi, '')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,4}));/gi, (whole, decimal, hex, name) => {
+      if (name !== undefined) return entities[name.toLowerCase()] ?? whole
+      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
+    })
+    .replace(/\s+/g, ' ')
+    .trim()
+  return text.length > longest ? `${text.slice(0, longest - 1).trimEnd()}…` : text
+}

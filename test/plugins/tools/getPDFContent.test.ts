@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { constants, deflateSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { Unreadable } from '../../../core/errors.ts'
+import { readPdf } from '../../../core/extract/pdf.ts'
+import { use } from '../../../core/plugin.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import getPDFContent from '../../../plugins/tools/getPDFContent.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const skip = spawnSync('pdftoppm', ['-v']).status === 0 ? false : 'no poppler here'
+
+const made = () => fitted(use(getPDFContent)).supply({ tools: Tool }).tools[0]!
+const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/pdf/${name}.pdf`))
+const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some.pdf', mime: 'application/pdf', bytes })
+const soon = () => AbortSignal.timeout(60_000)
+const params = { fileId: 'file_1' }
+const run = async (name: string): Promise<any> => {
+  const it = made()
+  if (it.kind !== 'reads-file') throw new Error('It reads no file')
+  return it.run(params, soon(), opened(await bytesOf(name)))
+}
+const withoutPrograms = (t: Test) => {
+  const path = process.env['PATH']
+  process.env['PATH'] = '/nowhere'
+  t.teardown(() => (process.env['PATH'] = path))
+}
+
+const report = [
+  'Harbour report',
+  'In the spring the harbour of Lübeck handled 4,218 containers, twelve per cent',
+  'more than the year before.',
+  'Ships and crews',
+  'Größere Schiffe fahren über Föhr; für die Mannschaft gab es süße Äpfel, Öl und',
+  'Brot.',
+].join('\n')
+const outlook = 'Outlook\nThe second quay opens in September. A naïve plan would cost 3.5 million euros.'
+
+t.test('contract', async (t) => {
+  const good = { params, file: opened(await bytesOf('two-pages-with-headings-and-umlauts')) }
+  const bad = { params, file: opened(Buffer.from('words, not a PDF')) }
+  await conform(t, tool.contract, () => ({ tool: made(), good, bad }))
+})
+
+t.test('reads the text layer, page by page', async (t) => {
+  t.same(await run('two-pages-with-headings-and-umlauts'), {
+    pageCount: 2,
+    title: 'Harbour report',
+    pages: [
+      { number: 1, text: report, source: 'text' },
+      { number: 2, text: outlook, source: 'text' },
+    ],
+    truncated: false,
+  })
+})
+
+t.test('reads a scanned page by OCR', { skip }, async (t) => {
+  const { pages, title, truncated } = await run('text-then-scan')
+  t.same([pages[0], title, truncated], [{ number: 1, text: report, source: 'text' }, null, false])
+  t.match(pages[1], {
+    number: 2,
+    source: 'ocr',
+    text: /^Order 5521\s+Please send forty lanterns and nine coils of rope/,
+  })
+})
+
+t.test('without poppler a scanned page stays empty, and that is said', async (t) => {
+  withoutPrograms(t)
+  const { pages, truncated } = await run('text-then-scan')
+  t.same(pages[1], { number: 2, text: '', source: 'text' })
+  t.same([pages[0].text, truncated], [report, true])
+})
+
+t.test('a password that is needed makes it unreadable, one that is not does not', async (t) => {
+  await t.rejects(run('needs-a-password'), Unreadable)
+  t.equal((await run('encrypted-without-password')).pages[0].text, report)
+})
+
+t.test('scripts and attachments are nothing but a PDF', async (t) => {
+  const { pages, truncated } = await run('with-javascript-and-attachment')
+  t.same([pages, truncated], [[{ number: 1, text: report, source: 'text' }], false])
+})
+
+t.test('ends where it is told to, and says so', async (t) => {
+  const bytes = await bytesOf('two-pages-with-headings-and-umlauts')
+  const short = await readPdf({ bytes }, soon(), { characters: 40 })
+  t.same([short.pages, short.truncated], [[{ number: 1, text: report.slice(0, 40), source: 'text' }], true])
+  const first = await readPdf({ bytes }, soon(), { pages: 1 })
+  t.same([first.pages.length, first.pageCount, first.truncated], [1, 2, true])
+})
+
+/** A page whose content says nothing, at this many bytes. */
+const bomb = (size: number): Buffer => {
+  const once = deflateSync(Buffer.alloc(size, ' '), { level: constants.Z_BEST_SPEED })
+  const content = deflateSync(once)
+  const parts = ['%PDF-1.7\n']
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<<>>>>',
+    `<</Length ${content.length}/Filter[/FlateDecode/FlateDecode]>>stream\n${content.toString('latin1')}\nendstream`,
+  ]
+  const places = objects.map((object, at) => {
+    const place = parts.join('').length
+    parts.push(`${at + 1} 0 obj\n${object}\nendobj\n`)
+    return `${place}`.padStart(10, '0')
+  })
+  const table = places.map((place) => `${place} 00000 n \n`).join('')
+  const end = `xref\n0 5\n0000000000 65535 f \n${table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n${parts.join('').length}\n%%EOF`
+  return Buffer.from([...parts, end].join(''), 'latin1')
+}
+
+t.test('a stream that unpacks to half a gigabyte is not unpacked', async (t) => {
+  const bytes = bomb(512 * 1024 * 1024)
+  t.ok(bytes.length < 20_000, `${bytes.length} bytes`)
+  const before = process.memoryUsage().rss
+  let most = before
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
+  const { pages, truncated } = await readPdf({ bytes }, soon(), { scans: 0 }).finally(() => clearInterval(watch))
+  t.same([pages, truncated], [[{ number: 1, text: '', source: 'text' }], true])
+  const grown = (most - before) / 1024 / 1024
+  t.ok(grown < 300, `${grown.toFixed(0)} MB more`)
+})

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import * as v from 'valibot'
+import { use } from '../../../core/plugin.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import getPowerPointContent from '../../../plugins/tools/getPowerPointContent.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const made = () => fitted(use(getPowerPointContent)).supply({ tools: Tool }).tools[0]!
+const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'orchard', mime: 'application/octet-stream', bytes })
+const deck = file(readFileSync('test/vectors/files/pptx/orchard.pptx'))
+
+t.test('contract', (t) =>
+  conform(t, tool.contract, () => ({
+    tool: made(),
+    good: { params: { fileId: 'file_1', slideNumbers: [1] }, file: deck },
+    bad: { params: { fileId: 'file_1' }, file: file(deck.bytes.subarray(0, 9_000)) },
+  })),
+)
+
+const run = (params: object, given = deck) => {
+  const it = made()
+  if (it.kind !== 'reads-file') throw new Error('is a reader of files')
+  return it.run({ fileId: 'file_1', ...params }, AbortSignal.timeout(20_000), given)
+}
+
+const slides = [
+  {
+    number: 1,
+    title: 'Der Obstgarten',
+    text: '- Bäume pflanzen\n  - im Herbst\n- Bäume schneiden',
+    notes: 'Zuerst die Gäste begrüßen.',
+    hidden: false,
+  },
+  {
+    number: 2,
+    title: 'Erträge',
+    text: 'Sorte | Tonnen\nBoskoop | 12,5\nIn der Gruppe\nEin Pfeil',
+    notes: null,
+    hidden: false,
+  },
+  { number: 3, title: 'Versteckt', text: '', notes: null, hidden: true },
+  { number: 4, title: null, text: 'Ohne Titel, mit Verweis', notes: null, hidden: false },
+]
+
+t.test('gives all slides, or those that are asked for', async (t) => {
+  t.same(await run({}), { slideCount: 4, slides, missing: [], truncated: false }, 'all of them')
+  t.same(
+    await run({ slideNumbers: [9, 2, 2] }),
+    { slideCount: 4, slides: [slides[1]], missing: [9], truncated: false },
+    'one of them, and one that is not there',
+  )
+  const odp = file(readFileSync('test/vectors/files/odp/orchard.odp'))
+  t.same(await run({}, odp), { slideCount: 4, slides, missing: [], truncated: false }, 'odp')
+})
+
+t.test('takes numbers of slides alone', async (t) => {
+  for (const slideNumbers of [[0], [1.5], ['1'], 1])
+    t.notOk(v.safeParse(made().params, { fileId: 'a', slideNumbers }).success, JSON.stringify(slideNumbers))
+})

@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises'
+import { crc32, deflateRawSync } from 'node:zlib'
+import t from 'tap'
+import { Unreadable } from '../../../core/errors.ts'
+import { readSheets } from '../../../core/extract/sheets.ts'
+import { use } from '../../../core/plugin.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import getSpreadsheetContent from '../../../plugins/tools/getSpreadsheetContent.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const made = () => fitted(use(getSpreadsheetContent)).supply({ tools: Tool }).tools[0]!
+const params = { fileId: 'file_1' }
+const soon = () => AbortSignal.timeout(60_000)
+const opened = (bytes: Uint8Array, name = 'some', mime = '') => ({ id: 'file_1', name, mime, bytes })
+const stored = async (path: string) =>
+  opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)), path.slice(path.indexOf('/') + 1))
+const run = async (file: ReturnType<typeof opened>): Promise<any> => {
+  const it = made()
+  if (it.kind !== 'reads-file') throw new Error('It reads no file')
+  return it.run(params, soon(), file)
+}
+const text = (content: string) => opened(Buffer.from(content), 'some.csv', 'text/csv')
+const rowsOf = async (content: string) => (await run(text(content))).sheets[0].rows
+
+t.test('contract', async (t) => {
+  const good = { params, file: await stored('xlsx/orders-two-sheets.xlsx') }
+  const bad = { params, file: opened(Buffer.from('PK\x03\x04 and nothing more'), 'secret.xlsx') }
+  await conform(t, tool.contract, () => ({ tool: made(), good, bad }))
+})
+
+const orders = [
+  ['Bestellungen im Frühjahr'],
+  [],
+  ['Datum', 'Kunde', 'Artikel', 'Menge', 'Preis', 'Summe', 'Anteil', 'Bezahlt', 'Geliefert'],
+  ['2024-02-29', 'Müller & Söhne', '00123', 3, 19.99, 59.97, 0.075, true, '2024-03-31T14:30:15'],
+  ['2024-03-01', 'Ångström AB\nzweite Zeile', '1E5', -12.5, 1000, -12500, 1, false],
+  [null, 'Summe', null, -9.5, '#DIV/0!', 'Müller & Söhne!'],
+]
+const times = [['Beginn', 'Dauer'], ['08:30:00', 'PT36H15M'], [], [null, null, null, 'weit unten']]
+
+for (const format of ['xlsx', 'xls', 'ods'])
+  t.test(`reads both sheets of an ${format}`, async (t) => {
+    t.same(await run(await stored(`${format}/orders-two-sheets.${format}`)), {
+      format,
+      truncated: false,
+      sheets: [
+        { name: 'Bestellungen', rowCount: 6, columnCount: 9, truncated: false, rows: orders },
+        { name: 'Zeiten', rowCount: 100, columnCount: 4, truncated: false, rows: times },
+      ],
+    })
+  })
+
+t.test('reads text in the encodings and with the delimiters that programs write', async (t) => {
+  const written = [
+    ...orders.slice(0, 3),
+    ['02/29/2024', 'Müller & Söhne', '00123', 3, 19.99, 59.97, '7.5%', 'TRUE', '2024-03-31 14:30:15'],
+    ['03/01/2024', 'Ångström AB\nzweite Zeile', '1E5', -12.5, 1000, -12500, '100%', 'FALSE'],
+    [null, 'Summe', null, -9.5, '#DIV/0!', 'Müller & Söhne!'],
+  ]
+  const files = ['csv/commas-windows-1252.csv', 'csv/semicolons-quoted-newline.csv', 'tsv/utf-16.tsv']
+  for (const path of files) {
+    const { format, sheets } = await run(await stored(path))
+    t.same([format, sheets[0].rowCount, sheets[0].rows], [path.slice(0, 3), 6, written], path)
+  }
+  t.same(await rowsOf('\ufeffa|b\n1|2,5\n'), [['a', 'b'], [1, '2,5']], 'a mark, and bars')
+  t.same(await rowsOf('1,5;2,5\n3,5;4,5'), [['1,5', '2,5'], ['3,5', '4,5']], 'decimal commas')
+  t.same(await rowsOf('a,"b\nc,6\n'), [['a', '"b'], ['c', 6]], 'a quote that nobody closes')
+  t.same(await rowsOf('€ ‚x‘,1.10,12345678901234567890'), [['€ ‚x‘', '1.10', '12345678901234567890']], 'no number loses digits')
+  t.same(await rowsOf('one column\nof words'), [['one column'], ['of words']])
+})
+
+t.test('refuses what is no spreadsheet', async (t) => {
+  const odt = zip({ mimetype: 'x', 'META-INF/manifest.xml': '<a/>', 'content.xml': '<office:document-content/>' })
+  const wrong = {
+    empty: Buffer.alloc(0),
+    binary: Buffer.from([1, 2, 3, 0, 5]),
+    'a text document': odt,
+    'a workbook without its sheet': xlsx({ first: null }),
+    'half a workbook': (await stored('xlsx/orders-two-sheets.xlsx')).bytes.subarray(0, 4000),
+    'half an old one': (await stored('xls/orders-two-sheets.xls')).bytes.subarray(0, 600),
+  }
+  for (const [what, bytes] of Object.entries(wrong)) await t.rejects(run(opened(bytes)), Unreadable, what)
+})
+
+t.test('shows the beginning of each sheet when all are too much', async (t) => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => row(at + 1, ['A', 'B'], 7)).join('')
+  const { truncated, sheets } = await run(opened(xlsx({ long: rows, short: row(1, ['A'], 1), other: rows })))
+  t.equal(truncated, true)
+  t.same(
+    sheets.map(({ name, rowCount, truncated, rows }: any) => [name, rowCount, truncated, rows.length]),
+    [
+      ['long', 30_000, true, 5000],
+      ['short', 1, false, 1],
+      ['other', 30_000, true, 5000],
+    ],
+  )
+  const long = await run(text(`${'x'.repeat(500_000)},y\nz,z\n`))
+  t.equal(long.sheets[0].rows.length, 1)
+  t.match(long.sheets[0].rows[0], [/^x{400000}… 100000 more characters$/])
+  t.same([long.truncated, long.sheets[0].rowCount], [true, 2])
+  const indexed = await readSheets(text('1,22,333\n'.repeat(70_000)), soon())
+  t.equal(indexed.sheets[0]!.rows.flat().length, 200_000, 'as much as is indexed')
+})
+
+t.test('a sheet that claims millions of rows is as large as its cells', async (t) => {
+  const sparse = `${row(1, ['A'], 1)}${row(1_048_576, ['XFD'], 2)}`
+  const { sheets } = await run(opened(xlsx({ sparse }, 'A1:XFD1048576')))
+  t.same([sheets[0].rowCount, sheets[0].columnCount, sheets[0].truncated], [1_048_576, 16_384, false])
+  t.same([sheets[0].rows[0], sheets[0].rows[1], sheets[0].rows[2].length], [[1], [], 16_384])
+})
+
+t.test('bombs are refused soon and without much memory', async (t) => {
+  const cell = row(1, ['A'], 1)
+  const rows = cell.repeat(Math.ceil(300_000_000 / cell.length))
+  const bomb = xlsx({ bomb: rows })
+  t.ok(bomb.length < 1_000_000, `${bomb.length} bytes`)
+  const lying = Buffer.from(bomb)
+  for (let at = lying.indexOf('PK\x01\x02'); at >= 0; at = lying.indexOf('PK\x01\x02', at + 4))
+    if (lying.readUInt32LE(at + 24) > 1_000_000) lying.writeUInt32LE(1000, at + 24)
+  const repeated = ods('table:number-rows-repeated="1048576"', 'table:number-columns-repeated="16384"')
+  for (const [what, bytes] of Object.entries({ bomb, lying, repeated })) {
+    const before = process.memoryUsage().rss
+    const start = performance.now()
+    let most = before
+    const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
+    await t.rejects(run(opened(bytes)), Unreadable, what).finally(() => clearInterval(watch))
+    const [ms, grown] = [performance.now() - start, (most - before) / 1_000_000]
+    t.ok(ms < (what === 'repeated' ? 20_000 : 2000), `${what}: ${ms.toFixed(0)} ms`)
+    t.ok(grown < (what === 'repeated' ? 1000 : 100), `${what}: ${grown.toFixed(0)} MB more`)
+  }
+})
+
+const row = (at: number, columns: readonly string[], value: number): string =>
+  `<row r="${at}">${columns.map((column) => `<c r="${column}${at}"><v>${value}</v></c>`).join('')}</row>`
+
+/** A workbook with these rows as its sheets. */
+const xlsx = (sheets: Readonly<Record<string, string | null>>, dimension = 'A1'): Buffer => {
+  const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+  const links = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const entries = Object.entries(sheets)
+  const parts = entries.flatMap(([, rows], at) =>
+    rows === null
+      ? []
+      : [[`xl/worksheets/sheet${at + 1}.xml`, `<worksheet xmlns="${main}"><dimension ref="${dimension}"/><sheetData>${rows}</sheetData></worksheet>`]],
+  )
+  return zip({
+    '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${links}"><sheets>${entries.map(([name], at) => `<sheet name="${name}" sheetId="${at + 1}" r:id="r${at + 1}"/>`).join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${entries.map((_, at) => `<Relationship Id="r${at + 1}" Type="${links}/worksheet" Target="worksheets/sheet${at + 1}.xml"/>`).join('')}</Relationships>`,
+    ...Object.fromEntries(parts),
+  })
+}
+
+const ods = (rows: string, columns: string): Buffer =>
+  zip({
+    'META-INF/manifest.xml': '<manifest/>',
+    'styles.xml': '<office:document-styles/>',
+    'content.xml': `<office:document-content><office:body><office:spreadsheet><table:table table:name="a"><table:table-row ${rows}><table:table-cell ${columns} office:value-type="float" office:value="1"><text:p>1</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`,
+  })
+
+const zip = (files: Readonly<Record<string, string>>): Buffer => {
+  const locals: Buffer[] = []
+  const entries: Buffer[] = []
+  let offset = 0
+  for (const [name, content] of Object.entries(files)) {
+    const packed = deflateRawSync(content)
+    const facts = Buffer.alloc(26)
+    facts.writeUInt16LE(20, 0)
+    facts.writeUInt16LE(8, 4)
+    facts.writeUInt32LE(crc32(content), 10)
+    facts.writeUInt32LE(packed.length, 14)
+    facts.writeUInt32LE(Buffer.byteLength(content), 18)
+    facts.writeUInt16LE(Buffer.byteLength(name), 22)
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), facts, Buffer.from(name), packed])
+    const place = Buffer.alloc(14)
+    place.writeUInt32LE(offset, 10)
+    entries.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), facts, place, Buffer.from(name)]))
+    locals.push(local)
+    offset += local.length
+  }
+  const directory = Buffer.concat(entries)
+  const end = Buffer.alloc(18)
+  end.writeUInt16LE(entries.length, 4)
+  end.writeUInt16LE(entries.length, 6)
+  end.writeUInt32LE(directory.length, 8)
+  end.writeUInt32LE(offset, 12)
+  return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06'), end])
+}
