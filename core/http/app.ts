@@ -123,8 +123,8 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
         const caller = await admit(ctx.req, route.access)
         if (caller !== null) {
           visit.key = caller.key
-          Object.assign(visit.headers, await count(caller))
-          held.push(...(await crowd(caller)))
+          await count(caller, visit.headers)
+          await crowd(caller, held)
           if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
         }
         const input = await inputOf(ctx, route.body, settings)
