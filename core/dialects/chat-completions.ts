@@ -54,8 +54,9 @@ export const printChunk = (chunk: Chunk, model: string): string => JSON.stringif
 
 export const endMark = '[DONE]'
 
-export const printCompletion = (completion: Completion, model: string): string =>
-  JSON.stringify({ ...completion, model })
+/** As it came, where nothing has to be changed. */
+export const printCompletion = (completion: Completion, model: string, text?: string): string =>
+  text !== undefined && completion.model === model ? text : JSON.stringify({ ...completion, model })
 
 export const wireUsage = ({ input, output, reasoning, cached, estimated }: Usage): WireUsage => ({
   prompt_tokens: input,

@@ -94,30 +94,28 @@ export const inference = plugin({
 
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { body, total = timeouts.total } = task
-      const notes: string[] = []
-      const {
-        answer: completion,
-        candidate,
-        controller,
-      } = await settle<Completion>(
-        {
-          order: order({ ...task, ability: 'chat' }),
-          total,
-          each: total,
-          async ask({ upstream, model }, signal) {
-            const answer = await upstream.chat!({ model, body, stream: false }, signal)
-            return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
-          },
+      const plan: Plan<Whole> = {
+        order: order({ ...task, ability: 'chat' }),
+        total,
+        each: total,
+        async ask({ upstream, model }, signal) {
+          const answer = await upstream.chat!({ model, body, stream: false }, signal)
+          return answer.kind === 'completion' ? answer : { kind: 'completion', completion: await fold(answer.chunks) }
         },
-        signal,
-      )
+      }
+      const { answer, candidate, controller } = await settle(plan, signal)
       giveBack(controller)
-      const usage = completion.usage ?? null
-      const answer = { kind: 'completion', completion } as const
-      return { answer, backend: candidate.provider, usage, size: sizeOf(completion), notes }
+      const { completion } = answer
+      return {
+        answer,
+        backend: candidate.provider,
+        usage: completion.usage ?? null,
+        size: sizeOf(completion),
+        notes: [],
+      }
     }
 
-    const stream = (task: ChatTask, signal: AbortSignal): Served<Chunks> => {
+    const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, total = timeouts.total } = task
       const candidates = order({ ...task, ability: 'chat' })
       const given = rescuable(entry, body)
@@ -166,7 +164,7 @@ export const inference = plugin({
         giveBack(controller)
         return { answer, backend: candidate.provider }
       },
-      chat: (async (task: ChatTask, signal: AbortSignal) =>
+      chat: ((task: ChatTask, signal: AbortSignal) =>
         task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],
     }
   },

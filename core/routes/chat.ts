@@ -46,7 +46,8 @@ const complete = route({
       }
       const it = await inference.chat({ ...task, stream }, signal)
       void reservation.settle(usageIn(it), it.backend)
-      return text(printCompletion(it.answer.completion, entry.name), undefined, 200, reservation.headers)
+      const { completion, text: sent } = it.answer
+      return text(printCompletion(completion, entry.name, sent), undefined, 200, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
