@@ -109,20 +109,15 @@ const plainModel = ({ id }: Fields): Model | null => (typeof id === 'string' ? {
 
 const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
   const { model, stream, prefix, body } = call
-  const { messages } = body
-  const asked = {
-    ...body,
-    ...it.chatFields?.(call),
-    model,
-    messages,
-    // What is undefined is not printed.
-    stream: stream || undefined,
-    stream_options: stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined,
-  }
+  // New fields stand in front, and what is undefined is not printed: to add to a copy, or to leave out of one, is slow.
+  const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
+  Object.assign(asked, it.chatFields?.(call))
+  asked['stream'] = stream || undefined
+  asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
   if (prefix === undefined) return asked
   if (!it.continuation)
     throw new UpstreamFailed(undefined, { again: true, cause: new Error('It cannot go on from a prefix') })
-  return { ...asked, ...it.continuation, messages: [...messages, { role: 'assistant', content: prefix }] }
+  return { ...asked, ...it.continuation, messages: [...body.messages, { role: 'assistant', content: prefix }] }
 }
 
 const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly (readonly [string, string])[] => {

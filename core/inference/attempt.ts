@@ -9,7 +9,7 @@ import type { Ability, Candidate, Entry } from './entry.ts'
 import { flow, leave, open, type Live, type Opened } from './flow.ts'
 import { fold, unfold } from './fold.ts'
 import { hedges } from './hedges.ts'
-import { pick, type Choice } from './pick.ts'
+import { pick } from './pick.ts'
 import { remaining, rescuable } from './rescue.ts'
 import { seek, type Found, type Plan, type Search } from './seek.ts'
 
@@ -76,7 +76,8 @@ export const inference = plugin({
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
     }
 
-    const order = (choice: Choice): readonly Candidate[] => pick(choice, weighing)
+    const order = ({ entry, provider, affinity }: Wish, ability: Ability): readonly Candidate[] =>
+      pick({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
     const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
       signal.throwIfAborted()
@@ -95,7 +96,7 @@ export const inference = plugin({
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { body, total = timeouts.total } = task
       const plan: Plan<Whole> = {
-        order: order({ ...task, ability: 'chat' }),
+        order: order(task, 'chat'),
         total,
         each: total,
         async ask({ upstream, model }, signal) {
@@ -117,7 +118,7 @@ export const inference = plugin({
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, total = timeouts.total } = task
-      const candidates = order({ ...task, ability: 'chat' })
+      const candidates = order(task, 'chat')
       const given = rescuable(entry, body)
       const live: Live = { backend: null, usage: null, size: 0, notes: [] }
 
@@ -155,7 +156,7 @@ export const inference = plugin({
       async run(task, ask, signal) {
         const { total = timeouts.total } = task
         const plan = {
-          order: order(task),
+          order: order(task, task.ability),
           total,
           each: total,
           ask: async (...it: Parameters<typeof ask>) => ask(...it),
