@@ -46,7 +46,7 @@ export const chat = async (): Promise<readonly string[]> => {
     const lines: string[] = []
     const whole = await compare(subjects, load(false, 1500, 8), 4)
     lines.push(...table('whole answers', whole))
-    const streams = await compare(subjects, load(true, 120, 20), 3)
+    const streams = await compare(subjects, load(true, 240, 20), 3)
     lines.push(...table('streams of 100 events', streams))
     const slow = await compare(
       { bare: subjects['bare']!, sealgate: subjects['sealgate']!, ...(rival && { portkey: rival.subject }) },
