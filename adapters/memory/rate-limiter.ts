@@ -1,8 +1,9 @@
 import { plugin } from '../../core/plugin.ts'
 import { Clock } from '../../core/ports/host.ts'
 import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
+import { join, leave, row, type Row, type Standing } from '../../core/row.ts'
 
-interface Lease {
+interface Lease extends Standing<Lease> {
   over: number
 }
 
@@ -26,8 +27,12 @@ const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
   }
 }
 
-const lapse = (leases: Set<Lease>, now: number) => {
-  for (const lease of leases) if (lease.over <= now) leases.delete(lease)
+const lapse = (leases: Row<Lease>, now: number) => {
+  for (let lease = leases.first; lease !== null;) {
+    const { behind, over } = lease
+    if (over <= now) leave(leases, lease)
+    lease = behind
+  }
 }
 
 /** Exact within this process, which it does not outlive. */
@@ -36,11 +41,11 @@ export default plugin({
   name: 'memory',
   needs: { clock: Clock },
   create: ({ clock }): RateLimiter => {
-    const places = new Map<string, Set<Lease>>()
+    const places = new Map<string, Row<Lease>>()
     const buckets = new Map<string, Bucket>()
     const tidyPlaces = tidy(places, (leases) => {
       lapse(leases, clock.now())
-      return leases.size === 0
+      return leases.length === 0
     })
     const tidyBuckets = tidy(buckets, (bucket) => bucket.whole <= clock.now())
 
@@ -58,28 +63,27 @@ export default plugin({
 
     return {
       async take(name, most, ttl) {
+        const now = clock.now()
         let leases = places.get(name)
-        if (leases && leases.size >= most) {
-          lapse(leases, clock.now())
-          if (leases.size >= most) return null
-        } else if (most < 1) return null
-        if (!leases) {
+        if (leases === undefined) {
           tidyPlaces()
-          places.set(name, (leases = new Set()))
+          places.set(name, (leases = row()))
         }
+        if (leases.length >= most) lapse(leases, now)
+        if (leases.length >= most) return null
         const held = leases
-        const lease = { over: clock.now() + ttl }
-        held.add(lease)
+        const lease: Lease = { over: now + ttl, before: null, behind: null }
+        join(held, lease)
         return {
           async renew() {
             const now = clock.now()
-            if (!held.has(lease) || lease.over <= now) return false
+            if (lease.over <= now) return false
             lease.over = now + ttl
             return true
           },
           async release() {
-            held.delete(lease)
-            if (held.size === 0 && places.get(name) === held) places.delete(name)
+            lease.over = 0
+            leave(held, lease)
           },
         }
       },

@@ -38,7 +38,7 @@ const end = { done: true, value: undefined } as const
 /** One call: what undici tells on one side, an Answer on the other. Its own `request` builds a stream for each and costs more. */
 class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array, undefined> {
   readonly #signal: AbortSignal
-  readonly #head: Head
+  #head: Head | null
   #patience: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | null = null
   #status: number | null = null
@@ -70,7 +70,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     if (status < 200) return
     clearTimeout(this.#patience)
     this.#status = status
-    this.#head.resolve({
+    this.#head?.resolve({
       status,
       header(name) {
         const value = headers[name]
@@ -137,8 +137,9 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     this.#chunks = []
     this.#held = 0
     if (this.#over) return
+    const controller = this.#controller
     this.#close({ reason })
-    this.#controller?.abort(reason as Error)
+    controller?.abort(reason as Error)
   }
 
   #close(fault: { readonly reason: unknown } | null): void {
@@ -147,11 +148,13 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     this.#fault = fault
     clearTimeout(this.#patience)
     this.#signal.removeEventListener('abort', this)
-    if (fault) this.#head.reject(fault.reason)
+    const head = this.#head
     const waiting = this.#waiting
-    this.#waiting = null
-    if (fault) waiting?.reject(fault.reason)
-    else waiting?.resolve(end)
+    // Whatever outlives the call and knows this object shall not keep all the rest of it from the next collection.
+    this.#head = this.#waiting = this.#controller = null
+    if (!fault) return waiting?.resolve(end)
+    head?.reject(fault.reason)
+    waiting?.reject(fault.reason)
   }
 }
 

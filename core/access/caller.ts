@@ -33,6 +33,16 @@ export interface Caller {
 /** What a key may do: the configured limits with its own in front. */
 export const limitsOf = (caller: Caller, settings: Settings): Limits => ({ ...settings.limits.key, ...caller.limits })
 
+/** Works something out for each caller once, and again when its key was read anew. */
+export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => T) => {
+  const made = new WeakMap<Caller, T>()
+  return (caller) => {
+    let it = made.get(caller)
+    if (it === undefined) made.set(caller, (it = make(caller)))
+    return it
+  }
+}
+
 /** A model that the key may not use does not exist for it. */
 export const mayUse = (caller: Caller, model: string): boolean =>
   caller.models === null || caller.models.includes(model)

@@ -83,13 +83,15 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
     if (size > most) throw garbled('The answer is over 64 MiB', status)
     parts.push(part)
   }
-  return parts.length === 1 ? Buffer.from(parts[0]!.buffer, parts[0]!.byteOffset, size) : Buffer.concat(parts, size)
+  const [whole] = parts
+  return parts.length === 1 && Buffer.isBuffer(whole) ? whole : Buffer.concat(parts, size)
 }
+
+export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
 
 /** A JSON object. */
 export const readObject = async (answer: Answer): Promise<Record<string, unknown>> => {
-  const text = (await readBytes(answer)).toString('utf8')
-  const value = parseObject(text)
+  const value = parseObject(await readText(answer))
   if (value === null) throw garbled('The answer is not a JSON object', answer.status)
   return value
 }

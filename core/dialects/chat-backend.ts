@@ -1,8 +1,8 @@
 import { UpstreamFailed } from '../errors.ts'
 import type { Answer, Clock, Fetch } from '../ports/host.ts'
 import type { ChatCall, Model, SpeakCall, TranscribeCall, Upstream, WireUsage } from '../ports/upstream.ts'
-import { accepted, garbled, readBytes, readObject } from './backend.ts'
-import { chunksOf, completionOf } from './chat-chunks.ts'
+import { accepted, garbled, readBytes, readObject, readText } from './backend.ts'
+import { chunksOf, wholeOf } from './chat-chunks.ts'
 import { usageOf } from './chat-completions.ts'
 import { form } from './form.ts'
 import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
@@ -71,7 +71,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
         answer.discard()
         throw garbled('The stream is a page', answer.status)
       }
-      return { kind: 'completion', completion: completionOf(await readObject(answer)) }
+      return wholeOf(await readText(answer), answer.status)
     },
 
     async embed({ model, texts, dimensions }, signal) {
@@ -108,16 +108,16 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
 const plainModel = ({ id }: Fields): Model | null => (typeof id === 'string' ? { id, type: 'CHAT' } : null)
 
 const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
-  const { model, stream, prefix } = call
-  const { stream_options, messages, ...body } = call.body
-  const said = { ...body, ...it.chatFields?.(call), model, messages }
-  const asked = stream
-    ? { ...said, stream, stream_options: { ...(stream_options as object), include_usage: true } }
-    : said
+  const { model, stream, prefix, body } = call
+  // New fields stand in front, and what is undefined is not printed: to add to a copy, or to leave out of one, is slow.
+  const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
+  Object.assign(asked, it.chatFields?.(call))
+  asked['stream'] = stream || undefined
+  asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
   if (prefix === undefined) return asked
   if (!it.continuation)
     throw new UpstreamFailed(undefined, { again: true, cause: new Error('It cannot go on from a prefix') })
-  return { ...asked, ...it.continuation, messages: [...messages, { role: 'assistant', content: prefix }] }
+  return { ...asked, ...it.continuation, messages: [...body.messages, { role: 'assistant', content: prefix }] }
 }
 
 const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly (readonly [string, string])[] => {

@@ -1,5 +1,5 @@
 import type { Answer, Clock } from '../ports/host.ts'
-import type { Chunk, Completion } from '../ports/upstream.ts'
+import type { ChatAnswer, Chunk, Completion } from '../ports/upstream.ts'
 import { finish, garbled, parseObject, toldFault } from './backend.ts'
 import { sseUnpacker, type SseEvent } from './sse.ts'
 import { unpack } from './unpack.ts'
@@ -76,16 +76,21 @@ const chunkOf = (event: string | null, data: string): Chunk => {
   return loose as unknown as Chunk
 }
 
-/** A completion as the backend sent it, unless it is none. */
-export const completionOf = (body: Record<string, unknown>): Completion => {
+/** An answer that came whole. Throws UpstreamFailed when it is none. */
+export const wholeOf = (text: string, status: number): Extract<ChatAnswer, { kind: 'completion' }> => {
+  const body = parseObject(text)
+  if (body === null) throw garbled('The answer is not a JSON object', status)
   if (body['error'] != null) throw toldFault(body['error'])
+  let asSent = body['choices'] != null
   const loose = checked(body)
   for (const choice of loose.choices) {
     if (choice.message == null) throw garbled('A choice without a message')
+    if (choice.finish_reason === undefined || choice.message['reasoning'] !== undefined) asSent = false
     choice.message = thoughts(choice.message)
     choice.finish_reason ??= null
   }
-  return loose as unknown as Completion
+  const completion = loose as unknown as Completion
+  return asSent ? { kind: 'completion', completion, text } : { kind: 'completion', completion }
 }
 
 const checked = (body: Record<string, unknown>): Loose => {

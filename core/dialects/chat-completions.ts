@@ -45,8 +45,8 @@ export const asksUsage = (body: ChatBody): boolean => {
 export const withoutUsage = (chunk: Chunk): Chunk | null => {
   if (chunk.usage === undefined) return chunk
   if (chunk.usage !== null && chunk.choices.length === 0) return null
-  const { usage: _, ...rest } = chunk
-  return rest as Chunk
+  // Not printed, and a copy without the field costs ten times as much.
+  return { ...chunk, usage: undefined as never }
 }
 
 /** The data of one event, under the name that the caller knows the model by. */
@@ -54,8 +54,9 @@ export const printChunk = (chunk: Chunk, model: string): string => JSON.stringif
 
 export const endMark = '[DONE]'
 
-export const printCompletion = (completion: Completion, model: string): string =>
-  JSON.stringify({ ...completion, model })
+/** As it came, where nothing has to be changed. */
+export const printCompletion = (completion: Completion, model: string, text?: string): string =>
+  text !== undefined && completion.model === model ? text : JSON.stringify({ ...completion, model })
 
 export const wireUsage = ({ input, output, reasoning, cached, estimated }: Usage): WireUsage => ({
   prompt_tokens: input,

@@ -130,17 +130,21 @@ const parsed = (text: string): unknown => {
 /** `JSON.parse` with the faults and the depth of `readOrdered`; of equal keys the last one counts. */
 export const readPlain = (text: string): unknown => {
   const value = parsed(text)
-  let level = [value].filter(holds)
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth === deepest) throw tooDeep()
-    const inner: object[] = []
-    for (const it of level) {
-      if (Array.isArray(it)) for (const one of it) holds(one) && inner.push(one)
-      else for (const name in it) holds(it[name as keyof typeof it]) && inner.push(it[name as keyof typeof it])
-    }
-    level = inner
-  }
+  if (holds(value)) measure(value, deepest)
   return value
+}
+
+/** Throws when something in it is nested more than `left` deep, and goes no deeper itself. */
+const measure = (value: object, left: number): void => {
+  if (left === 0) throw tooDeep()
+  if (Array.isArray(value)) {
+    for (const it of value) if (holds(it)) measure(it, left - 1)
+  } else {
+    for (const name in value) {
+      const it: unknown = value[name as keyof typeof value]
+      if (holds(it)) measure(it, left - 1)
+    }
+  }
 }
 
 const holds = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -49,21 +49,20 @@ export const unpack = <T>(
     return closed || queue.length > 0
   }
 
-  const ready = (): Promise<IteratorResult<T, undefined>> => {
-    if (at < queue.length) return Promise.resolve({ done: false, value: queue[at++]! })
-    if (fault === null) return Promise.resolve(end)
+  const give = (resolve: (result: IteratorResult<T, undefined>) => void, reject: (reason: unknown) => void): void => {
+    if (at < queue.length) return resolve({ done: false, value: queue[at++]! })
+    if (fault === null) return resolve(end)
     const { reason } = fault
     fault = null
-    return Promise.reject(reason)
+    reject(reason)
   }
 
-  const pull = (
-    resolve: (result: IteratorResult<T, undefined> | Promise<IteratorResult<T, undefined>>) => void,
-    reject: (reason: unknown) => void,
-  ) => {
-    reads!.next().then(
+  const pull = (resolve: (result: IteratorResult<T, undefined>) => void, reject: (reason: unknown) => void): void => {
+    if (closed || at < queue.length) return give(resolve, reject)
+    reads ??= source[Symbol.asyncIterator]()
+    reads.next().then(
       (result) => {
-        if (settle(result)) resolve(ready())
+        if (settle(result)) give(resolve, reject)
         else pull(resolve, reject)
       },
       (reason) => {
@@ -75,11 +74,7 @@ export const unpack = <T>(
   }
 
   return {
-    next() {
-      if (closed || at < queue.length) return ready()
-      reads ??= source[Symbol.asyncIterator]()
-      return new Promise(pull)
-    },
+    next: () => new Promise(pull),
     async return() {
       const was = closed
       closed = true

@@ -74,7 +74,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     active--
     const status = response.writableFinished ? response.statusCode : 499
     const ms = clock.now() - visit.began
-    const route = visit.route === null ? 'none' : `${visit.route.method} ${visit.route.path}`
+    const route = visit.route === null ? 'none' : labelOf(visit.route)
     metrics.ended(route, status, ms)
     log.info('request', { request: visit.about.id, route, status, ms, key: visit.key })
   }
@@ -109,28 +109,31 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   })
 
   const router = new Router()
+  // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
+  const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const route of routes) {
     const supplied = container.supply(route.needs)
     const most = typeof route.places?.most === 'function' ? route.places.most(settings) : route.places?.most
-    const headers = route.headers ?? {}
+    const headers = Object.entries(route.headers ?? {})
+    const label = labelOf(route)
 
-    router.register(pathOf(route.path, settings), [route.method], async (ctx) => {
+    const handle = async (ctx: Koa.Context): Promise<void> => {
       const visit = ctx.state as Visit
       visit.route = route
-      for (const name in headers) visit.headers[name] = headers[name]!.replace('{id}', visit.about.id)
-      const span = tracer.startSpan(`${route.method} ${route.path}`, { kind: SpanKind.SERVER })
+      for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
+      const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
       const held: Release[] = []
       try {
         const caller = await admit(ctx.req, route.access)
         if (caller !== null) {
           visit.key = caller.key
-          Object.assign(visit.headers, await count(caller))
-          held.push(...(await crowd(caller)))
+          await count(caller, visit.headers)
+          await crowd(caller, held)
           if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
         }
         const input = await inputOf(ctx, route.body, settings)
         const query = route.query ? checked(route.query, { ...ctx.query }) : undefined
-        const params = ctx['params'] as Readonly<Record<string, string>>
+        const params = (ctx['params'] ?? none) as Readonly<Record<string, string>>
         const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res)
         const reply = await route.handle(request, supplied)
         await render(ctx, reply, visit.about, settings, clock, (error) => report(visit, error))
@@ -138,9 +141,16 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
         span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
         for (const release of held.reverse()) release().catch((error) => report(visit, error))
       }
-    })
+    }
+    const path = pathOf(route.path, settings)
+    router.register(path, [route.method], handle)
+    if (!path.includes(':')) plain.set(`${route.method} ${path}`, handle)
   }
-  koa.use(router.routes())
+  const routed = router.routes()
+  koa.use((ctx, next) => {
+    const handle = plain.get(`${ctx.method} ${ctx.path}`)
+    return handle === undefined ? routed(ctx as never, next) : handle(ctx)
+  })
 
   return {
     listener: koa.callback(),
@@ -150,5 +160,9 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     },
   }
 }
+
+const none = {}
+
+const labelOf = ({ method, path }: AnyRoute): string => `${method} ${path}`
 
 const pathOf = (path: string, settings: Settings): string => named(path, settings).replace(/\{(\w+)\}/g, ':$1')

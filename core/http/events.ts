@@ -31,10 +31,6 @@ export const sendEvents = async (
   pace: Pace,
 ): Promise<void> => {
   const source = events[Symbol.asyncIterator]()
-  const write = async (text: string): Promise<void> => {
-    if (!response.headersSent) response.writeHead(200, head)
-    if (!response.write(text) && !response.destroyed) await drained(response, clock, pace.stalled)
-  }
   const beating = (say: Quiet): Alarm =>
     clock.alarm(pace.heartbeat, () => {
       if (response.destroyed || response.writableNeedDrain) return
@@ -50,7 +46,8 @@ export const sendEvents = async (
       if (silent) beat?.off()
       ended = done === true
       if (ended || response.destroyed) break
-      await write(written(value))
+      if (!response.headersSent) response.writeHead(200, head)
+      if (!response.write(written(value)) && !response.destroyed) await drained(response, clock, pace.stalled)
     }
     if (!response.headersSent) response.writeHead(200, head)
   } catch (error) {

@@ -1,12 +1,28 @@
 import { TooMany } from '../errors.ts'
 import type { Clock, Random } from '../ports/host.ts'
 import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
+import { join, leave, row, type Row, type Standing } from '../row.ts'
 
 export type Release = () => Promise<void>
 
 const ttl = 30_000
 /** Ms that a place is held at least, as far as those who wait are told: to come too late costs less than to come in vain. */
 const least = 300
+/** Names that are remembered although nobody holds a place there. */
+const idle = 10_000
+
+interface Hold extends Standing<Hold> {
+  readonly place: Place
+  readonly began: number
+}
+
+interface Lane {
+  readonly holds: Row<Hold>
+  /** Ms that a place is usually held. */
+  held: number
+  /** When the place is free that the next who is refused may have. */
+  next: number
+}
 
 /**
  * Places that are held while a request runs and renewed as long as it does. Whoever finds none is told when to come
@@ -14,57 +30,59 @@ const least = 300
  * don't all come at once and don't wait longer than they need.
  */
 export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
-  const pace = new Map<string, { held: number; next: number; readonly holds: Set<{ readonly began: number }> }>()
-  const renew = renewing(clock)
+  const lanes = new Map<string, Lane>()
+  const renew = renewing(lanes, clock)
+  let bound = idle
+
+  const laneOf = (name: string): Lane => {
+    let lane = lanes.get(name)
+    if (lane === undefined) {
+      if (lanes.size >= bound) {
+        for (const [name, { holds }] of lanes) if (holds.length === 0) lanes.delete(name)
+        bound = idle + lanes.size
+      }
+      lanes.set(name, (lane = { holds: row(), held: least, next: 0 }))
+    }
+    return lane
+  }
 
   return async (name: string, most: number, concern: Concern = 'places'): Promise<Release> => {
     const place = await limiter.take(name, most, ttl, concern)
     const began = clock.now()
-    let seen = pace.get(name)
-    if (seen === undefined) {
-      if (pace.size > 10_000) pace.clear()
-      pace.set(name, (seen = { held: least, next: 0, holds: new Set() }))
-    }
+    const lane = laneOf(name)
+    const { holds } = lane
     if (place === null) {
-      const [oldest] = seen.holds
       // What is held for long already will be held for longer than was usual so far.
-      const held = Math.max(least, seen.held, 2 * (began - (oldest?.began ?? began)))
-      seen.next = Math.max(began + held, seen.next) + (1.25 * held) / most
-      const retryAfter = Math.ceil(seen.next - began + (random.fraction() * held) / most)
+      const held = Math.max(least, lane.held, 2 * (began - (holds.first?.began ?? began)))
+      lane.next = Math.max(began + held, lane.next) + (1.25 * held) / most
+      const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
       throw new TooMany('Too many concurrent requests', { retryAfter })
     }
-    renew.add(place)
-    const hold = { began }
-    seen.holds.add(hold)
+    const hold: Hold = { place, began, before: null, behind: null }
+    join(holds, hold)
+    renew()
     return () => {
-      renew.delete(place)
-      seen.holds.delete(hold)
-      seen.held += (clock.now() - began - seen.held) / 8
+      if (leave(holds, hold)) lane.held += (clock.now() - began - lane.held) / 8
       return place.release()
     }
   }
 }
 
 /** Renews all held places by one clock, since a timer a request would cost more than the place itself. */
-const renewing = (clock: Clock) => {
-  const places = new Set<Place>()
+const renewing = (lanes: ReadonlyMap<string, Lane>, clock: Clock): (() => void) => {
   let ticking = false
   const tick = () => {
-    ticking = places.size > 0
-    if (!ticking) return
-    for (const place of places)
-      place.renew().then(
-        (kept) => kept || places.delete(place),
-        () => undefined,
-      )
-    clock.alarm(ttl / 3, tick)
+    ticking = false
+    for (const { holds } of lanes.values()) {
+      for (let hold = holds.first; hold !== null; hold = hold.behind) {
+        ticking = true
+        hold.place.renew().catch(() => undefined)
+      }
+    }
+    if (ticking) clock.alarm(ttl / 3, tick)
   }
-  return {
-    add(place: Place) {
-      places.add(place)
-      if (!ticking) clock.alarm(ttl / 3, tick)
-      ticking = true
-    },
-    delete: (place: Place) => places.delete(place),
+  return () => {
+    if (!ticking) clock.alarm(ttl / 3, tick)
+    ticking = true
   }
 }

@@ -9,7 +9,7 @@ import type { Ability, Candidate, Entry } from './entry.ts'
 import { flow, leave, open, type Live, type Opened } from './flow.ts'
 import { fold, unfold } from './fold.ts'
 import { hedges } from './hedges.ts'
-import { pick, type Choice } from './pick.ts'
+import { pick } from './pick.ts'
 import { remaining, rescuable } from './rescue.ts'
 import { seek, type Found, type Plan, type Search } from './seek.ts'
 
@@ -76,7 +76,8 @@ export const inference = plugin({
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
     }
 
-    const order = (choice: Choice): readonly Candidate[] => pick(choice, weighing)
+    const order = ({ entry, provider, affinity }: Wish, ability: Ability): readonly Candidate[] =>
+      pick({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
     const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
       signal.throwIfAborted()
@@ -94,32 +95,30 @@ export const inference = plugin({
 
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { body, total = timeouts.total } = task
-      const notes: string[] = []
-      const {
-        answer: completion,
-        candidate,
-        controller,
-      } = await settle<Completion>(
-        {
-          order: order({ ...task, ability: 'chat' }),
-          total,
-          each: total,
-          async ask({ upstream, model }, signal) {
-            const answer = await upstream.chat!({ model, body, stream: false }, signal)
-            return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
-          },
+      const plan: Plan<Whole> = {
+        order: order(task, 'chat'),
+        total,
+        each: total,
+        async ask({ upstream, model }, signal) {
+          const answer = await upstream.chat!({ model, body, stream: false }, signal)
+          return answer.kind === 'completion' ? answer : { kind: 'completion', completion: await fold(answer.chunks) }
         },
-        signal,
-      )
+      }
+      const { answer, candidate, controller } = await settle(plan, signal)
       giveBack(controller)
-      const usage = completion.usage ?? null
-      const answer = { kind: 'completion', completion } as const
-      return { answer, backend: candidate.provider, usage, size: sizeOf(completion), notes }
+      const { completion } = answer
+      return {
+        answer,
+        backend: candidate.provider,
+        usage: completion.usage ?? null,
+        size: sizeOf(completion),
+        notes: [],
+      }
     }
 
-    const stream = (task: ChatTask, signal: AbortSignal): Served<Chunks> => {
+    const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, total = timeouts.total } = task
-      const candidates = order({ ...task, ability: 'chat' })
+      const candidates = order(task, 'chat')
       const given = rescuable(entry, body)
       const live: Live = { backend: null, usage: null, size: 0, notes: [] }
 
@@ -157,7 +156,7 @@ export const inference = plugin({
       async run(task, ask, signal) {
         const { total = timeouts.total } = task
         const plan = {
-          order: order(task),
+          order: order(task, task.ability),
           total,
           each: total,
           ask: async (...it: Parameters<typeof ask>) => ask(...it),
@@ -166,7 +165,7 @@ export const inference = plugin({
         giveBack(controller)
         return { answer, backend: candidate.provider }
       },
-      chat: (async (task: ChatTask, signal: AbortSignal) =>
+      chat: ((task: ChatTask, signal: AbortSignal) =>
         task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],
     }
   },

@@ -1,10 +1,10 @@
-import { type Caller, limitsOf } from '../access/caller.ts'
+import { type Caller, limitsOf, perCaller } from '../access/caller.ts'
 import { one } from '../container.ts'
 import { TooMany } from '../errors.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Log } from '../ports/host.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
-import { RateLimiter, type Charge, type Spent } from '../ports/rate-limiter.ts'
+import { RateLimiter, type Allowance, type Charge, type Spent } from '../ports/rate-limiter.ts'
 import type { Usage } from '../ports/upstream.ts'
 import { Settings } from '../settings.ts'
 import { audioCostOf, costOf, type Mode } from './cost.ts'
@@ -41,16 +41,42 @@ export const Meter = one<Meter>('Meter')
 const minute = 60_000
 const day = 24 * 60 * minute
 
+type Granted = Spent & { readonly ok: true }
+
+/** What a kind of use costs. */
+interface Tariff<Truth> {
+  amountOf(truth: Truth): number
+  countsOf(truth: Truth, served: Billed | null, mode: Mode): Counts
+}
+
 export const meter = plugin({
   port: Meter,
   name: 'meter',
   needs: { limiter: RateLimiter, rows: MetadataStore, settings: Settings, clock: Clock, log: Log },
   create: ({ limiter, rows, settings, clock, log }): Meter => {
     const book = ledger(rows, clock, log)
+    const { organization } = settings.limits
     let settling = 0
     let settled = () => {}
 
-    const spend = async (charges: readonly Charge[]): Promise<(Spent & { ok: true }) | null> => {
+    const tokensOf = perCaller((caller) => {
+      const its = limitsOf(caller, settings)
+      return allowances([
+        [`tokens/minute/key/${caller.key}`, its.tokensPerMinute, minute],
+        [`tokens/minute/organization/${caller.organization}`, organization.tokensPerMinute, minute],
+        [`tokens/day/key/${caller.key}`, its.tokensPerDay, day],
+        [`tokens/day/organization/${caller.organization}`, organization.tokensPerDay, day],
+      ])
+    })
+
+    const audioOf = perCaller((caller) =>
+      allowances([
+        [`audio/day/key/${caller.key}`, seconds(limitsOf(caller, settings).audioMinutesPerDay), day],
+        [`audio/day/organization/${caller.organization}`, seconds(organization.audioMinutesPerDay), day],
+      ]),
+    )
+
+    const spend = async (charges: readonly Charge[]): Promise<Granted | null> => {
       if (charges.length === 0) return null
       const spent = await limiter.spend(charges)
       if (spent.ok) return spent
@@ -58,108 +84,59 @@ export const meter = plugin({
       throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait) })
     }
 
-    const correct = (spent: Spent & { ok: true }, actual: readonly number[]): Promise<void> => {
-      settling++
-      const done = () => {
-        if (--settling === 0) settled()
-      }
-      return spent.settle(actual).then(done, (cause: unknown) => {
-        log.error('limits.unsettled', {}, cause)
-        done()
-      })
+    const done = () => {
+      if (--settling === 0) settled()
+    }
+    const undone = (cause: unknown) => {
+      log.error('limits.unsettled', {}, cause)
+      done()
     }
 
-    const once = <Truth>(
-      charges: readonly Charge[],
-      spent: (Spent & { ok: true }) | null,
-      caller: Caller,
+    const reserved = <Truth>(
+      spent: Granted | null,
+      headers: Readonly<Record<string, string>>,
+      { key, organization }: Caller,
       entry: Billed | null,
       guess: Truth,
-      amountOf: (truth: Truth) => number,
-      countsOf: (truth: Truth, served: Billed | null) => Counts,
+      mode: Mode,
+      { amountOf, countsOf }: Tariff<Truth>,
     ): Reservation<Truth> => {
       let settled = false
       return {
-        headers: spent ? headersOf(charges, spent.left) : {},
+        headers,
         async settle(counted, backend, served = entry) {
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
-          const { key, organization } = caller
-          const place = {
-            organization,
-            key,
-            day: new Date(clock.now()).toISOString().slice(0, 10),
-            model: served?.name ?? 'unknown',
-          }
-          book.add(place, truth === null ? { requests: 1, unanswered: 1 } : { requests: 1, ...countsOf(truth, served) })
-          if (!spent) return
+          const place = { organization, key, day: dayOf(clock.now()), model: served?.name ?? 'unknown' }
+          book.add(place, truth === null ? nothing : countsOf(truth, served, mode))
+          if (spent === null) return
           const amount = truth === null ? 0 : amountOf(truth)
-          await correct(
-            spent,
-            charges.map(() => amount),
-          )
+          settling++
+          await spent.settle(spent.left.map(() => amount)).then(done, undone)
         },
       }
     }
 
     return {
       async reserve(caller, entry, estimate, mode = 'standard') {
-        const charges: Charge[] = []
-        const charge = (name: string, most: number | null, per: number) => {
-          if (most === null) return
+        const { input, output } = estimate
+        const charges = tokensOf(caller).map((allowance): Charge => {
+          const { most } = allowance
           // A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not.
-          const amount = estimate.input > most ? estimate.input : Math.min(most, estimate.input + estimate.output)
-          charges.push({ allowance: { name: `tokens/${name}`, concern: 'tokens', most, per }, amount })
-        }
-        const key = limitsOf(caller, settings)
-        const { organization } = settings.limits
-        charge(`minute/key/${caller.key}`, key.tokensPerMinute, minute)
-        charge(`minute/organization/${caller.organization}`, organization.tokensPerMinute, minute)
-        charge(`day/key/${caller.key}`, key.tokensPerDay, day)
-        charge(`day/organization/${caller.organization}`, organization.tokensPerDay, day)
-        return once<Usage>(
-          charges,
-          await spend(charges),
-          caller,
-          entry,
-          { ...estimate, estimated: true },
-          ({ input, output }) => input + output,
-          (usage, served) => ({
-            input: usage.input,
-            output: usage.output,
-            reasoning: usage.reasoning ?? 0,
-            cached: usage.cached ?? 0,
-            estimated: usage.estimated ? 1 : 0,
-            ...priced(served && costOf(served.settings, mode, usage)),
-          }),
-        )
+          return { allowance, amount: input > most ? input : Math.min(most, input + output) }
+        })
+        const spent = await spend(charges)
+        const headers = spent === null ? {} : headersOf(charges, spent.left)
+        return reserved<Usage>(spent, headers, caller, entry, { input, output, estimated: true }, mode, tokens)
       },
 
       async spendAudio(caller, entry, seconds, mode = 'standard') {
-        const charges: Charge[] = []
-        const charge = (name: string, minutes: number | null) => {
-          if (minutes === null) return
-          const most = minutes * 60
-          charges.push({
-            allowance: { name: `audio/day/${name}`, concern: 'tokens', most, per: day },
-            amount: Math.min(most, seconds),
-          })
-        }
-        charge(`key/${caller.key}`, limitsOf(caller, settings).audioMinutesPerDay)
-        charge(`organization/${caller.organization}`, settings.limits.organization.audioMinutesPerDay)
-        return once<number>(
-          charges,
-          await spend(charges),
-          caller,
-          entry,
-          seconds,
-          (seconds) => seconds,
-          (seconds, served) => ({
-            audio_seconds: seconds,
-            ...priced(served && audioCostOf(served.settings, mode, seconds)),
-          }),
-        )
+        const charges = audioOf(caller).map((allowance): Charge => ({
+          allowance,
+          amount: Math.min(allowance.most, seconds),
+        }))
+        return reserved<number>(await spend(charges), {}, caller, entry, seconds, mode, audio)
       },
 
       async dispose() {
@@ -170,21 +147,68 @@ export const meter = plugin({
   },
 })
 
-const priced = (cost: number | null): Counts => (cost === null ? { unpriced: 1 } : { cost_micros: cost })
+const allowances = (
+  all: readonly (readonly [name: string, most: number | null, per: number])[],
+): readonly Allowance[] =>
+  all.flatMap(([name, most, per]) => (most === null ? [] : [{ name, concern: 'tokens' as const, most, per }]))
+
+const seconds = (minutes: number | null): number | null => (minutes === null ? null : minutes * 60)
+
+/** UTC; a request costs little, and to write a date costs more than to look whether it is still the same. */
+const dayOf = (() => {
+  let number = -1
+  let text = ''
+  return (now: number): string => {
+    const today = Math.floor(now / day)
+    if (today !== number) {
+      number = today
+      text = new Date(now).toISOString().slice(0, 10)
+    }
+    return text
+  }
+})()
+
+const nothing: Counts = { requests: 1, unanswered: 1 }
+
+const tokens: Tariff<Usage> = {
+  amountOf: ({ input, output }) => input + output,
+  countsOf: (usage, served, mode) => {
+    const cost = served && costOf(served.settings, mode, usage)
+    return {
+      requests: 1,
+      input: usage.input,
+      output: usage.output,
+      reasoning: usage.reasoning ?? 0,
+      cached: usage.cached ?? 0,
+      estimated: usage.estimated ? 1 : 0,
+      unpriced: cost === null ? 1 : 0,
+      cost_micros: cost ?? 0,
+    }
+  },
+}
+
+const audio: Tariff<number> = {
+  amountOf: (seconds) => seconds,
+  countsOf: (seconds, served, mode) => {
+    const cost = served && audioCostOf(served.settings, mode, seconds)
+    return { requests: 1, audio_seconds: seconds, unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 }
+  },
+}
 
 /** Of the allowance that has the smallest part left. */
 const headersOf = (charges: readonly Charge[], left: readonly (number | null)[]): Readonly<Record<string, string>> => {
-  let tightest: Charge['allowance'] | null = null
+  let tightest: Allowance | null = null
   let part = Infinity
   let rest = 0
-  for (const [index, { allowance }] of charges.entries()) {
-    const its = left[index]
+  for (let i = 0; i < charges.length; i++) {
+    const { allowance } = charges[i]!
+    const its = left[i]
     if (its == null || its / allowance.most >= part) continue
     tightest = allowance
     part = its / allowance.most
     rest = Math.max(0, Math.floor(its))
   }
-  if (tightest === null || charges[0]!.allowance.name.startsWith('audio')) return {}
+  if (tightest === null) return {}
   return {
     'x-ratelimit-limit-tokens': String(tightest.most),
     'x-ratelimit-remaining-tokens': String(rest),

@@ -118,7 +118,12 @@ export interface WireUsage {
 
 /** The backend may give either; core folds or unfolds. Chunks end normally only after the backend's own end mark, otherwise they throw UpstreamFailed. */
 export type ChatAnswer =
-  | { readonly kind: 'completion'; readonly completion: Completion }
+  | {
+      readonly kind: 'completion'
+      readonly completion: Completion
+      /** The same as JSON, as the backend wrote it; absent where something had to be changed. */
+      readonly text?: string
+    }
   | { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> }
 
 /** JSON whose objects are Maps, so that keys keep the order they were sent in. */

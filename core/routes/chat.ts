@@ -34,9 +34,9 @@ const complete = route({
     const usageIn = ({ usage, size }: Served): Usage =>
       usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true }
     try {
-      const task = { entry, body, provider, affinity: affinityOf(entry, caller.organization, body) }
+      const affinity = affinityOf(entry, caller.organization, body)
       if (stream) {
-        const it = await inference.chat({ ...task, stream }, signal)
+        const it = await inference.chat({ entry, body, provider, affinity, stream }, signal)
         return events(
           printing(it, entry, reservation, usageIn, asksUsage(body)),
           (error) => ({ data: broken(error, id) }),
@@ -44,9 +44,10 @@ const complete = route({
           reservation.headers,
         )
       }
-      const it = await inference.chat({ ...task, stream }, signal)
+      const it = await inference.chat({ entry, body, provider, affinity, stream }, signal)
       void reservation.settle(usageIn(it), it.backend)
-      return text(printCompletion(it.answer.completion, entry.name), undefined, 200, reservation.headers)
+      const { completion, text: sent } = it.answer
+      return text(printCompletion(completion, entry.name, sent), undefined, 200, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error

@@ -2,13 +2,21 @@ import { portkey } from './portkey.ts'
 import { type Load, type Measured, type Subject, compare, measure, start } from './measure.ts'
 
 const key = `sk_live_${'2'.repeat(44)}`
+
+/** The third turn of a conversation: some hundred bytes a message, answered with 1.5 kB. */
 const ask = (stream: boolean) =>
   JSON.stringify({
     model: 'bench',
     stream,
+    temperature: 0.7,
+    max_tokens: 512,
     messages: [
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'Say words. '.repeat(40) },
+      { role: 'system', content: 'You say words and nothing else. '.repeat(10) },
+      ...Array.from({ length: 2 }, () => [
+        { role: 'user', content: 'Say "words".\n'.repeat(20) },
+        { role: 'assistant', content: 'word '.repeat(100) },
+      ]).flat(),
+      { role: 'user', content: 'Say more words, please.' },
     ],
   })
 
@@ -32,12 +40,13 @@ export const chat = async (): Promise<readonly string[]> => {
       headers: { authorization: `Bearer ${key}`, ...(name === 'portkey' && rival!.headers) },
       requests,
       concurrency,
+      ...(stream && { mark: 'word0' }),
     })
   try {
     const lines: string[] = []
     const whole = await compare(subjects, load(false, 1500, 8), 4)
     lines.push(...table('whole answers', whole))
-    const streams = await compare(subjects, load(true, 120, 20), 3)
+    const streams = await compare(subjects, load(true, 240, 20), 3)
     lines.push(...table('streams of 100 events', streams))
     const slow = await compare(
       { bare: subjects['bare']!, sealgate: subjects['sealgate']!, ...(rival && { portkey: rival.subject }) },

@@ -45,6 +45,8 @@ export interface Load {
   readonly headers?: Readonly<Record<string, string>>
   readonly requests: number
   readonly concurrency: number
+  /** What the first token says; without it the first byte counts. */
+  readonly mark?: string
 }
 
 export interface Measured {
@@ -52,7 +54,7 @@ export interface Measured {
   readonly cpu: number
   readonly p50: number
   readonly p99: number
-  /** Ms to the first byte of the body, median. */
+  /** Ms to the first token, median. */
   readonly first: number
   readonly failed: number
 }
@@ -75,9 +77,12 @@ export const measure = async (subject: Subject, load: Load): Promise<Measured> =
         dispatcher,
       })
       let seen = 0
-      for await (const part of body) {
-        if (seen === 0) first.push(performance.now() - began)
-        seen += (part as Buffer).length
+      let waits = true
+      for await (const part of body as AsyncIterable<Buffer>) {
+        seen += part.length
+        if (!waits || (load.mark !== undefined && !part.includes(load.mark))) continue
+        first.push(performance.now() - began)
+        waits = false
       }
       whole.push(performance.now() - began)
       if (statusCode !== 200 || seen === 0) failed++

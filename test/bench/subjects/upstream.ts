@@ -8,9 +8,9 @@ const whole = JSON.stringify({
   created,
   model: 'bench',
   choices: [
-    { index: 0, message: { role: 'assistant', content: 'word '.repeat(60) }, logprobs: null, finish_reason: 'stop' },
+    { index: 0, message: { role: 'assistant', content: 'word '.repeat(300) }, logprobs: null, finish_reason: 'stop' },
   ],
-  usage: { prompt_tokens: 20, completion_tokens: 60, total_tokens: 80 },
+  usage: { prompt_tokens: 350, completion_tokens: 300, total_tokens: 650 },
 })
 const chunk = (delta: object, finish_reason: string | null, usage: object | null) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created, model: 'bench', choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage })}\n\n`
