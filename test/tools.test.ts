@@ -1,9 +1,10 @@
 import './fakes/unwatched.ts'
 import { execFileSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deflateRawSync, deflateSync } from 'node:zlib'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
 import { checkedConfig } from '../adapters/production/config.ts'
 import { names } from '../adapters/production/discover.ts'
@@ -12,6 +13,10 @@ import { type Client, connect, newKek, newRagDek } from '../core/client/client.t
 import { running } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { zipOf } from './fakes/zip.ts'
+
+/** What our client throws, as far as it is told here. */
+const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
 
 const fixture = (path: string) => readFile(join('test/vectors/files', path))
 const png = Buffer.from(
@@ -21,7 +26,8 @@ const png = Buffer.from(
 
 /** Behind the socket: a model that sees, one that draws, one that listens, a search engine, and a page. */
 const play = ({ path, body }: Asked): Take => {
-  if (path.endsWith('/images/generations')) return jsonTake({ created: 1, data: [{ b64_json: png.toString('base64') }] })
+  if (path.endsWith('/images/generations'))
+    return jsonTake({ created: 1, data: [{ b64_json: png.toString('base64') }] })
   if (path.endsWith('/audio/transcriptions'))
     return jsonTake({
       task: 'transcribe',
@@ -31,10 +37,15 @@ const play = ({ path, body }: Asked): Take => {
       segments: [{ id: 0, start: 0, end: 2, text: 'The heron waits.' }],
     })
   if (path.startsWith('/search'))
-    return jsonTake({ results: [{ title: 'Herons', url: 'https://example.org/herons', content: 'Grey herons <b>wait</b>.' }] })
+    return jsonTake({
+      results: [{ title: 'Herons', url: 'https://example.org/herons', content: 'Grey herons <b>wait</b>.' }],
+    })
   if (path === '/page')
-    return { headers: { 'content-type': 'text/html' }, body: '<html><title>Herons</title><body><h1>Herons</h1><p id=p></p><script>p.textContent = "They wait " + "by script."</script></body></html>' }
-  const seen = body.toString().match(/image_url/g)?.length ?? 0
+    return {
+      headers: { 'content-type': 'text/html' },
+      body: '<html><title>Herons</title><body><h1>Herons</h1><p id=p></p><script>p.textContent = "They wait " + "by script."</script></body></html>',
+    }
+  const seen = body.toString().match(/"type":"image_url"/g)?.length ?? 0
   return said(
     JSON.stringify({
       caption: `A picture of ${seen}`,
@@ -63,7 +74,11 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
         seer: { confidential: true, input_modalities: ['text', 'image'], upstreams },
         painter: { type: 'IMAGE', confidential: true, upstreams },
         listener: { type: 'AUDIO_TRANSCRIPTION', confidential: true, upstreams },
-        vectors: { type: 'EMBEDDING', confidential: true, upstreams: [{ provider: 'use-lite', model: 'use-lite-embedding' }] },
+        vectors: {
+          type: 'EMBEDDING',
+          confidential: true,
+          upstreams: [{ provider: 'use-lite', model: 'use-lite-embedding' }],
+        },
       },
       outside: { allow: ['127.0.0.1'], ports: [port] },
       tools: { ...tools, webSearchTool: { provider: 'searxng', baseUrl: backend.url } },
@@ -82,13 +97,19 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
   })
   const kept = async (path: string, mime = 'application/octet-stream') =>
     (await client.files.upload({ name: path.replace(/^.*\//, ''), mime, bytes: await fixture(path) })).id
-  const call = (name: string, params: Readonly<Record<string, unknown>>): Promise<unknown> => client.tools.call(name, params)
+  const call = (name: string, params: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    client.tools.call(name, params)
 
   t.same((await client.tools.list()).map(({ name }) => name).sort(), Object.keys(tools).sort(), 'all are listed')
 
   await t.test('those that make files', async (t) => {
     const made: readonly [string, Readonly<Record<string, unknown>>, RegExp, RegExp][] = [
-      ['createFileForUser', { fileName: 'poem', fileExtension: 'md', fileContent: '# Heron', mimeType: 'text/markdown' }, /^poem\.md$/, /^# Heron$/],
+      [
+        'createFileForUser',
+        { fileName: 'poem', fileExtension: 'md', fileContent: '# Heron', mimeType: 'text/markdown' },
+        /^poem\.md$/,
+        /^# Heron$/,
+      ],
       ['generateImage', { prompt: 'a heron' }, /^image\.png$/, /^.PNG/],
       ['audioGenerateFromText', { text: 'The heron waits.' }, /\.wav$/, /^RIFF....WAVE/s],
     ]
@@ -100,7 +121,42 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     }
   })
 
-  const readers: Readonly<Record<string, readonly (readonly [file: string, answer: RegExp, more?: object])[]>> = READERS
+  const readers: Readonly<Record<string, readonly (readonly [file: string, answer: RegExp, more?: object])[]>> = {
+    getTextDocumentContent: [
+      ['docx/harvest.docx', /Ernte und Lager.*Boskoop \| 12,5/],
+      ['odt/harvest.odt', /Boskoop/],
+      ['rtf/harvest.rtf', /Boskoop/],
+      ['epub/harvest.epub', /Boskoop/],
+      ['html/harvest.html', /Boskoop/],
+      ['md/harvest.md', /Boskoop/],
+      ['txt/harvest-utf-16.txt', /Boskoop/],
+    ],
+    getPowerPointContent: [
+      ['pptx/orchard.pptx', /Der Obstgarten.*Gäste begrüßen.*Boskoop \| 12,5/],
+      ['pptx/orchard.pptx', /"slides":\[\{"number":2[^]*"missing":\[9\]/, { slideNumbers: [2, 9] }],
+    ],
+    getPDFContent: [
+      ['pdf/two-pages-with-headings-and-umlauts.pdf', /Lübeck/],
+      ['pdf/text-then-scan.pdf', /4,218 containers.*forty lanterns/],
+    ],
+    getFileContentOCR: [['image/order.png', /forty lanterns/i]],
+    getSpreadsheetContent: [
+      ['xlsx/orders-two-sheets.xlsx', /./],
+      ['ods/orders-two-sheets.ods', /./],
+      ['csv/semicolons-quoted-newline.csv', /./],
+    ],
+    getDataFileContent: [
+      ['json/tree.json', /./],
+      ['parquet/orders-snappy.parquet', /./],
+      ['toml/dates.toml', /./],
+    ],
+    imageDescribeAndCaption: [['image/cup-of-coffee.jpg', /A picture of 1/]],
+    imageDescribeAndCaptionFallback: [['image/cat.webp', /"label":"cat"/]],
+    videoDescribeAndCaption: [['video/eight-colours-with-speech.mp4', /A picture of \d.*The heron waits/]],
+    audioDiarization: [['audio/SPEECH', /"speakers":2/]],
+    transcribeAudioToText: [['audio/SPEECH', /The heron waits/]],
+    transcribeAudioWithDiarization: [['audio/SPEECH', /"speaker":.*The heron waits/]],
+  }
   for (const [tool, cases] of Object.entries(readers))
     await t.test(tool, async (t) => {
       for (const [file, answer, more] of cases) {
@@ -108,4 +164,121 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
         t.match(result, answer, file)
       }
     })
+
+  await t.test('the simple ones', async (t) => {
+    t.match(await call('getTime', { timezone: 'Asia/Kathmandu' }), { offset: '+05:45' })
+    t.match(await call('webSearchTool', { query: 'herons' }), {
+      results: [{ url: 'https://example.org/herons', snippet: 'Grey herons wait.' }],
+    })
+    const url = `${backend.url}/page`
+    t.notMatch(JSON.stringify(await call('webPageScraperTool', { url })), /by script/)
+    const chromium = await access('/usr/bin/chromium').then(
+      () => true,
+      () => false,
+    )
+    if (chromium)
+      t.match(JSON.stringify(await call('webPageScraperTool', { url, renderJs: true })), /They wait by script/)
+    await t.rejects(
+      call('webPageScraperTool', { url: 'http://10.0.0.1/' }),
+      faulty({ code: 'invalid_parameters', field: 'url' }),
+    )
+  })
+
+  await t.test('the retrieval one', async (t) => {
+    const ids = [await kept('pdf/text-then-scan.pdf'), await kept('docx/harvest.docx'), await kept('pptx/orchard.pptx')]
+    t.ok(
+      (await client.files.index(ids)).every(({ success }) => success),
+      'all begin',
+    )
+    for (const id of ids)
+      while (/running|pending/.test((await client.files.list({ search: id })).files[0]!.rag_status)) await sleep(50)
+    const best = async (query: string) => (await client.tools.call('searchRag', { query })).results[0]
+    t.match(await best('lanterns for the lighthouse'), { fileId: ids[0], page: 2, snippet: /lanterns/ })
+    t.match(await best('containers handled by the harbour'), { fileId: ids[0], page: 1 })
+    t.match(await best('Boskoop Tonnen Preis'), { snippet: /Boskoop/ })
+    t.match(await best('Gäste begrüßen'), { fileId: ids[2], page: 1 })
+  })
+
+  await t.test('bombs end at once, and nobody else notices', async (t) => {
+    const pid = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'main.js enclave'])
+      .toString()
+      .trim()
+      .split('\n')[0]!
+    const kilobytes = (field: string) =>
+      Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
+    const bombs: Readonly<Record<string, readonly [tool: string, name: string, bytes: Uint8Array]>> = {
+      'a docx of 300 KB that unpacks to 300 MB': [
+        'getTextDocumentContent',
+        'bomb.docx',
+        docxOf(Buffer.alloc(300 * 2 ** 20, 32)),
+      ],
+      'a billion laughs in a docx': ['getTextDocumentContent', 'laughs.docx', docxOf(Buffer.from(laughs))],
+      'a billion laughs in XML': ['getDataFileContent', 'laughs.xml', Buffer.from(laughs)],
+      'a picture of 40,000 by 40,000': ['getFileContentOCR', 'large.png', pngOf(40_000, 40_000)],
+      'ten hours of sound that are not there': ['transcribeAudioToText', 'long.wav', wavOf(36_000)],
+    }
+    for (const [what, [tool, name, bytes]] of Object.entries(bombs)) {
+      const { id } = await client.files.upload({ name, bytes })
+      writeFileSync(`/proc/${pid}/clear_refs`, '5')
+      const idle = kilobytes('VmRSS')
+      const began = performance.now()
+      const other = call('getTime', { timezone: 'UTC' })
+      await t.rejects(call(tool, { fileId: id }), faulty({ status: 400, code: 'unreadable_file' }), what)
+      const ms = performance.now() - began
+      t.ok(await other, 'others are answered')
+      const peak = (kilobytes('VmHWM') - idle) / 1024
+      t.ok(ms < 6_000 && peak < 150, `${what}: ${ms.toFixed(0)} ms, ${peak.toFixed(0)} MB above idle`)
+    }
+  })
 })
+
+/** As small as a document can be. */
+const docxOf = (document: Uint8Array): Uint8Array =>
+  zipOf([
+    {
+      name: '[Content_Types].xml',
+      content:
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+    },
+    { name: 'word/document.xml', content: document },
+  ])
+
+const laughs = `<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a0 "ha">${Array.from(
+  { length: 10 },
+  (_, at) => `<!ENTITY a${at + 1} "${`&a${at};`.repeat(10)}">`,
+).join('')}]><l>&a10;</l>`
+
+const wavOf = (seconds: number): Buffer => {
+  const head = Buffer.alloc(44)
+  const bytes = seconds * 32_000
+  head.write('RIFF', 0)
+  head.writeUInt32LE(bytes + 36, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(16_000, 24)
+  head.writeUInt32LE(32_000, 28)
+  head.writeUInt16LE(2, 32)
+  head.writeUInt16LE(16, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(bytes, 40)
+  return Buffer.concat([head, Buffer.alloc(100_000)])
+}
+
+const pngOf = (width: number, height: number): Buffer => {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+    length.writeUInt32BE(data.length)
+    sum.writeUInt32BE(crc32(body))
+    return Buffer.concat([length, body, sum])
+  }
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(width, 0)
+  head.writeUInt32BE(height, 4)
+  head[8] = 8
+  const rows = deflateSync(Buffer.alloc(1_000_000))
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex')
+  return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))])
+}

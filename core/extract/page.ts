@@ -19,7 +19,7 @@ export const loadPage = async (door: Door, url: string, signal: AbortSignal): Pr
   const came = await receive(door, url, { method: 'GET', headers: { accept }, signal }, fits, (status, headers) => {
     if (status < 200 || status > 299) throw unloaded('Expected a page that answers')
     if (!isHtml(headers) && !isText(headers)) throw unloaded(readable)
-  })
+  }).catch(named)
   if (typeOf(came.headers) !== '') return { ...came, html: isHtml(came.headers) }
   if (came.bytes.includes(0)) throw unloaded(readable)
   return { ...came, html: /^\s*</.test(new TextDecoder().decode(came.bytes.subarray(0, 256))) }
@@ -44,6 +44,14 @@ export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signa
 
 export const unloaded = (expected: string, cause?: unknown): BadRequest =>
   new BadRequest('The page could not be loaded', { validator: { url: expected }, cause })
+
+/** What the door refuses is the address that the caller gave. */
+const named = (fault: unknown): never => {
+  const unnamed = fault instanceof BadRequest && fault.validator === null
+  throw unnamed
+    ? new BadRequest(fault.message, { validator: { url: 'Expected a public address' }, cause: fault })
+    : fault
+}
 
 const readable = 'Expected a page of HTML, text, JSON or XML'
 

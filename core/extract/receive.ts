@@ -1,4 +1,4 @@
-import type { Answer, Ask, Door } from '../ports/host.ts'
+import type { Ask, Door } from '../ports/host.ts'
 
 export interface Received {
   /** Where it came from in the end, as far as the door tells. */
@@ -29,7 +29,7 @@ export const receive = async (
   fits: (bytes: number) => boolean,
   check: (status: number, headers: Received['headers']) => void = () => {},
 ): Promise<Received> => {
-  const answer: Answer & { readonly url?: string } = await door(url, ask)
+  const answer = await door(url, ask)
   const headers = Object.fromEntries(
     telling.map((name) => [name, answer.header(name)]).filter(([, value]) => value !== null),
   ) as Record<string, string>

@@ -2,6 +2,7 @@ import type { CellObject, Range, WorkBook } from '@e965/xlsx'
 import { Unreadable } from '../errors.ts'
 import { engine } from './engine.ts'
 import type { Grid } from './sheets-fit.ts'
+import { tamed } from './sheets-guard.ts'
 import { momentOf, type Parts } from './sheets-moments.ts'
 import type { Cell } from './sheets.ts'
 import { isZip, unzip } from './zip.ts'
@@ -40,12 +41,10 @@ const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, c
 /** The library gets what was unpacked within bounds, and never the archive. */
 const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   const files = await unzip(bytes, (name) => /\.(xml|rels|bin)$/i.test(name) && !/\/media\//i.test(name))
-  const content = files.get('content.xml')
-  if (content && !Buffer.from(content).includes('<office:spreadsheet')) throw new Unreadable()
   const { parse_zip } = (await load()) as unknown as { parse_zip(archive: unknown, how: typeof options): WorkBook }
   const archive = {
     FullPaths: [...files.keys()],
-    FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: Buffer.from(file) })),
+    FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: tamed(name, file) })),
   }
   return parse_zip(archive, options)
 }
@@ -63,15 +62,17 @@ const gridOf = (
   merges: readonly Range[],
   cell: (cell: CellObject) => Cell,
 ): Grid => {
+  const across = mergesAcross(merges)
   const rows: Cell[][] = []
   let columnCount = 0
   // By their keys, since there may be millions of places between two cells.
   for (const at of Object.keys(data).map(Number)) {
+    const here = across(at)
     const row: Cell[] = []
-    const across = merges.filter(({ s, e }) => at >= s.r && at <= e.r)
     for (const column of Object.keys(data[at]!).map(Number)) {
       const value = cell(data[at]![column]!)
-      if (value !== null && !covered(across, at, column)) row[column] = value
+      const covered = here.some(({ s, e }) => column >= s.c && column <= e.c && (at !== s.r || column !== s.c))
+      if (value !== null && !covered) row[column] = value
     }
     if (row.length > 0) rows[at] = row
     columnCount = Math.max(columnCount, row.length)
@@ -79,8 +80,18 @@ const gridOf = (
   return { name, rows, rowCount: rows.length, columnCount }
 }
 
-const covered = (merges: readonly Range[], row: number, column: number): boolean =>
-  merges.some(({ s, e }) => column >= s.c && column <= e.c && (row !== s.r || column !== s.c))
+/** The merged ranges that a row passes through; it must not be asked for an earlier one afterwards. */
+const mergesAcross = (merges: readonly Range[]): ((row: number) => readonly Range[]) => {
+  const later = [...merges].sort((one, other) => other.s.r - one.s.r)
+  let here: Range[] = []
+  return (row) => {
+    while (later.length > 0 && later.at(-1)!.s.r <= row) here.push(later.pop()!)
+    here = here.filter(({ e }) => e.r >= row)
+    // There are no more columns than that, and merged ranges don't overlap.
+    if (here.length > 16_384) throw new Unreadable()
+    return here
+  }
+}
 
 interface Formats {
   is_date(format: string): boolean

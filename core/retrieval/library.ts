@@ -38,7 +38,7 @@ interface Shelf {
   readonly vectors: Vectors | null
 }
 
-export const tune = { k1: 1.2, b: 0.5, alpha: 0.5, gamma: 0.2, part: 0.5, begin: 0.3, rrf: 0, norm: 0, name: 1, smooth: 0, lsmooth: 0 }
+export const tune = { k1: 1.2, b: 0.5, alpha: 0.5, gamma: 0.2, part: 0.5, begin: 0.3, rrf: 0, norm: 0, name: 1, smooth: 0, lsmooth: 0, slight: 1, pow: 1 }
 
 export const library = (): Library => {
   const files = new Map<string, Shelf>()
@@ -135,7 +135,7 @@ export const library = (): Library => {
           for (let r = 0; r < shelf.passages.length; r++) {
             const i = starts[at]! + r
             const c = tune.norm === 2 ? (cos[i]! - minCos) / (maxCos - minCos || 1) : Math.max(0, cos[i]!)
-            score[i] = vector ? tune.alpha * c + (1 - tune.alpha) * Math.min(1, lex[i]! / norm) + f : Math.min(1, lex[i]! / norm) + f
+            score[i] = vector ? tune.alpha * c + (1 - tune.alpha) * Math.min(1, lex[i]! / norm) ** tune.pow + f : Math.min(1, lex[i]! / norm) ** tune.pow + f
           }
         }
       }
@@ -170,9 +170,19 @@ const termsOf = (query: string): ReadonlyMap<number, number> => {
   }
   eachWord(query, (word, from, to, part) => {
     const named = from > 0 && /[\p{Lu}\p{N}]/u.test(query.slice(from, to)) && !/^I\b/.test(query.slice(from, to))
-    add(word, (part ? tune.part : 1) * (named ? tune.name : 1))
+    add(word, (part ? tune.part : 1) * (named ? tune.name : 1) * (slight.has(word) ? tune.slight : 1))
     const begin = beginningOf(word)
-    if (begin && tune.begin > 0) add(begin, tune.begin)
+    if (begin && tune.begin > 0) add(begin, tune.begin * (slight.has(word) ? tune.slight : 1))
   })
   return terms
 }
+
+const slight = new Set<string>()
+eachWord(
+  `a about after all also am an and any anybody anyone anything are as at be because been before being but by can could did do does doing else every for
+  from get gets give given go goes had has have having he her his how i if in inside into is it its let like long many may me might more most much must my no not
+  of off on once one only or other our out over own per please same say see shall she should since so some somebody someone something somewhere soon still such
+  take than that the their them then there these they thing this those through to together too until up upon us very was way we well were what when where whether
+  which while who whoever whole whom whose why will with within without would yes yet you your`,
+  (word) => void slight.add(word),
+)
