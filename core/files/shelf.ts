@@ -3,7 +3,7 @@ import type { BlobStore } from '../ports/blob-store.ts'
 import type { Shelf } from '../ports/enclave.ts'
 import type { MetadataStore } from '../ports/metadata-store.ts'
 import type { Cabinet } from './cabinet.ts'
-import { type FileRow, type Owner, files } from './record.ts'
+import { type FileRow, type Owner, type RagStatus, files } from './record.ts'
 
 /** What the enclave is given of one owner's files. Indexes can be written by an indexing alone. */
 export const shelfOf = (
@@ -37,11 +37,15 @@ export const shelfOf = (
 
     async indexes(ids) {
       if (ids !== null) {
-        const found_ = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
-        return found_.flatMap(({ id, row }) => (row?.rag_path == null ? [] : [{ id, version: row.rag_path }]))
+        const named = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
+        return named.flatMap(({ id, row }) => (row?.rag_path == null ? [] : [{ id, version: row.rag_path }]))
       }
-      const { rows: all } = await rows.list(files, { where: { ...owner, rag_status: 'completed' } })
-      return all.flatMap(({ id, row }) => (row.rag_path === null ? [] : [{ id, version: row.rag_path }]))
+      // What is being indexed anew is found as it was until then.
+      const listed = (rag_status: RagStatus) => rows.list(files, { where: { ...owner, rag_status } })
+      const all = await Promise.all((['completed', 'running'] as const).map(listed))
+      return all.flatMap(({ rows }) =>
+        rows.flatMap(({ id, row }) => (row.rag_path === null ? [] : [{ id, version: row.rag_path }])),
+      )
     },
 
     async index(id, signal) {
