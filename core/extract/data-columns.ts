@@ -9,6 +9,8 @@ export interface Survey {
   nested(): boolean
 }
 
+const mostName = 200
+
 export const survey = (): Survey => {
   const types = new Set<string>()
   let seen = 0
@@ -27,7 +29,7 @@ export const survey = (): Survey => {
       if (max === null || number > max) max = number
     },
     column: (name, rows) => ({
-      name,
+      name: name.length > mostName ? `${name.slice(0, mostName)}…` : name,
       type: together(types),
       nulls: rows - seen,
       ...(min !== null && max !== null && { min: shown(min), max: shown(max) }),

@@ -71,7 +71,10 @@ export const cutter = ({ values, characters }: Most): Cutter => {
     let left = allowance
     for (const [at, [key, child]] of entries.entries()) {
       const own = given?.[at] ?? Math.min(left, wants[at]!)
-      if (own < Math.min(least, wants[at]!)) break
+      if (own < Math.min(least, wants[at]!) || key.length > own) {
+        if (given) continue
+        break
+      }
       kept.push([key, fit(child, own - key.length, depth + 1)])
       left -= own
     }

@@ -26,7 +26,7 @@ export const isLines = (text: string): boolean => {
 }
 
 function* linesOf(text: string): Generator<string, undefined> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start)
     const end = found < 0 ? text.length : found
     const line = text.slice(start, end).trim()

@@ -16,7 +16,7 @@ interface Reader {
 }
 
 /** All pages together, as bytes that are unpacked and as values that a few bytes may claim. */
-const mostBytes = 300_000_000
+const mostBytes = 200_000_000
 const mostValues = 30_000_000
 
 /** Looks at the claims of all pages that would be read for the first rows, before a reader believes them. Throws Unreadable. */
@@ -54,7 +54,7 @@ function* pages(
   const start = Math.min(Number(column.dictionary_page_offset ?? Infinity), Number(column.data_page_offset))
   const end = Math.min(bytes.length, start + Number(column.total_compressed_size))
   const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, end), offset: start }
-  for (let rows = 0; rows < enough && reader.offset < end - 1; ) {
+  for (let rows = 0; rows < enough && reader.offset < end - 1;) {
     const page = parse(reader)
     if (!(page.compressed_page_size >= 0 && page.uncompressed_page_size >= 0)) throw new Unreadable()
     yield page

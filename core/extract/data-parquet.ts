@@ -46,7 +46,15 @@ export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table>
   const cut = cutter(most)
   const filled = fillRows(rows, most, cut)
   const truncated = !filled.whole || cut.cut() || rows.length < rowCount || shown.length < fields.length
-  return { format: 'parquet', kind: 'table', rowCount, describedRows: rows.length, columns, truncated, rows: filled.rows }
+  return {
+    format: 'parquet',
+    kind: 'table',
+    rowCount,
+    describedRows: rows.length,
+    columns,
+    truncated,
+    rows: filled.rows,
+  }
 }
 
 const plainly = (value: unknown): unknown => value ?? null

@@ -22,20 +22,20 @@ export const describeRecords = (
   const kept: unknown[] = []
   let count = 0
   let cells = 0
-  let spent = 0
+  let characters = 0
   let plain = true
   for (const record of records) {
     count += 1
-    if (spent <= most.characters) {
-      kept.push(record)
-      spent += cut.cost(record)
-    }
+    const early = cells <= most.values && characters <= most.characters
+    if (early) kept.push(record)
     if (!isRecord(record)) {
       plain = false
+      characters += cut.cost(record)
       continue
     }
     for (const [key, value] of Object.entries(record)) {
       cells += 1
+      if (early) characters += isContainer(value) ? cut.cost(value) : String(value).length
       if (!surveys.has(key) && surveys.size >= mostColumns) plain = false
       else if (!surveys.has(key)) surveys.set(key, survey())
       surveys.get(key)?.see(value)
@@ -44,9 +44,9 @@ export const describeRecords = (
   const columns = Array.from(surveys, ([name, it]) => it.column(name, count))
   const nested = [...surveys.values()].some((it) => it.nested())
   const broken = brokenLines()
+  // A table has no place to say that lines were left out.
   if (plain && !nested && broken === 0 && cells * 2 >= count * columns.length) {
-    const names = columns.map(({ name }) => name)
-    const rows = fillRows(rowsOf(kept, names), most, cut)
+    const rows = fillRows(rowsOf(kept, [...surveys.keys()]), most, cut)
     const truncated = !rows.whole || kept.length < count
     return { format, kind: 'table', rowCount: count, describedRows: count, columns, truncated, rows: rows.rows }
   }

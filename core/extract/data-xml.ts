@@ -62,7 +62,8 @@ const valueOf = (nodes: readonly Node[], attributes: Readonly<Record<string, unk
 /** An element by its name, or a stretch of text. */
 const partOf = (node: Node): readonly { readonly name: string | null; readonly value: unknown }[] => {
   if ('#text' in node) return [{ name: null, value: decoded(String(node['#text'])) }]
-  if ('#cdata' in node) return (node['#cdata'] as readonly Node[]).map((it) => ({ name: null, value: it['#text'] ?? '' }))
+  if ('#cdata' in node)
+    return (node['#cdata'] as readonly Node[]).map((it) => ({ name: null, value: it['#text'] ?? '' }))
   const key = Object.keys(node).find((name) => name !== ':@')
   if (key === undefined) return []
   const attributes = (node[':@'] ?? {}) as Readonly<Record<string, unknown>>

@@ -11,8 +11,11 @@ export interface Grid {
   readonly columnCount: number
 }
 
+const mostSheets = 1_000
+
 /** As much of every sheet as fits together; small sheets are whole before large ones get more. */
-export const fitSheets = (format: string, grids: readonly Grid[], most: Most): Sheets => {
+export const fitSheets = (format: string, all: readonly Grid[], most: Most): Sheets => {
+  const grids = all.slice(0, mostSheets)
   const wants = grids.map(({ rows }) => wanted(rows, most))
   const values = shares(
     most.values,
@@ -26,7 +29,7 @@ export const fitSheets = (format: string, grids: readonly Grid[], most: Most): S
     const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, cutter(most))
     return { name, rowCount, columnCount, truncated: !kept.whole || rows.length < rowCount, rows: kept.rows }
   })
-  return { format, truncated: sheets.some(({ truncated }) => truncated), sheets }
+  return { format, truncated: grids.length < all.length || sheets.some(({ truncated }) => truncated), sheets }
 }
 
 // Wider than any allowance, and narrower than what a file may claim.

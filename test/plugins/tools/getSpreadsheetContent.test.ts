@@ -52,6 +52,11 @@ for (const format of ['xlsx', 'xls', 'ods'])
     })
   })
 
+t.test('reads days that are counted from 1904', async (t) => {
+  const { sheets } = await run(await stored('xlsx/openpyxl-1904-dates-and-a-link.xlsx'))
+  t.same(sheets[0].rows, [['2024-02-29', '2024-03-31T14:30:15', '08:30:00', 'PT36H15M', 'x'], ['link']])
+})
+
 t.test('reads text in the encodings and with the delimiters that programs write', async (t) => {
   const written = [
     ...orders.slice(0, 3),
@@ -64,10 +69,35 @@ t.test('reads text in the encodings and with the delimiters that programs write'
     const { format, sheets } = await run(await stored(path))
     t.same([format, sheets[0].rowCount, sheets[0].rows], [path.slice(0, 3), 6, written], path)
   }
-  t.same(await rowsOf('\ufeffa|b\n1|2,5\n'), [['a', 'b'], [1, '2,5']], 'a mark, and bars')
-  t.same(await rowsOf('1,5;2,5\n3,5;4,5'), [['1,5', '2,5'], ['3,5', '4,5']], 'decimal commas')
-  t.same(await rowsOf('a,"b\nc,6\n'), [['a', '"b'], ['c', 6]], 'a quote that nobody closes')
-  t.same(await rowsOf('€ ‚x‘,1.10,12345678901234567890'), [['€ ‚x‘', '1.10', '12345678901234567890']], 'no number loses digits')
+  t.same(
+    await rowsOf('\ufeffa|b\n1|2,5\n'),
+    [
+      ['a', 'b'],
+      [1, '2,5'],
+    ],
+    'a mark, and bars',
+  )
+  t.same(
+    await rowsOf('1,5;2,5\n3,5;4,5'),
+    [
+      ['1,5', '2,5'],
+      ['3,5', '4,5'],
+    ],
+    'decimal commas',
+  )
+  t.same(
+    await rowsOf('a,"b\nc,6\n'),
+    [
+      ['a', '"b'],
+      ['c', 6],
+    ],
+    'a quote that nobody closes',
+  )
+  t.same(
+    await rowsOf('€ ‚x‘,1.10,12345678901234567890'),
+    [['€ ‚x‘', '1.10', '12345678901234567890']],
+    'no number loses digits',
+  )
   t.same(await rowsOf('one column\nof words'), [['one column'], ['of words']])
 })
 
@@ -85,15 +115,15 @@ t.test('refuses what is no spreadsheet', async (t) => {
 })
 
 t.test('shows the beginning of each sheet when all are too much', async (t) => {
-  const rows = Array.from({ length: 30_000 }, (_, at) => row(at + 1, ['A', 'B'], 7)).join('')
+  const rows = Array.from({ length: 12_000 }, (_, at) => row(at + 1, ['A', 'B'], 7)).join('')
   const { truncated, sheets } = await run(opened(xlsx({ long: rows, short: row(1, ['A'], 1), other: rows })))
   t.equal(truncated, true)
   t.same(
     sheets.map(({ name, rowCount, truncated, rows }: any) => [name, rowCount, truncated, rows.length]),
     [
-      ['long', 30_000, true, 5000],
+      ['long', 12_000, true, 5000],
       ['short', 1, false, 1],
-      ['other', 30_000, true, 5000],
+      ['other', 12_000, true, 5000],
     ],
   )
   const long = await run(text(`${'x'.repeat(500_000)},y\nz,z\n`))
@@ -127,8 +157,8 @@ t.test('bombs are refused soon and without much memory', async (t) => {
     const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
     await t.rejects(run(opened(bytes)), Unreadable, what).finally(() => clearInterval(watch))
     const [ms, grown] = [performance.now() - start, (most - before) / 1_000_000]
-    t.ok(ms < (what === 'repeated' ? 20_000 : 2000), `${what}: ${ms.toFixed(0)} ms`)
-    t.ok(grown < (what === 'repeated' ? 1000 : 100), `${what}: ${grown.toFixed(0)} MB more`)
+    t.ok(ms < 2000, `${what}: ${ms.toFixed(0)} ms`)
+    t.ok(grown < 100, `${what}: ${grown.toFixed(0)} MB more`)
   }
 })
 
@@ -143,7 +173,12 @@ const xlsx = (sheets: Readonly<Record<string, string | null>>, dimension = 'A1')
   const parts = entries.flatMap(([, rows], at) =>
     rows === null
       ? []
-      : [[`xl/worksheets/sheet${at + 1}.xml`, `<worksheet xmlns="${main}"><dimension ref="${dimension}"/><sheetData>${rows}</sheetData></worksheet>`]],
+      : [
+          [
+            `xl/worksheets/sheet${at + 1}.xml`,
+            `<worksheet xmlns="${main}"><dimension ref="${dimension}"/><sheetData>${rows}</sheetData></worksheet>`,
+          ],
+        ],
   )
   return zip({
     '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>`,
