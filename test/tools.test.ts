@@ -153,9 +153,9 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     imageDescribeAndCaption: [['image/cup-of-coffee.jpg', /A picture of 1/]],
     imageDescribeAndCaptionFallback: [['image/cat.webp', /"label":"cat"/]],
     videoDescribeAndCaption: [['video/eight-colours-with-speech.mp4', /A picture of \d.*The heron waits/]],
-    audioDiarization: [['audio/SPEECH', /"speakers":2/]],
-    transcribeAudioToText: [['audio/SPEECH', /The heron waits/]],
-    transcribeAudioWithDiarization: [['audio/SPEECH', /"speaker":.*The heron waits/]],
+    audioDiarization: [['audio/dialogue-of-two.ogg', /"speakers":2/]],
+    transcribeAudioToText: [['audio/dialogue-of-two.ogg', /The heron waits/]],
+    transcribeAudioWithDiarization: [['audio/dialogue-of-two.ogg', /"speaker":.*The heron waits/]],
   }
   for (const [tool, cases] of Object.entries(readers))
     await t.test(tool, async (t) => {

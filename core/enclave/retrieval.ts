@@ -7,7 +7,8 @@ import { employ, type workNeeds } from '../inference/employ.ts'
 import type { SealedReply, Shelf } from '../ports/enclave.ts'
 import type { Hit } from '../ports/tool.ts'
 import { type Library, library } from '../retrieval/library.ts'
-import { split } from '../retrieval/split.ts'
+import { middleOf, soughtIn } from '../retrieval/query.ts'
+import { readingOf, split } from '../retrieval/split.ts'
 import { checks } from '../wire/body.ts'
 import { concat } from '../wire/bytes.ts'
 import type { Opened, Outer, Sealed } from './open.ts'
@@ -89,10 +90,7 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
     return turn(async () => {
       const file = await openStored(shelf, id, record, dek, mostFile, signal)
       const passages = split(await sectionsOf(file, signal))
-      const vectors = await vectorsOf(
-        passages.map(({ heading, text }) => (heading === null ? text : `${heading}\n${text}`)),
-        signal,
-      )
+      const vectors = await vectorsOf(passages.map(readingOf), signal)
       const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at]! }))
       await shelf.keepIndex(id, sealRows(ragDek, id, rows), signal)
       return { kind: 'body', status: 200, body: { file_id: id, code: 'completed' }, failure: null, trailer: silent }
@@ -141,8 +139,8 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
   }
 
   const search: Search = async (shelf, ragDek, query, ids, signal) => {
-    const [it, [vector]] = await Promise.all([opened(shelf, ragDek, ids, signal), vectorsOf([query], signal)])
-    return it.library.search({ query, vector: vector ?? null, fileIds: it.ids, most: mostHits })
+    const [it, vectors] = await Promise.all([opened(shelf, ragDek, ids, signal), vectorsOf(soughtIn(query), signal)])
+    return it.library.search({ query, vector: middleOf(vectors), fileIds: it.ids, most: mostHits })
   }
 
   return { index, search }

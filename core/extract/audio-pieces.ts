@@ -2,10 +2,9 @@ import { decodeAudio, probeAudio, rate } from './audio.ts'
 import { wavOf } from './wav.ts'
 
 export interface Piece {
-  /** Place in the whole, from 0. */
-  readonly index: number
-  /** Seconds from the beginning of the whole. */
+  /** Seconds from the beginning of the whole, and its own. */
   readonly start: number
+  readonly seconds: number
   readonly audio: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }
 }
 
@@ -14,7 +13,7 @@ export interface Cut {
   seconds: number
   /** The sound went on behind the last piece. */
   truncated: boolean
-  readonly pieces: AsyncGenerator<Piece, void>
+  pieces(signal: AbortSignal): AsyncGenerator<Piece, void>
 }
 
 /** What transcription models take at once: bytes of a file, and seconds of it. */
@@ -37,29 +36,25 @@ const known: Readonly<Record<string, { readonly name: string; readonly mime: str
   mov: { name: 'audio.m4a', mime: 'audio/mp4' },
 }
 
-/** A sound file as transcription models take it: as it is, or as WAV files of about ten minutes. Throws what `probeAudio` throws. */
-export const cutAudio = async (bytes: Uint8Array, signal: AbortSignal): Promise<Cut> => {
-  const { format, seconds } = await probeAudio(bytes, signal)
-  const as = known[format]
-  if (as && seconds !== null && seconds <= most.seconds && bytes.length <= most.bytes) {
-    return { seconds, truncated: false, pieces: whole({ index: 0, start: 0, audio: { ...as, bytes } }) }
-  }
-  const cut = { seconds: 0, truncated: false, pieces: read() }
+/** A sound file as transcription models take it: as it is, or as WAV files of about ten minutes. Reading throws what `probeAudio` throws. */
+export const cutAudio = (bytes: Uint8Array): Cut => {
+  const cut = { seconds: 0, truncated: false, pieces }
   return cut
 
-  async function* read(): AsyncGenerator<Piece, void> {
-    const decoded = decodeAudio(bytes, signal)
-    let index = 0
-    for await (const { start, samples } of atPauses(decoded.blocks)) {
-      yield { index: index++, start, audio: { ...known['wav']!, bytes: packed(samples) } }
+  async function* pieces(signal: AbortSignal): AsyncGenerator<Piece, void> {
+    const { format, seconds } = await probeAudio(bytes, signal)
+    const as = known[format]
+    if (as && seconds !== null && seconds <= most.seconds && bytes.length <= most.bytes) {
+      cut.seconds = seconds
+      return yield { start: 0, seconds, audio: { ...as, bytes } }
+    }
+    const decoded = decodeAudio(bytes)
+    for await (const { start, samples } of atPauses(decoded.blocks(signal))) {
+      yield { start, seconds: samples.length / rate, audio: { ...known['wav']!, bytes: packed(samples) } }
     }
     cut.seconds = decoded.seconds
     cut.truncated = decoded.truncated
   }
-}
-
-async function* whole(piece: Piece): AsyncGenerator<Piece, void> {
-  yield piece
 }
 
 interface Stretch {

@@ -8,7 +8,7 @@ import { outputOf } from './audio-process.ts'
 export const rate = 16_000
 
 /** Seconds: more than the first is not read, and what says that it is longer than the second is not read at all. */
-export const most = 2 * 60 * 60
+const most = 2 * 60 * 60
 const longest = 4 * 60 * 60
 
 /** Samples of a block. */
@@ -18,43 +18,9 @@ const block = 10 * rate
 const patience = { probe: 8_000, decode: 30 * 60_000 }
 
 /** Formats that carry sound and nothing else that a file could make the decoder open. */
-const formats = [
-  ...[
-    'mp3',
-    'ogg',
-    'flac',
-    'wav',
-    'w64',
-    'rf64',
-    'mov',
-    'matroska',
-    'aac',
-    'loas',
-    'ac3',
-    'eac3',
-    'dts',
-    'amr',
-    'amrnb',
-  ],
-  ...[
-    'amrwb',
-    'aiff',
-    'caf',
-    'au',
-    'asf',
-    'avi',
-    'flv',
-    'mpeg',
-    'mpegts',
-    'wv',
-    'ape',
-    'tta',
-    'gsm',
-    'voc',
-    'oma',
-    'tak',
-  ],
-].join(',')
+const formats =
+  'mp3,ogg,flac,wav,w64,mov,matroska,aac,loas,ac3,eac3,dts,amr,amrnb,amrwb,aiff,caf,au,' +
+  'asf,avi,flv,mpeg,mpegts,wv,ape,tta,gsm,voc,oma,tak'
 
 const careful = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
 
@@ -71,28 +37,31 @@ export interface Decoded {
   seconds: number
   /** The sound went on behind the last block. */
   truncated: boolean
-  /** One channel, from -1 to 1; ten seconds each but the last. Read once, and to the end or left with `return`. */
-  readonly blocks: AsyncIterable<Float32Array>
+  /** One channel, from -1 to 1; ten seconds each but the last. To be read once, to the end or left with `return`. */
+  blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void>
 }
 
 /** What a file says of its sound track. Throws Unreadable for one without, and for one that claims more than four hours. */
 export const probeAudio = (bytes: Uint8Array, signal: AbortSignal): Promise<AudioFacts> =>
-  onDisk(bytes, (source) => factsOf(source, signal))
+  onDisk(bytes, (source) => factsOf(bytes, source, signal))
 
-/** The sound of any audio or video file; two hours of it at most. Reading throws what `probeAudio` throws. */
-export const decodeAudio = (bytes: Uint8Array, signal: AbortSignal): Decoded => {
-  const decoded = { seconds: 0, truncated: false, blocks: read() }
+/** The sound of any audio or video file, so many seconds of it. Reading throws what `probeAudio` throws. */
+export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
+  const decoded = { seconds: 0, truncated: false, blocks }
   return decoded
 
-  async function* read(): AsyncGenerator<Float32Array, void> {
+  async function* blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void> {
     const { source, remove } = await laidDown(bytes)
     try {
-      await factsOf(source, signal)
-      for await (const samples of blocksOf(source, signal)) {
-        decoded.truncated = decoded.seconds >= most
+      await factsOf(bytes, source, signal)
+      let room = seconds * rate
+      for await (const samples of blocksOf(source, seconds, signal)) {
+        decoded.truncated = samples.length > room
+        const some = samples.subarray(0, room)
+        room -= some.length
+        decoded.seconds += some.length / rate
+        if (some.length > 0) yield some
         if (decoded.truncated) return
-        decoded.seconds += samples.length / rate
-        yield samples
       }
     } finally {
       await remove()
@@ -100,7 +69,8 @@ export const decodeAudio = (bytes: Uint8Array, signal: AbortSignal): Decoded => 
   }
 }
 
-const factsOf = async (source: string, signal: AbortSignal): Promise<AudioFacts> => {
+const factsOf = async (bytes: Uint8Array, source: string, signal: AbortSignal): Promise<AudioFacts> => {
+  if (claimOf(bytes) > longest) throw new Unreadable()
   const wanted = 'format=format_name,duration:stream=codec_type,duration'
   const given = ['-v', 'quiet', ...careful, '-select_streams', 'a:0', '-show_entries', wanted, '-of', 'json', source]
   let said = ''
@@ -116,6 +86,22 @@ const factsOf = async (source: string, signal: AbortSignal): Promise<AudioFacts>
   return { format: format.format_name.split(',')[0]!, seconds }
 }
 
+/** Seconds by the header of a WAV file, where ffprobe goes by the bytes that are there; 0 for every other file. */
+const claimOf = (bytes: Uint8Array): number => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!/^RIFF.{4}WAVE/s.test(file.toString('latin1', 0, 12))) return 0
+  let perSecond = 0
+  for (let at = 12; at + 8 <= file.length;) {
+    const name = file.toString('latin1', at, at + 4)
+    const length = file.readUInt32LE(at + 4)
+    if (name === 'fmt ' && at + 20 <= file.length) perSecond = file.readUInt32LE(at + 16)
+    // A recorder that did not know the length names the largest that it can.
+    if (name === 'data') return length < 0x7fff_0000 && perSecond > 0 ? length / perSecond : 0
+    at += 8 + length + (length % 2)
+  }
+  return 0
+}
+
 interface Said {
   readonly format?: { readonly format_name?: string; readonly duration?: string }
   readonly streams?: readonly { readonly duration?: string }[]
@@ -129,10 +115,10 @@ const parsed = (said: string): Said => {
   }
 }
 
-async function* blocksOf(source: string, signal: AbortSignal): AsyncGenerator<Float32Array, void> {
+async function* blocksOf(source: string, seconds: number, signal: AbortSignal): AsyncGenerator<Float32Array, void> {
   const given = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1', ...careful],
-    ...['-vn', '-sn', '-dn', '-i', source, '-map', '0:a:0', '-t', `${most + 1}`],
+    ...['-vn', '-sn', '-dn', '-i', source, '-map', '0:a:0', '-t', `${seconds + 1}`],
     ...['-ac', '1', '-ar', `${rate}`, '-c:a', 'pcm_f32le', '-f', 'f32le', 'pipe:1'],
   ]
   let bytes = new Uint8Array(block * 4)

@@ -1,4 +1,5 @@
 import { apart } from './apart.ts'
+import { inPairs } from './audio-pairs.ts'
 import { decodeAudio, rate } from './audio.ts'
 import type { Voice, Window } from './jobs/voice.ts'
 import type { Turn } from './speakers-turns.ts'
@@ -21,22 +22,29 @@ const time = { voice: 180_000, speakers: 180_000 }
 
 /** Who speaks when in an audio or video file, told on this machine. Throws what reading throws, and Unconfigured when the engine is not installed. */
 export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Promise<Speakers> => {
-  const decoded = decodeAudio(bytes, signal)
-  const heard: Voice[] = []
-  for await (const it of windowsOf(decoded.blocks)) {
-    heard.push(await apart<Voice>('voice', it, signal, { time: time.voice }))
-  }
+  const decoded = decodeAudio(bytes)
+  const heard = await inPairs(
+    (signal) => windowsOf(decoded.blocks(signal)),
+    (it, signal) => apart<Voice>('voice', it, signal, { time: time.voice }),
+    signal,
+  )
   const whole: Voice = {
     speech: concatenated(heard.map(({ speech }) => speech)),
     frames: concatenated(heard.map(({ frames }) => frames)),
   }
   const turns = await apart<readonly Turn[]>('speakers', whole, signal, { time: time.speakers })
-  return { duration: decoded.seconds, truncated: decoded.truncated, turns }
+  return {
+    duration: hundredths(decoded.seconds),
+    truncated: decoded.truncated,
+    turns: turns.map((it) => ({ ...it, start: hundredths(it.start), end: hundredths(it.end) })),
+  }
 }
+
+const hundredths = (seconds: number): number => Math.round(seconds * 100) / 100
 
 async function* windowsOf(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Window, void> {
   // Whole steps of the detector, so that each window begins where the one before has ended.
-  let samples = new Float32Array(lead + window)
+  const samples = new Float32Array(lead + window)
   let filled = lead
   let led = 0
   for await (const block of blocks) {
@@ -46,7 +54,7 @@ async function* windowsOf(blocks: AsyncIterable<Float32Array>): AsyncGenerator<W
       filled += some.length
       taken += some.length
       if (filled < samples.length) continue
-      yield { samples: samples.subarray(lead - led), lead: led }
+      yield { samples: samples.slice(lead - led), lead: led }
       samples.copyWithin(0, samples.length - lead)
       filled = lead
       led = lead

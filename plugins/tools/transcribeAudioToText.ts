@@ -11,7 +11,7 @@ const params = v.object({
   language: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/), v.maxLength(35))),
 })
 
-/** Two hours of hurried speech are less. */
+/** More than is said in two hours. */
 const most = { characters: 400_000, segments: 10_000, segment: 20_000 }
 
 export default plugin({
@@ -24,12 +24,43 @@ export default plugin({
   }),
   create: (supplied, { model: wanted }): Tool<typeof params> => ({
     name: 'transcribeAudioToText',
-    description: 'Writes down what is said in the first two hours of an audio or video file, and when it is said.',
+    description: 'Writes down what is said, and when, in the first two hours of an audio or video file.',
     kind: 'reads-file',
     params,
     async run({ language }, signal, { bytes }) {
       signal.throwIfAborted()
-      const { parts, duration, truncated } = await writeDown(bytes, listen, signal)
+      const employed: Candidate[] = []
+      const written = await writeDown(
+        bytes,
+        (audio, signal) =>
+          employ(
+            supplied,
+            { ability: 'transcribe', model: wanted },
+            (candidate, signal) => {
+              employed.push(candidate)
+              const { upstream, model } = candidate
+              const how = { granularities: ['segment'], ...(language !== undefined && { language }) } as const
+              return upstream.transcribe!({ model, audio, ...how }, signal)
+            },
+            signal,
+          ),
+        signal,
+      )
+      const { parts, duration, truncated } = written
+      const segments = parts.flatMap((part) => part.segments)
+      const { text, wasCut } = excerpting()
+      const result = {
+        text: text(parts.map((part) => part.text).join(' '), most.characters),
+        language: parts.find((part) => part.language !== null)?.language ?? language ?? null,
+        duration,
+        segments: segments
+          .slice(0, most.segments)
+          .map(({ start, end, text: words }) => ({ start, end, text: text(words, most.segment) })),
+      }
+      const last = employed.at(-1)!
+      const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
+      const model = wanted ?? entry?.name ?? last.model
+      return { ...result, truncated: truncated || wasCut() || segments.length > most.segments, model }
     },
   }),
 })

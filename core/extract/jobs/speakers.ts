@@ -16,8 +16,8 @@ const leastVoiced = 8
 /** Pieces that are compared each with each: about five minutes of speech. */
 const atOnce = 160
 
-/** Instants of all that somebody says: who says less, some two seconds, is taken for somebody else. */
-const leastSaid = 125
+/** Who says less than these instants, some two seconds, or less than this share of all is taken for somebody else. */
+const leastSaid = { instants: 125, share: 0.01 }
 
 /** Tells who speaks when, by nothing but the sound of the voices. */
 export default ({ speech, frames }: Voice): readonly Turn[] => {
@@ -56,9 +56,10 @@ const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[
 const refined = (groups: readonly Group[], instants: readonly Instant[], usual: Float64Array): readonly Group[] => {
   if (groups.length < 2) return groups
   const voices = voicesOf(groups, instants)
+  const least = Math.max(leastSaid.instants, leastSaid.share * instants.length)
   const own = groups
     .map((_, voice) => instants.filter((_, at) => voices[at] === voice))
-    .filter((its) => its.length >= leastSaid)
+    .filter((its) => its.length >= least)
     .map(soundsOf)
     .filter((its) => its.length >= leastVoiced)
     .map((its) => groupOf(its, usual))

@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { tellSpeakers } from '../../core/extract/speakers.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+
+/** More often than every second nobody takes turns for two hours. */
+const most = 10_000
+
+export default plugin({
+  port: Tool,
+  name: 'audioDiarization',
+  create: (): Tool<typeof params> => ({
+    name: 'audioDiarization',
+    description:
+      'Who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. Voices that are alike count as one, one who is heard for a few seconds may be missed, people who speak at once are taken for one of them, and singing or a noisy room may confuse it.',
+    kind: 'reads-file',
+    params,
+    async run(_params, signal, { bytes }) {
+      signal.throwIfAborted()
+      const { duration, truncated, turns } = await tellSpeakers(bytes, signal)
+      const segments = turns.map(({ speaker, start, end }) => ({ speaker: `Speaker ${speaker + 1}`, start, end }))
+      return {
+        duration,
+        speakers: new Set(turns.map(({ speaker }) => speaker)).size,
+        segments: segments.slice(0, most),
+        truncated: truncated || segments.length > most,
+      }
+    },
+  }),
+})

@@ -1,0 +1,91 @@
+import * as v from 'valibot'
+import { Unconfigured } from '../../core/errors.ts'
+import { writeDown, type Part } from '../../core/extract/audio-transcript.ts'
+import { byBackend, byEar, saidBy, tellsSpeakers, type Said } from '../../core/extract/speakers-said.ts'
+import { tellSpeakers } from '../../core/extract/speakers.ts'
+import type { Candidate } from '../../core/inference/catalog.ts'
+import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { excerpting } from '../../core/inference/excerpt.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Tool } from '../../core/ports/tool.ts'
+
+const params = v.object({
+  fileId: v.pipe(v.string(), v.maxLength(200)),
+  language: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/), v.maxLength(35))),
+})
+
+/** More than is said in two hours. */
+const most = { characters: 400_000, turns: 10_000 }
+
+export default plugin({
+  port: Tool,
+  name: 'transcribeAudioWithDiarization',
+  needs: workNeeds,
+  settings: v.strictObject({
+    /** A transcription model; the first one when absent. */
+    model: v.optional(v.string()),
+  }),
+  create: (supplied, { model: wanted }): Tool<typeof params> => ({
+    name: 'transcribeAudioWithDiarization',
+    description:
+      'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart they are told apart by their voices, which confuses voices that are alike and people who speak at once.',
+    kind: 'reads-file',
+    params,
+    async run({ language }, signal, { bytes }) {
+      signal.throwIfAborted()
+      const employed: Candidate[] = []
+      const written = await writeDown(
+        bytes,
+        (audio, signal) =>
+          employ(
+            supplied,
+            { ability: 'transcribe', model: wanted },
+            (candidate, signal) => {
+              employed.push(candidate)
+              const { upstream, model } = candidate
+              const granularities = ['word', 'segment'] as const
+              const how = { diarize: true, granularities, ...(language !== undefined && { language }) }
+              return upstream.transcribe!({ model, audio, ...how }, signal)
+            },
+            signal,
+          ),
+        signal,
+      )
+      const { parts, duration, truncated } = written
+      const { turns, diarization } = await attributed(bytes, parts, signal)
+      const { text, wasCut } = excerpting()
+      const result = {
+        text: text(parts.map((part) => part.text).join(' '), most.characters),
+        language: parts.find((part) => part.language !== null)?.language ?? language ?? null,
+        duration,
+        speakers: new Set(turns.map(({ speaker }) => speaker)).size,
+        turns: turns.slice(0, most.turns).map(({ speaker, start, end, text: words }) => ({
+          ...{ speaker: `Speaker ${speaker}`, start, end },
+          text: text(words, most.characters),
+        })),
+      }
+      const last = employed.at(-1)!
+      const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
+      const model = wanted ?? entry?.name ?? last.model
+      return { ...result, truncated: truncated || wasCut() || turns.length > most.turns, model, diarization }
+    },
+  }),
+})
+
+interface Attributed {
+  readonly turns: readonly Said[]
+  readonly diarization: 'backend' | 'local'
+}
+
+const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: AbortSignal): Promise<Attributed> => {
+  if (parts.some(tellsSpeakers)) {
+    const { turns } = parts.length > 1 ? await tellSpeakers(bytes, signal) : { turns: [] }
+    return { turns: saidBy(parts, byBackend(parts, turns)), diarization: 'backend' }
+  }
+  const { turns } = await tellSpeakers(bytes, signal)
+  const untimed = parts.some(({ timed, text }) => !timed && text !== '')
+  if (untimed && turns.some(({ speaker }) => speaker > 0)) {
+    throw new Unconfigured({ validator: { models: 'Expected a transcription model that tells when things are said' } })
+  }
+  return { turns: saidBy(parts, byEar(turns)), diarization: 'local' }
+}
