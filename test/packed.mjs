@@ -1,6 +1,6 @@
 // Packs the package, installs the tarball in an empty folder as a user would, starts it and asks it something.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,8 +11,15 @@ const run = (command, args, cwd) =>
 try {
   run('npm', ['pack', '--silent', '--pack-destination', folder], process.cwd())
   const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'))
-  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  writeFileSync(join(folder, 'package.json'), '{"name":"installed","version":"0.0.0","private":true,"type":"module"}')
   run('npm', ['install', '--silent', `./${tarball}`], folder)
+
+  const bill = JSON.parse(run('npm', ['sbom', '--silent', '--sbom-format=cyclonedx'], folder))
+  const named = new Set(bill.components.filter(({ hashes }) => hashes).map(({ name }) => name))
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const missing = ['sealgate', ...Object.keys(dependencies)].filter((name) => !named.has(name))
+  if (missing.length > 0) throw new Error(`the bill of materials lacks ${missing.join(', ')}`)
+  if (process.env.SBOM) writeFileSync(process.env.SBOM, JSON.stringify(bill))
 
   writeFileSync(
     join(folder, 'embed.js'),

@@ -1,3 +1,4 @@
+import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
 const longest = 400
@@ -38,5 +39,45 @@ const windowOf = (text: string, from: number, most: number): string => {
   const head = from > 0 && /\S/.test(text[from - 1]!) && /\s/.test(rough.slice(0, 40)) ? rough.replace(/^\S*\s+/, '') : rough
   const whole = from + most >= text.length || /\s/.test(text[from + most]!)
   const tail = whole || !/\s/.test(head.slice(-40)) ? head : head.replace(/\s+\S*$/, '')
-  return tail.trim().toWellFormed()
+  return tail.trim().replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+}
+
+export interface Place {
+  readonly first: number
+  readonly last: number
+  readonly text: string
+}
+
+/** A passage with as many of its neighbours as make a snippet, the better one first. */
+export const around = (
+  passages: readonly Passage[],
+  row: number,
+  scoreOf: (row: number) => number,
+  most = longest,
+): Place => {
+  const { heading, page, text } = passages[row]!
+  const fits = (other: number) => {
+    const it = passages[other]
+    return it !== undefined && it.heading === heading && it.page === page ? it : null
+  }
+  let place: Place = { first: row, last: row, text }
+  for (;;) {
+    const before = fits(place.first - 1)
+    const after = fits(place.last + 1)
+    const options = [
+      ...(before ? [{ first: place.first - 1, last: place.last, text: joined(before.text, place.text), at: place.first - 1 }] : []),
+      ...(after ? [{ first: place.first, last: place.last + 1, text: joined(place.text, after.text), at: place.last + 1 }] : []),
+    ].filter(({ text }) => text.length <= most)
+    const [best] = options.sort((one, other) => scoreOf(other.at) - scoreOf(one.at))
+    if (best === undefined) return place
+    place = best
+  }
+}
+
+/** Two neighbours in one, with what both hold said once. */
+const joined = (one: string, other: string): string => {
+  for (let shared = Math.min(one.length, other.length, 200); shared > 0; shared--) {
+    if (one.endsWith(other.slice(0, shared))) return one + other.slice(shared)
+  }
+  return `${one}${/ \| /.test(other) ? '\n' : ' '}${other}`
 }

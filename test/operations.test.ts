@@ -1,0 +1,446 @@
+import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.d.ts'
+import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts'
+import type { Probe, Service } from 'kubernetes-types/core/v1.d.ts'
+import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts'
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts'
+import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts'
+import { execFile, spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { memory } from '../adapters/memory/index.ts'
+import type { Config } from '../adapters/production/config.ts'
+import { checkedConfig, settingsOf } from '../adapters/production/config.ts'
+import { harden } from '../adapters/production/harden.ts'
+import { production } from '../adapters/production/index.ts'
+import * as errors from '../core/errors.ts'
+import { createGateway } from '../core/gateway.ts'
+import { Metrics, metrics } from '../core/http/metrics.ts'
+import { use } from '../core/plugin.ts'
+import { table } from '../core/routes/table.ts'
+import { surfaces } from '../core/settings.ts'
+import { running } from './environments.ts'
+import { startPostgres } from './fakes/postgres.ts'
+import { startRedis } from './fakes/redis.ts'
+import { program, served } from './fakes/served.ts'
+import { made } from './helpers.ts'
+import { complaints } from './operations/complaints.ts'
+import {
+  type ComposeService,
+  type Manifest,
+  type Side,
+  compose,
+  composed,
+  config,
+  container,
+  dockerfile,
+  env,
+  folder,
+  labels,
+  manifest,
+  manifestFiles,
+  manifests,
+  mountOf,
+  pod,
+  portOf,
+  raw,
+  read,
+  sides,
+  wanted,
+  workload,
+} from './operations/files.ts'
+import { type Query, readQuery } from './operations/promql.ts'
+
+const run = promisify(execFile)
+const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: string) =>
+  t.same([...one].sort(), [...other].sort(), what)
+const selects = (selector: LabelSelector | undefined, side: Side) =>
+  Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels(side)[name] === value)
+const routes = table([...surfaces])
+
+t.test('the manifests are what Kubernetes knows', async (t) => {
+  t.same(complaints(manifests), [])
+  const first = JSON.stringify(manifest('Deployment', 'gateway'))
+  const found = (from: string, to: string) => complaints([JSON.parse(first.replace(from, to)) as Manifest]).join()
+  t.match(found('readinessProbe', 'readinesProbe'), /readinesProbe/, 'a field that is none is found')
+  t.match(found('"runAsUser":65532', '"runAsUser":"65532"'), /to type 'number'/, 'and one of another type')
+
+  const { resources, configMapGenerator } = parse(await read('kustomization.yaml')) as {
+    readonly resources: readonly string[]
+    readonly configMapGenerator: readonly { readonly name: string; readonly files: readonly string[] }[]
+  }
+  same(t, resources, manifestFiles, 'every one is applied')
+  for (const side of sides) {
+    const path = container(side).env!.find(({ name }) => name === 'SEALGATE_CONFIG')!.value!
+    const file = configMapGenerator.find(({ name }) => name === side)!.files[0]!
+    t.equal(path, `${mountOf(side, 'config')}/${file}`, `${side} reads the file of its ConfigMap`)
+    t.equal(pod(side).volumes!.find(({ name }) => name === 'config')!.configMap!.name, side)
+    t.equal(composed(side).environment['SEALGATE_CONFIG'], path, 'the same in Compose')
+    const given = composed(side).configs[0]!
+    t.same([given.target, compose.configs[given.source]!.file], [path, `./${file}`])
+    t.ok(selects(manifest<PodDisruptionBudget>('PodDisruptionBudget', side).spec!.selector, side), 'its budget')
+  }
+  const { scaleTargetRef, minReplicas } = manifest<HorizontalPodAutoscaler>('HorizontalPodAutoscaler', 'gateway').spec!
+  t.same([scaleTargetRef.kind, scaleTargetRef.name], ['Deployment', 'gateway'])
+  t.ok(minReplicas! > 1 && manifest<StatefulSet>('StatefulSet', 'enclave').spec!.replicas! > 1)
+})
+
+t.test('the configurations stand up to the boot, and fit each other', async (t) => {
+  const certificate = join(t.testdir({ 'a.pem': '' }), 'a.pem')
+  const tls = { ca: certificate, cert: certificate, key: certificate }
+  const booted = async ({ enclave, ...rest }: Config, data: string) => {
+    const adapters = await production({ ...rest, enclave: { ...enclave, tls, connect: ['elsewhere:1'] } }, data)
+    // The stores are not there; what has to be there for them is said by their settings alone.
+    const { metadataStore, blobStore, cache, rateLimiter } = memory()
+    const settings = settingsOf({ ...rest, enclave }) as Parameters<typeof createGateway>[1]
+    await createGateway({ ...adapters, metadataStore, blobStore, cache, rateLimiter }, settings).close()
+  }
+  const { gateway, enclave } = config
+  await t.resolves(booted(gateway, t.testdirName))
+  await t.rejects(
+    booted({ ...gateway, providers: {} }, t.testdirName),
+    /is not a provider/,
+    'a model without a provider',
+  )
+  const inside = { ...enclave, providers: enclave.enclave.providers! }
+  const clear = Object.entries(enclave.models).map(([name, model]) => [name, { ...model, standard: true }] as const)
+  await t.resolves(booted({ ...inside, models: Object.fromEntries(clear) }, t.testdirName))
+  t.ok(Object.values(enclave.models).every((it) => it.confidential && !it.standard))
+  t.ok(enclave.models[enclave.enclave.retrieval.model!], 'what indexing embeds with is there')
+  for (const side of sides) {
+    for (const name of wanted(side))
+      t.throws(() => checkedConfig(raw[side], { ...env[side], [name]: '' }), / is not set/)
+    t.equal(config[side].env, 'production')
+  }
+  same(t, Object.keys(gateway.tools!), Object.keys(enclave.tools!), 'what is listed outside is what runs inside')
+  t.same([gateway.storage.metadata!.use, gateway.storage.blobs!.use], ['postgres', 's3'])
+  t.ok(gateway.limits.redis, 'limits are counted together')
+})
+
+t.test('each side is given the secrets that it names, and no others', async (t) => {
+  for (const side of sides) {
+    const needed = new Set([...wanted(side), ...(side === 'gateway' ? ['SEALGATE_KEY'] : [])])
+    same(t, Object.keys(env[side]), needed, `${side}.env.example`)
+    t.same(composed(side).env_file, [`${side}.env`])
+    const secrets = container(side).env!.flatMap(({ name, valueFrom }) => (valueFrom ? [name] : []))
+    same(t, secrets, needed, `${side} in Kubernetes`)
+    for (const { name, valueFrom } of container(side).env!)
+      if (valueFrom) t.same(valueFrom.secretKeyRef, { name: side, key: name })
+    for (const [path, value] of leaves(raw[side]))
+      if (/(key|secret|password|url)\w*$/i.test(path) && !/^enclave\.tls|baseUrl$/i.test(path))
+        t.match(value, /^\$\w+$/, `${path} is not written down`)
+
+    t.equal(pod(side).volumes!.find(({ name }) => name === 'tls')!.secret!.secretName, `${side}-tls`)
+    const { ca, cert, key } = config[side].enclave.tls!
+    for (const [file, path] of Object.entries({ 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key })) {
+      t.equal(path, `${mountOf(side, 'tls')}/${file}`, 'where Kubernetes puts it')
+      const { source } = composed(side).secrets.find(({ target }) => target === path)!
+      t.equal(compose.secrets[source]!.file, `./certificates/${side}/${file}`, 'and Compose')
+    }
+  }
+})
+
+t.test('containers may do next to nothing', async (t) => {
+  const main = await readFile('adapters/production/main.ts', 'utf8')
+  for (const side of sides) {
+    const { securityContext: own, resources, args, image } = container(side)
+    const { securityContext, automountServiceAccountToken, enableServiceLinks, volumes } = pod(side)
+    t.match(securityContext, { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } })
+    t.same(own, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+    t.same([automountServiceAccountToken, enableServiceLinks], [false, false])
+    const { emptyDir } = volumes!.find(({ name }) => name === 'memory')!
+    t.same([emptyDir!.medium, mountOf(side, 'memory')], ['Memory', '/tmp'], 'what decoders write stays in memory')
+    t.ok(bytesOf(emptyDir!.sizeLimit!) * 2 <= bytesOf(resources!.limits!['memory']!), 'and within its bound')
+    t.ok(main.includes(`async ${args![0]}(`), `sealgate ${args![0]}`)
+
+    const it = composed(side)
+    t.match(it, { read_only: true, user: '65532:65532', cap_drop: ['ALL'], image, command: args! })
+    t.same(it.security_opt, ['no-new-privileges:true'])
+    t.ok(it.tmpfs.every((at) => at.startsWith('/tmp:')))
+  }
+  const said = dockerfile.filter(({ word }) => word === 'ENV').flatMap(({ said }) => said.match(/\w+(?==)/g) ?? [])
+  const given = [...said, ...container('enclave').env!.map(({ name }) => name)]
+  const like = (names: readonly string[]) => {
+    const env = Object.fromEntries(names.map((name) => [name, 'given']))
+    return { env, execArgv: [], on: () => undefined } as unknown as NodeJS.Process
+  }
+  t.ok(given.includes('NODE_ENV') && given.includes('BRAVE_API_KEY'))
+  t.doesNotThrow(() => harden(like(given)), 'the confidential process starts with these variables')
+  t.throws(() => harden(like([...given, 'NODE_OPTIONS'])))
+})
+
+t.test('the image', async (t) => {
+  const stages = dockerfile.filter(({ word }) => word === 'FROM').map(({ said }) => said)
+  t.equal(stages.at(-1), 'base AS sealgate', 'without a browser, unless one is asked for')
+  const last = (word: string) => dockerfile.filter((it) => it.word === word).at(-1)!.said
+  t.equal(last('USER'), '65532:65532')
+  const installs = dockerfile.map(({ said }) => said).filter((said) => /\bnpx|\bnpm (?!run |sbom |pkg )/.test(said))
+  t.same(installs, ['npm ci --ignore-scripts', 'npm ci --omit=dev --ignore-scripts'], 'nothing but what the lock names')
+  t.ok(
+    dockerfile.some(({ word, said }) => word === 'RUN' && /\bnpm sbom .*> sbom\.cdx\.json$/.test(said)),
+    'and it says what that is',
+  )
+  t.match(last('ENTRYPOINT'), `"/app/${program.slice(process.cwd().length + 1)}"`)
+  t.equal(last('EXPOSE'), `${portOf('gateway')} ${portOf('enclave')}`)
+
+  const ignored = (await read('Dockerfile.dockerignore')).trim().split('\n')
+  t.equal(ignored[0], '*')
+  const copied = dockerfile
+    .filter(({ word, said }) => word === 'COPY' && !said.startsWith('--from'))
+    .flatMap(({ said }) => said.split(' ').slice(0, -1))
+  same(
+    t,
+    new Set(copied),
+    ignored.slice(1).map((line) => line.replace('!', '')),
+    'what is copied is what is sent',
+  )
+  for (const file of copied) await t.resolves(access(file), file)
+  t.ok(copied.includes(`${folder}/ask-enclave.mjs`))
+
+  const node = last('ARG').split('=')[1]!
+  const images = [
+    ...Object.values(compose.services).map(({ image }) => image),
+    ...sides.map((side) => container(side).image!),
+    ...stages.filter((stage) => !stage.startsWith('base ')).map((it) => it.split(' ')[0]!.replace('${NODE}', node)),
+  ]
+  for (const image of images) t.match(image, /^[a-z]+(\/[a-z]+)?:[\w.-]*\d[\w.-]*$/, `${image} is a name and a version`)
+
+  const health = last('HEALTHCHECK')
+  const [command, ...args] = JSON.parse(health.slice(health.indexOf('['))) as [string, ...string[]]
+  t.match(args.join(), `:${portOf('gateway')}/health/live'`)
+  const { base } = await running(t, memory())
+  const check = (port: string) =>
+    run(
+      command,
+      args.map((it) => it.replace(`${portOf('gateway')}`, port)),
+    )
+  await t.resolves(check(new URL(base).port), 'sees one that is well')
+  await t.rejects(check('1'), 'and one that is gone')
+})
+
+t.test('who is asked, where, and for how long', async (t) => {
+  const open = (path: string) =>
+    routes.some((route) => route.method === 'GET' && route.path === path && route.access === 'anyone')
+  for (const side of sides) {
+    const [port] = container(side).ports!
+    t.equal(port!.containerPort, portOf(side), `${side} listens where it is said`)
+    const { selector, ports } = manifest<Service>('Service', side).spec!
+    t.equal(ports![0]!.targetPort, port!.name)
+    t.ok(selects({ matchLabels: selector! }, side))
+    const { startupProbe, livenessProbe, readinessProbe } = container(side)
+    for (const { httpGet, exec } of [startupProbe, livenessProbe, readinessProbe] as readonly Probe[]) {
+      if (side === 'gateway') t.ok(open(httpGet!.path!) && httpGet!.port === port!.name, httpGet!.path!)
+      else t.same(exec!.command, composed(side).healthcheck.test.slice(1))
+    }
+  }
+  const { livenessProbe, readinessProbe, startupProbe } = container('gateway')
+  const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe!.httpGet!.path)
+  t.same(paths, ['/health/live', '/health/live', '/health/ready'], 'a store that is away is no reason to start again')
+  t.match(composed('gateway').ports, [new RegExp(`:${portOf('gateway')}$`)])
+
+  const { linger, drain } = config.gateway.server
+  const longest = Math.max(linger, drain) / 1000 + 30
+  t.ok(pod('gateway').terminationGracePeriodSeconds! >= longest, 'Kubernetes waits for the drain')
+  t.ok(parseInt(composed('gateway').stop_grace_period) * 60 >= longest, 'and so does Compose')
+
+  const { replicas, serviceName } = manifest<StatefulSet>('StatefulSet', 'enclave').spec!
+  const names = Array.from({ length: replicas! }, (_, at) => `enclave-${at}.${serviceName}`)
+  const lines = names.map((name) => `${name}:${portOf('enclave')}`)
+  same(t, config.gateway.enclave.connect!, lines, 'every enclave is known by name')
+  t.equal(manifest<Service>('Service', serviceName!).spec!.clusterIP, 'None', 'which its Service gives')
+  const aliases = Object.values(compose.services).flatMap(({ networks }) =>
+    'line' in networks ? (networks['line'].aliases ?? []) : [],
+  )
+  same(t, aliases, names, 'the same in Compose')
+})
+
+t.test('an enclave is reached by gateways alone, and reaches no store', async (t) => {
+  const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as readonly NetworkPolicy[]
+  const of = (side: Side) => policies.map(({ spec }) => spec!).filter(({ podSelector }) => selects(podSelector, side))
+  const closed = of('enclave').find(({ podSelector }) => Object.keys(podSelector).length === 0)
+  t.match(closed, { policyTypes: ['Ingress', 'Egress'] }, 'nothing is open by itself')
+  const [door, ...others] = of('enclave').flatMap(({ ingress }) => ingress ?? [])
+  t.same(others, [], 'by one door')
+  t.same(door!.ports, [{ protocol: 'TCP', port: portOf('enclave') }], 'where it listens')
+  t.same(
+    door!.from!.map((from) => Object.keys(from)),
+    [['podSelector']],
+    'from this namespace',
+  )
+  t.ok(
+    selects(door!.from![0]!.podSelector, 'gateway') && !selects(door!.from![0]!.podSelector, 'enclave'),
+    'to gateways',
+  )
+
+  const stores = ['DATABASE_URL', 'REDIS_URL', 'S3_ENDPOINT'].map((name) => Number(new URL(env.gateway[name]!).port))
+  const out = (side: Side) => of(side).flatMap(({ egress }) => egress ?? [])
+  const reaches = (side: Side) => out(side).flatMap(({ ports }) => ports!.map(({ port }) => Number(port)))
+  for (const port of stores) t.notOk(reaches('enclave').includes(port), `${port}`)
+  for (const port of [...stores, portOf('enclave')]) t.ok(reaches('gateway').includes(port), `${port}`)
+  for (const { ipBlock } of out('enclave').flatMap(({ to }) => to!))
+    if (ipBlock?.cidr === '0.0.0.0/0')
+      for (const net of ['10.0.0.0/8', '169.254.0.0/16']) t.ok(ipBlock.except!.includes(net), `not ${net}`)
+
+  const networks = (it: ComposeService): readonly string[] =>
+    Array.isArray(it.networks) ? it.networks : Object.keys(it.networks)
+  for (const [name, service] of Object.entries(compose.services)) {
+    const shared = networks(service).filter((it) => networks(composed('enclave')).includes(it))
+    if (!name.startsWith('enclave')) t.same(shared, name === 'gateway' ? ['line'] : [], name)
+  }
+  t.ok(compose.networks['line']!.internal && compose.networks['data']!.internal)
+})
+
+t.test('what is watched is measured', async (t) => {
+  const it = await running(t, memory())
+  const [scrape] = (parse(await read('prometheus.yaml')) as Prometheus).scrape_configs
+  const { credential } = await it.gateway.keys.create({ scopes: ['api_key.read'] })
+  const answer = await it.call('GET', scrape!.metrics_path, undefined, { authorization: `Bearer ${credential}` })
+  t.equal(answer.status, 200, 'a key with this scope alone is enough')
+  const types = [...(await answer.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm)]
+  const parts = (name: string, type: string) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
+  const known = new Set(['up', ...types.flatMap(([, name, type]) => parts(name!, type!))])
+
+  const kept = made(Metrics, use(metrics))
+  kept.began()
+  kept.ended('GET /', 200, 1)
+  kept.fault('Unavailable')
+  const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
+  const labelled = new Set(['job', 'instance', ...named])
+  const values: Readonly<Record<string, readonly string[]>> = {
+    route: routes.map(({ method, path }) => `${method} ${path}`),
+    kind: Object.keys(errors),
+    job: [scrape!.job_name, '$job'],
+  }
+  const check = (query: Query, where: string) => {
+    t.same(query.broken, [], where)
+    t.ok(query.metrics.length > 0, where)
+    for (const metric of query.metrics) t.ok(known.has(metric), `${where}: ${metric}`)
+    for (const label of query.labels) t.ok(labelled.has(label), `${where}: ${label}`)
+    for (const { label, with: value, pattern } of query.compared) {
+      const one = pattern && !value.startsWith('$') ? new RegExp(`^(?:${value})$`) : null
+      const may = values[label]
+      if (may && value !== '$route')
+        t.ok(
+          may.some((it) => one?.test(it) ?? it === value),
+          `${where}: ${label} ${value}`,
+        )
+    }
+  }
+  t.ok(readQuery('sum(rate(sealgate_requests_active{) ').broken.length > 0, 'a query that is none is found')
+
+  const rules = (parse(await read('alerts.yaml')) as Rules).groups.flatMap(({ rules }) => rules)
+  t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+  for (const { alert, expr, for: lasting, labels, annotations } of rules) {
+    check(readQuery(expr), alert)
+    t.match(lasting, /^\d+m$/, alert)
+    t.match(labels.severity, /^(critical|warning|info)$/, alert)
+    t.ok(annotations.summary, alert)
+  }
+  const { panels, templating } = JSON.parse(await read('dashboard.json')) as Dashboard
+  const given = new Set(['__rate_interval', ...templating.list.map(({ name }) => name)])
+  const taken = new Set<string>()
+  for (const { title, gridPos, targets } of panels) {
+    for (const { expr } of targets) {
+      check(readQuery(expr), title)
+      for (const [, name] of expr.matchAll(/\$(\w+)/g)) t.ok(given.has(name!), `${title}: $${name}`)
+    }
+    for (let x = 0; x < gridPos.w; x++)
+      for (let y = 0; y < gridPos.h; y++) {
+        const place = `${gridPos.x + x},${gridPos.y + y}`
+        if (taken.has(place) || gridPos.x + x > 23) t.fail(`${title} overlaps`)
+        taken.add(place)
+      }
+  }
+  const selector = scrape!.kubernetes_sd_configs[0]!.selectors[0]!.label.split('=') as [string, string]
+  t.equal(labels('gateway')[selector[0]], selector[1], 'the pods that are scraped are there')
+  t.equal(scrape!.relabel_configs[0]!.regex, container('gateway').ports![0]!.name)
+})
+
+t.test('a gateway and an enclave, started from these files', async (t) => {
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+  t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
+  const at = await mkdtemp(join(tmpdir(), 'sealgate-operations-'))
+  t.teardown(() => rm(at, { recursive: true, force: true }))
+  const certified = await run('sh', [`${folder}/certificates.sh`, join(at, 'tls')]).catch((error: unknown) => error)
+  if (postgres === null || redis === null || certified instanceof Error)
+    return void t.pass('skipped: PostgreSQL, Redis or openssl is not here')
+
+  const certificate = new X509Certificate(await readFile(join(at, 'tls/enclave/tls.crt')))
+  for (const line of config.gateway.enclave.connect!) t.ok(certificate.checkHost(line.split(':')[0]!), line)
+  const port = 20_000 + (process.pid % 20_000)
+  const placed = async (side: Side, changed: object) => {
+    const file = (name: string) => join(at, 'tls', side, name)
+    const tls = { ca: file('ca.crt'), cert: file('tls.crt'), key: file('tls.key') }
+    const path = join(at, `${side}.json`)
+    await writeFile(path, JSON.stringify({ ...raw[side], enclave: { ...raw[side].enclave, tls, ...changed } }))
+    return { ...env[side], SEALGATE_CONFIG: path }
+  }
+  const inside = { PATH: process.env['PATH'], ...(await placed('enclave', { listen: `127.0.0.1:${port}` })) }
+  const child = spawn(process.execPath, [program, 'enclave'], { env: inside, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [listens] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  t.match(String(listens), /listening/, 'the enclave starts')
+  const ask = () => run(process.execPath, [`${folder}/ask-enclave.mjs`], { env: inside })
+  await t.resolves(ask(), 'its health is seen from within')
+
+  const key = `sk_live_${'4'.repeat(44)}`
+  const stores = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, S3_ENDPOINT: 'http://127.0.0.1:1' }
+  const given = { SEALGATE_KEY: key, SEALGATE_DATA: join(at, 'data'), ...stores }
+  const outside = await placed('gateway', { connect: [`127.0.0.1:${port}`] })
+  const gateway = await served({ ...outside, ...given, HOST: '127.0.0.1' })
+  t.teardown(() => gateway.child.kill('SIGKILL'))
+  const get = (path: string) => fetch(gateway.base + path, { headers: { authorization: `Bearer ${key}` } })
+  t.equal((await get('/health/ready')).status, 200, 'rows are in reach')
+  t.equal((await get('/rvenc/keys')).status, 200, 'and the enclave, with both certificates')
+  t.match(await (await get('/rvenc/models')).text(), '"transcription"', 'which tells its own models')
+  t.notMatch(gateway.said, 'made a key')
+  t.equal(await gateway.stop('SIGINT'), 0)
+  child.kill('SIGTERM')
+  t.equal((await once(child, 'exit'))[0], 0)
+  await t.rejects(ask(), 'and one that is gone is seen too')
+})
+
+interface Prometheus {
+  readonly scrape_configs: readonly {
+    readonly job_name: string
+    readonly metrics_path: string
+    readonly kubernetes_sd_configs: readonly { readonly selectors: readonly { readonly label: string }[] }[]
+    readonly relabel_configs: readonly { readonly regex: string }[]
+  }[]
+}
+
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string
+      readonly expr: string
+      readonly for: string
+      readonly labels: { readonly severity: string }
+      readonly annotations: { readonly summary: string }
+    }[]
+  }[]
+}
+
+interface Dashboard {
+  readonly templating: { readonly list: readonly { readonly name: string }[] }
+  readonly panels: readonly {
+    readonly title: string
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+    readonly targets: readonly { readonly expr: string }[]
+  }[]
+}
+
+const leaves = (it: unknown, path = ''): readonly (readonly [path: string, value: string])[] =>
+  typeof it === 'string'
+    ? [[path, it]]
+    : typeof it === 'object' && it !== null
+      ? Object.entries(it).flatMap(([name, each]) => leaves(each, path === '' ? name : `${path}.${name}`))
+      : []
+
+const bytesOf = (quantity: string) => parseInt(quantity) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[quantity.slice(-2)] ?? NaN)
