@@ -107,6 +107,7 @@ const quietest = (samples: Float32Array): number => {
 
 /** 16 bits a sample. */
 const packed = (samples: Float32Array): Uint8Array => {
-  const whole = Int16Array.from(samples, (sample) => Math.max(-1, Math.min(1, sample)) * 32_767)
+  const whole = new Int16Array(samples.length)
+  for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at]!)) * 32_767
   return wavOf({ rate, channels: 1, bits: 16, samples: new Uint8Array(whole.buffer) })
 }

@@ -1,8 +1,8 @@
+import { entriesOf, hashOf, type Postings, postingsOf } from './postings.ts'
+import { termsOf } from './query.ts'
 import { type Passage, readingOf } from './split.ts'
-import { beginningOf, entriesOf, hashOf, type Postings, postingsOf } from './postings.ts'
-import { snippetOf } from './snippet.ts'
+import { around, snippetOf } from './snippet.ts'
 import { cosines, type Vectors, vectorsOf } from './vectors.ts'
-import { eachWord } from './words.ts'
 
 export interface Placed {
   readonly passage: Passage
@@ -11,7 +11,6 @@ export interface Placed {
 
 export interface Found {
   readonly fileId: string
-  readonly row: number
   readonly snippet: string
   readonly score: number
   readonly page: number | null
@@ -36,19 +35,24 @@ interface Shelf {
   readonly passages: readonly Passage[]
   readonly postings: Postings
   readonly vectors: Vectors | null
+  readonly titles: ReadonlySet<number>
 }
 
-export const tune = { k1: 1.2, b: 0.5, alpha: 0.5, gamma: 0.2, part: 0.5, begin: 0.3, rrf: 0, norm: 0, name: 1, smooth: 0, lsmooth: 0, slight: 1, pow: 1 }
+export const tune = { k1: 1.2, b: 0.5, alpha: 0.6, gamma: 0.4, rrf: 0, norm: 0, lsmooth: 0, windows: true, title: true, pow: 1, tname: 1, share: 0.05 }
 
 export const library = (): Library => {
   const files = new Map<string, Shelf>()
   return {
     put(fileId, all) {
       const passages = all.map(({ passage }) => passage)
+      const title = passages[0]?.heading ?? null
       files.set(fileId, {
         fileId,
         passages,
-        postings: postingsOf(passages.map(readingOf)),
+        titles: new Set(title === null ? [] : postingsOf([title]).words),
+        postings: postingsOf(
+          passages.map((p) => (tune.title && title !== null && title !== p.heading ? `${title}\n${readingOf(p)}` : readingOf(p))),
+        ),
         vectors: vectorsOf(all.map(({ vector }) => vector)),
       })
     },
@@ -71,7 +75,12 @@ export const library = (): Library => {
       let possible = 0
       let filePossible = 0
       const idfs = new Map<number, number>()
-      for (const [word, weight] of terms) {
+      for (const [word, own] of terms) {
+        let weight = own
+        if (weight === 1 && tune.tname > 1) {
+          const n = shelves.reduce((sum, { titles }) => sum + (titles.has(word) ? 1 : 0), 0)
+          if (n > 0 && n <= Math.max(2, shelves.length * tune.share)) weight = tune.tname
+        }
         const ranges = shelves.map(({ postings }) => entriesOf(postings, word))
         let df = 0
         let fdf = 0
@@ -107,7 +116,6 @@ export const library = (): Library => {
             v[i] = (1 - part) * o[i]! + part * Math.max(o[i]!, near)
           }
       }
-      smooth(cos, tune.smooth)
       smooth(lex, tune.lsmooth)
       let maxLex = 0
       let maxCos = -1
@@ -117,16 +125,16 @@ export const library = (): Library => {
         if (cos[r]! > maxCos) maxCos = cos[r]!
         if (cos[r]! < minCos) minCos = cos[r]!
       }
-      const norm = tune.norm === 0 ? possible || 1 : maxLex || 1
+      const norm = tune.norm === 0 || tune.norm === 2 ? possible || 1 : maxLex || 1
       const score = new Float32Array(rows)
       if (tune.rrf > 0) {
+        for (const [at, shelf] of shelves.entries()) for (let r = 0; r < shelf.passages.length; r++) lex[starts[at]! + r]! += (tune.gamma * fileLex[at]! / (filePossible || 1)) * norm
         const order = (values: Float32Array) => {
           const ids = Uint32Array.from({ length: rows }, (_, r) => r).sort((a, b) => values[b]! - values[a]! || a - b)
           ids.forEach((r, rank) => {
             if (values[r]! > 0) score[r]! += (values === lex ? 1 - tune.alpha : tune.alpha) / (tune.rrf + rank)
           })
         }
-        for (const [at, shelf] of shelves.entries()) for (let r = 0; r < shelf.passages.length; r++) lex[starts[at]! + r]! += (tune.gamma * fileLex[at]! / (filePossible || 1)) * norm
         order(lex)
         order(cos)
       } else {
@@ -134,25 +142,31 @@ export const library = (): Library => {
           const f = (tune.gamma * fileLex[at]!) / (filePossible || 1)
           for (let r = 0; r < shelf.passages.length; r++) {
             const i = starts[at]! + r
-            const c = tune.norm === 2 ? (cos[i]! - minCos) / (maxCos - minCos || 1) : Math.max(0, cos[i]!)
-            score[i] = vector ? tune.alpha * c + (1 - tune.alpha) * Math.min(1, lex[i]! / norm) ** tune.pow + f : Math.min(1, lex[i]! / norm) ** tune.pow + f
+            const c = tune.norm >= 2 ? (cos[i]! - minCos) / (maxCos - minCos || 1) : Math.max(0, cos[i]!)
+            const l = Math.min(1, lex[i]! / norm) ** tune.pow
+            score[i] = vector ? tune.alpha * c + (1 - tune.alpha) * l + f : l + f
           }
         }
       }
       const ids = Uint32Array.from({ length: rows }, (_, r) => r).sort((a, b) => score[b]! - score[a]! || a - b)
-      return [...ids.slice(0, most)].map((i) => {
+      const covered = new Set<number>()
+      const found: Found[] = []
+      const worth = (word: string) => idfs.get(hashOf(word)) ?? 0
+      for (const i of ids) {
+        if (found.length === most) break
+        if (covered.has(i)) continue
         let at = starts.length - 1
         while (starts[at]! > i) at--
+        const { passages, fileId } = shelves[at]!
         const row = i - starts[at]!
-        const passage = shelves[at]!.passages[row]!
-        return {
-          fileId: shelves[at]!.fileId,
-          row,
-          snippet: snippetOf(passage.text, (word) => idfs.get(hashOf(word)) ?? 0),
-          score: score[i]!,
-          page: passage.page,
-        }
-      })
+        const passage = passages[row]!
+        const place = tune.windows
+          ? around(passages, row, (other) => score[starts[at]! + other]!)
+          : { first: row, last: row, text: passage.text }
+        for (let r = place.first; r <= place.last; r++) covered.add(starts[at]! + r)
+        found.push({ fileId, snippet: snippetOf(place.text, worth), score: score[i]!, page: passage.page })
+      }
+      return found
     },
     get size() {
       let size = 0
@@ -161,28 +175,3 @@ export const library = (): Library => {
     },
   }
 }
-
-const termsOf = (query: string): ReadonlyMap<number, number> => {
-  const terms = new Map<number, number>()
-  const add = (word: string, weight: number) => {
-    const hash = hashOf(word)
-    terms.set(hash, Math.max(weight, terms.get(hash) ?? 0))
-  }
-  eachWord(query, (word, from, to, part) => {
-    const named = from > 0 && /[\p{Lu}\p{N}]/u.test(query.slice(from, to)) && !/^I\b/.test(query.slice(from, to))
-    add(word, (part ? tune.part : 1) * (named ? tune.name : 1) * (slight.has(word) ? tune.slight : 1))
-    const begin = beginningOf(word)
-    if (begin && tune.begin > 0) add(begin, tune.begin * (slight.has(word) ? tune.slight : 1))
-  })
-  return terms
-}
-
-const slight = new Set<string>()
-eachWord(
-  `a about after all also am an and any anybody anyone anything are as at be because been before being but by can could did do does doing else every for
-  from get gets give given go goes had has have having he her his how i if in inside into is it its let like long many may me might more most much must my no not
-  of off on once one only or other our out over own per please same say see shall she should since so some somebody someone something somewhere soon still such
-  take than that the their them then there these they thing this those through to together too until up upon us very was way we well were what when where whether
-  which while who whoever whole whom whose why will with within without would yes yet you your`,
-  (word) => void slight.add(word),
-)

@@ -21,8 +21,6 @@ export const postingsOf = (texts: readonly string[]): Postings => {
     eachWord(text, (word, _, __, part) => {
       if (!part) length++
       note(found, hashOf(word), row)
-      const beginning = beginningOf(word)
-      if (beginning !== null) note(found, hashOf(beginning), row)
     })
     lengths[row] = Math.min(length, 0xffff)
   }
@@ -52,9 +50,6 @@ export const entriesOf = ({ words, starts }: Postings, word: number): readonly [
   }
   return words[low] === word ? [starts[low]!, starts[low + 1]!] : [0, 0]
 }
-
-/** What words of one family mostly share, where the stemming leaves them apart: `arrival` and `arriving`. */
-export const beginningOf = (word: string): string | null => (word.length > 5 ? `^${word.slice(0, 5)}` : null)
 
 /** FNV-1a over UTF-16. */
 export const hashOf = (word: string): number => {

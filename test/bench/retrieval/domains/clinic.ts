@@ -11,7 +11,7 @@ export const clinic: Domain = {
       ],
       literal: 'Until when may relatives come to the wards of {name}, and how many at a bedside?',
       asked: [
-        'What are the visiting hours at {name} if I want to look in on my sick aunt?',
+        'What are the visiting hours on the wards of {name} if I want to look in on my sick aunt?',
         'How many family members are permitted to see somebody hospitalised at {name} together?',
       ],
     },
@@ -23,7 +23,7 @@ export const clinic: Domain = {
       ],
       literal: 'For how many hours ahead of an anaesthetic may nothing be eaten at {name}?',
       asked: [
-        'How long must I fast prior to surgery at {name}, and can I drink anything in the morning?',
+        'How long must I fast prior to surgery at {name}, and can I drink tea in the morning?',
         'When should my final meal be if doctors at {name} are going to put me to sleep tomorrow?',
       ],
     },
@@ -35,7 +35,7 @@ export const clinic: Domain = {
       ],
       literal: 'How many working hours after ordering are repeat prescriptions ready at the {name} hatch?',
       asked: [
-        'My pills are running out; how soon will {name} renew my medication and where do I pick it up?',
+        'My pills are nearly used up; how soon will {name} renew the prescription and at which counter do I pick it up?',
         'How much notice does {name} need to issue more of the same medicine?',
       ],
     },
@@ -47,7 +47,7 @@ export const clinic: Domain = {
       ],
       literal: 'How much is billed by {name} for staying away without cancelling a day earlier?',
       asked: [
-        'What is the no-show fee at {name} when someone forgets to see the doctor?',
+        'What is the penalty at {name} when a forgetful person neither shows up to see the doctor nor cancels?',
         'Will I have to pay {name} anything if I do not turn up for my consultation?',
       ],
     },
@@ -59,7 +59,7 @@ export const clinic: Domain = {
       ],
       literal: 'Within how many days of a signed request does {name} hand over a copy of the medical file?',
       asked: [
-        'I am moving abroad and want all the health documents {name} keeps about me; how long does that take?',
+        'I am moving abroad and want a copy of everything {name} keeps about my health; how long does that take?',
         'How can former patients obtain what {name} wrote down on their illness and treatment?',
       ],
     },
@@ -71,7 +71,7 @@ export const clinic: Domain = {
       ],
       literal: 'On which mornings does a nurse give influenza jabs at {name} with no appointment?',
       asked: [
-        'Who administers flu shots at {name}, and can people simply walk in?',
+        'Who administers influenza shots at {name}, and can old people simply walk in without booking?',
         'When can I get immunised against seasonal flu at {name} and do I have to book?',
       ],
     },
@@ -83,7 +83,7 @@ export const clinic: Domain = {
       ],
       literal: 'Is an interpreter for sign language called in at {name} on request?',
       asked: [
-        'My mother is deaf; can somebody translate when she talks to physicians at {name}?',
+        'My mother is deaf; can somebody translate with hand signs when she talks to physicians at {name}?',
         'Which help does {name} offer to foreigners who do not understand what the doctor says?',
       ],
     },
@@ -95,8 +95,8 @@ export const clinic: Domain = {
       ],
       literal: 'How many minutes may cars stand free under the east wing of {name}?',
       asked: [
-        'Where can I leave my vehicle at {name} and how long before I have to pay?',
-        'Is there somewhere to park without paying at {name} for people who come to give plasma?',
+        'Where can I leave my car when driving to {name} for a check-up, and is any parking fee due?',
+        'Is there somewhere to park gratis at {name} for people who come to give plasma?',
       ],
     },
   ],
@@ -107,25 +107,37 @@ export const clinic: Domain = {
         'Two alpacas visit the burns unit each fortnight, because stroking them eases the dread of dressing changes.',
       ],
       literal: 'Why do alpacas visit the burns unit each fortnight?',
-      asked: ['Are there woolly animals that calm people who suffer from fire injuries?'],
+      asked: [
+        'Are there animals like alpacas that calm people who suffer from fire injuries?',
+        'Are there woolly animals that calm people who suffer from fire injuries?',
+      ],
     },
     {
       heading: 'Power',
       told: ['When lightning struck the substation, the diesel generator failed and incubators ran on a fire engine.'],
       literal: 'What ran on a fire engine after lightning struck the substation?',
-      asked: ['How were premature babies kept safe during the blackout caused by a thunderstorm?'],
+      asked: [
+        'How were incubators kept going during the blackout caused by a thunderstorm?',
+        'How were premature babies kept safe during the blackout caused by a thunderstorm?',
+      ],
     },
     {
       heading: 'Research',
       told: ['A trial showed that playing slow cello music shortened recovery after hip replacement by a day.'],
       literal: 'Which trial showed that cello music shortened recovery after hip replacement?',
-      asked: ['Does listening to a string instrument help patients with a new joint to heal sooner?'],
+      asked: [
+        'Does listening to a cello help patients with a new joint to heal sooner?',
+        'Does listening to a string instrument help patients with a new joint to heal sooner?',
+      ],
     },
     {
       heading: 'Hygiene',
       told: ['Neckties are banned for staff since swabs proved that they carried germs from bed to bed.'],
       literal: 'Why are neckties banned for staff?',
-      asked: ['Which item of clothing were doctors told to stop wearing because it spread infection?'],
+      asked: [
+        'Which item of clothing were staff told to stop wearing because it spread infection?',
+        'Which item of clothing were doctors told to stop wearing because it spread infection?',
+      ],
     },
   ],
   around: [

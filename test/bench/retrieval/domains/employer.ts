@@ -11,7 +11,7 @@ export const employer: Domain = {
       ],
       literal: 'How many days of leave a year does everyone at {name} Works have?',
       asked: [
-        'What annual vacation allowance do staff of {name} get, and can unused time roll over?',
+        'How many days of paid vacation does a new contract with {name} typically include, and can unused time roll over?',
         'How much paid time off does a contract with {name} include?',
       ],
     },
@@ -23,7 +23,7 @@ export const employer: Domain = {
       ],
       literal: 'From which day of sickness on is a doctor’s note due at {name} Works?',
       asked: [
-        'When do I have to hand in a medical certificate to {name} if I am unwell and stay in bed?',
+        'When do I have to hand a medical note to {name} if I am unwell and stay in bed?',
         'Whom must employees of {name} phone in the morning when they feel ill?',
       ],
     },
@@ -35,7 +35,7 @@ export const employer: Domain = {
       ],
       literal: 'Up to how many hours a month may be worked from home at {name} Works?',
       asked: [
-        'Does {name} permit telecommuting, and is my private office checked for ergonomics?',
+        'Does {name} permit telecommuting from home, and is my private office checked for ergonomics?',
         'How often can clerks of {name} stay away from the office and do their job remotely?',
       ],
     },
@@ -47,7 +47,7 @@ export const employer: Domain = {
       ],
       literal: 'Within how many days are travel costs refunded by {name} Works on the green form?',
       asked: [
-        'I paid for a hotel and taxi on a business trip; how do I get reimbursed by {name}?',
+        'How should staff submit travel receipts to {name}, and when will their money be transferred to the bank?',
         'How should staff submit receipts to {name}, and when will they have their money back?',
       ],
     },
@@ -59,7 +59,7 @@ export const employer: Domain = {
       ],
       literal: 'For how many months after a birth may both parents halve their week at {name} Works?',
       asked: [
-        'What happens to my salary if I go part-time at {name} because we have a new baby?',
+        'Can parents reduce working hours at {name} to look after an infant, and what happens to the salary?',
         'Can fathers reduce working hours at {name} to care for an infant?',
       ],
     },
@@ -71,7 +71,7 @@ export const employer: Domain = {
       ],
       literal: 'When does {name} Works pay evening courses in full if the examination is passed?',
       asked: [
-        'Will {name} fund my further education, and does that bind me to the firm?',
+        'Will {name} fund evening studies for a qualification, and does that bind me to the firm?',
         'Who bears the tuition fees when somebody from {name} studies for a qualification after hours?',
       ],
     },
@@ -83,7 +83,7 @@ export const employer: Domain = {
       ],
       literal: 'When are safety shoes replaced at {name} Works, and what is deducted for a lost gauge?',
       asked: [
-        'How often am I given fresh protective boots by {name}?',
+        'How often am I given fresh safety boots by {name} when the soles of mine wear out?',
         'Do workers of {name} have to pay if they mislay a measuring instrument?',
       ],
     },
@@ -95,7 +95,7 @@ export const employer: Domain = {
       ],
       literal: 'To whom may those speak who feel bullied at {name} Works, with names kept secret?',
       asked: [
-        'My supervisor harasses me; is there a confidential contact at {name} I can trust?',
+        'My supervisor bullied a colleague; is there a confidential contact at {name} whom victims can trust?',
         'Where can victims of mobbing inside {name} turn without their boss finding out?',
       ],
     },
@@ -105,25 +105,34 @@ export const employer: Domain = {
       heading: 'The canteen vote',
       told: ['Liver was struck from the menu after a petition with three hundred names.'],
       literal: 'What was struck from the menu after a petition?',
-      asked: ['Which dish did the workforce get rid of by collecting signatures?'],
+      asked: [
+        'Which dish did the workforce get rid of through a petition?',
+        'Which dish did the workforce get rid of by collecting signatures?',
+      ],
     },
     {
       heading: 'Patents',
       told: ['An apprentice invented a valve for kettles and received a tenth of the licence income.'],
       literal: 'Who invented a valve for kettles and received licence income?',
-      asked: ['Did any trainee earn royalties from an innovation?'],
+      asked: [
+        'Did any apprentice earn royalties from an innovation?',
+        'Did any trainee earn royalties from an innovation?',
+      ],
     },
     {
       heading: 'Naps',
       told: ['A darkened room with hammocks may be used for twenty minutes during the night shift.'],
       literal: 'For how long may the room with hammocks be used during the night shift?',
-      asked: ['Is it OK to take a short sleep when working after midnight?'],
+      asked: [
+        'Is it OK to take a short sleep in a hammock when working after midnight?',
+        'Is it OK to take a short sleep when working after midnight?',
+      ],
     },
     {
       heading: 'Strike',
       told: ['The strike over piece rates ended on its ninth day, when the owner’s widow stepped in.'],
       literal: 'When did the strike over piece rates end?',
-      asked: ['Who settled the industrial dispute about wages?'],
+      asked: ['Who settled the industrial strike about wages?', 'Who settled the industrial dispute about wages?'],
     },
   ],
   around: [

@@ -11,7 +11,7 @@ export const ferry: Domain = {
       ],
       literal: 'At what time does the last {name} boat of the evening leave the mainland pier?',
       asked: [
-        'If my train gets in late at night, how can I still reach the island with {name}?',
+        'If my train gets in late in the evening, how can I still reach the island with {name}?',
         'What is the deadline after dinner for getting over to the island on {name}?',
       ],
     },
@@ -23,7 +23,7 @@ export const ferry: Domain = {
       ],
       literal: 'Do dogs travel free on {name} when they wear a muzzle on the open deck?',
       asked: [
-        'Can I bring my labrador along with {name}, and would its fare cost anything?',
+        'Can I bring my dog along with {name} on holiday, and would its fare cost anything?',
         'What conditions apply on {name} for passengers who come with a four-legged companion?',
       ],
     },
@@ -35,8 +35,8 @@ export const ferry: Domain = {
       ],
       literal: 'Must motorhomes be reserved by telephone for the car deck of {name}?',
       asked: [
-        'We drive a big camper van; do we have to arrange a spot on {name} ahead of our trip?',
-        'Are there limits at {name} for holidaymakers with oversized recreational vehicles?',
+        'We drive a big motorhome; do we have to arrange a spot on {name} ahead of our trip?',
+        'Are there limits at {name} for holidaymakers touring with oversized recreational vehicles?',
       ],
     },
     {
@@ -47,7 +47,7 @@ export const ferry: Domain = {
       ],
       literal: 'Above how many knots are {name} crossings cancelled and a red flag raised?',
       asked: [
-        'How strong must a storm blow before {name} stops running, and how would passengers learn of it?',
+        'How strong must gusts blow before {name} stops running, and how would passengers learn of it?',
         'What wind speed makes {name} call off its trips, and is there any signal to look for?',
       ],
     },
@@ -59,7 +59,7 @@ export const ferry: Domain = {
       ],
       literal: 'How much is taken off the ordinary {name} fare for pensioners and students on weekdays?',
       asked: [
-        'Is there a discount with {name} for retired people or anyone enrolled at university?',
+        'Is there a discount with {name} for students, retired people or anybody else with little money?',
         'How much cheaper does {name} get for elderly passengers and young folk in education?',
       ],
     },
@@ -71,7 +71,7 @@ export const ferry: Domain = {
       ],
       literal: 'Must a crate over so many kilograms be handed in for the hold before boarding {name}?',
       asked: [
-        'What should I do at {name} with very heavy baggage that I cannot carry up the gangway?',
+        'What is to be done at {name} with a very heavy trunk that no single person could carry up the gangway steps?',
         'From what weight on does {name} demand that bulky belongings be stowed below?',
       ],
     },
@@ -83,7 +83,7 @@ export const ferry: Domain = {
       ],
       literal: 'Are passengers in wheelchairs met at the ramp of {name} by a crew member?',
       asked: [
-        'My father has trouble walking; will staff at {name} assist him if I notify them the previous afternoon?',
+        'My father uses a wheelchair; will staff at {name} assist him if I notify them the previous afternoon?',
         'How does somebody with a disability arrange support for getting onto {name}?',
       ],
     },
@@ -95,7 +95,7 @@ export const ferry: Domain = {
       ],
       literal: 'Until where does the galley of {name} serve soup and flatbread?',
       asked: [
-        'Can one get a hot lunch while travelling with {name}, or do I have to pack a meal?',
+        'Can hungry passengers get a bowl of soup while travelling with {name}, and when does the kitchen stop cooking?',
         'What is there to eat during the voyage on {name}, and when does the kitchen stop?',
       ],
     },
@@ -105,25 +105,37 @@ export const ferry: Domain = {
       heading: 'History',
       told: ['In the winter of the great frost the strait froze, and mail was hauled over the ice on sledges.'],
       literal: 'When was mail hauled over the ice on sledges?',
-      asked: ['How were letters delivered in the coldest season anyone remembers?'],
+      asked: [
+        'How were letters carried across the ice in the coldest season anyone remembers?',
+        'How were letters delivered in the coldest season anyone remembers?',
+      ],
     },
     {
       heading: 'Propulsion',
       told: ['The newest vessel runs on batteries that are topped up by a robotic arm at either quay.'],
       literal: 'Which vessel runs on batteries topped up by a robotic arm?',
-      asked: ['Is there an electric ship, and how is it recharged in port?'],
+      asked: [
+        'Is there a ship with batteries, and how does it get recharged in port?',
+        'Is there an electric ship, and how is it recharged in port?',
+      ],
     },
     {
       heading: 'Wildlife',
       told: ['Skippers slow to walking pace where porpoises calve, in a zone marked by yellow spars.'],
       literal: 'Where do skippers slow down because porpoises calve?',
-      asked: ['What do captains do to protect marine mammals with newborns?'],
+      asked: [
+        'What do skippers do to protect marine mammals with newborns?',
+        'What do captains do to protect marine mammals with newborns?',
+      ],
     },
     {
       heading: 'Weddings',
       told: ['Couples may be married by the master in midstream, weather allowing, with at most forty guests.'],
       literal: 'May couples be married by the master in midstream with forty guests?',
-      asked: ['Is it possible to hold our nuptials out on the water, and how many relatives can attend?'],
+      asked: [
+        'Is it possible for couples to hold their wedding out on the water, and how many relatives can attend?',
+        'Is it possible to hold our nuptials out on the water, and how many relatives can attend?',
+      ],
     },
   ],
   around: [

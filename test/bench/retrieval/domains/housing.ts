@@ -11,7 +11,7 @@ export const housing: Domain = {
       ],
       literal: 'From when in the evening do drills and hammers rest in {name} Court?',
       asked: [
-        'Until how late may I do noisy renovation work in my apartment at {name}?',
+        'Until how late in the evening may I do noisy renovation work in my apartment at {name}?',
         'Is loud home improvement prohibited at weekends by the rules of {name}?',
       ],
     },
@@ -23,7 +23,7 @@ export const housing: Domain = {
       ],
       literal: 'Where are names entered for the drying loft of {name} Court?',
       asked: [
-        'How do tenants of {name} sign up for a slot to hang their wet clothes?',
+        'How do tenants of {name} sign up for the loft to hang their wet clothes?',
         'Where can I put my washing after the machine in {name}, and do I need to register?',
       ],
     },
@@ -35,7 +35,7 @@ export const housing: Domain = {
       ],
       literal: 'What deposit does a new tenant of {name} Court pay, and when is it returned?',
       asked: [
-        'After moving out of {name}, how long until I get my security money back?',
+        'After somebody moves out of {name}, how soon is the deposit transferred to their bank account?',
         'How much must be put down as a guarantee for renting a flat in {name}?',
       ],
     },
@@ -47,8 +47,8 @@ export const housing: Domain = {
       ],
       literal: 'Below how many degrees are the radiators of {name} Court switched on?',
       asked: [
-        'My rooms in {name} are freezing; when does the warm season for the boilers begin?',
-        'What outdoor temperature triggers the central heating at {name}?',
+        'What outdoor temperature makes the caretaker of {name} turn on the radiators in autumn?',
+        'What outdoor temperature triggers the warm season for the boilers at {name}?',
       ],
     },
     {
@@ -59,7 +59,7 @@ export const housing: Domain = {
       ],
       literal: 'On which day are glass and paper collected from the bins of {name} Court?',
       asked: [
-        'When does the recycling lorry come to {name}, and who wheels the containers out?',
+        'When does the recycling lorry come to {name}, and does the caretaker wheel the bins out to the street?',
         'What is the schedule for disposing of bottles and cardboard at {name}?',
       ],
     },
@@ -71,7 +71,7 @@ export const housing: Domain = {
       ],
       literal: 'For how many nights in a row can the guest flat in the gatehouse of {name} Court be had?',
       asked: [
-        'My parents are coming to see us at {name}; is there somewhere they could sleep on the premises?',
+        'My parents are coming to see us at {name}; is there a guest apartment on the premises where both could sleep?',
         'How long may visitors rent the spare accommodation of {name}, and what is the price?',
       ],
     },
@@ -83,7 +83,7 @@ export const housing: Domain = {
       ],
       literal: 'What is pressed for how many seconds if the lift of {name} Court sticks?',
       asked: [
-        'I am trapped between floors in the elevator at {name}; how do I raise the alarm?',
+        'I am trapped in the lift at {name} between two floors; how do I raise the alarm and call a technician?',
         'Who repairs the elevator in {name} when it breaks down?',
       ],
     },
@@ -95,7 +95,7 @@ export const housing: Domain = {
       ],
       literal: 'Is one cat or dog allowed in each dwelling of {name} Court, and do reptiles need consent?',
       asked: [
-        'Could I keep a snake or a lizard in my apartment at {name}?',
+        'Could a tenant keep reptiles such as a snake or a lizard in an apartment at {name}, and who must approve?',
         'What animals may tenants have at {name}, for instance a puppy or two kittens?',
       ],
     },
@@ -106,6 +106,7 @@ export const housing: Domain = {
       told: ['Tomatoes may be planted on the roof as long as the tubs weigh less than a person when wet.'],
       literal: 'May tomatoes be planted in tubs on the roof?',
       asked: [
+        'Are neighbours permitted to grow tomatoes up on top of the building, and how heavy can containers be?',
         'Are neighbours permitted to grow vegetables up on top of the building, and how heavy can containers be?',
       ],
     },
@@ -115,19 +116,28 @@ export const housing: Domain = {
         'Asbestos was found behind the meter cupboards, so nobody should bore holes there until men in suits have been.',
       ],
       literal: 'Where was asbestos found behind cupboards?',
-      asked: ['What hazardous material is in the walls, making it unsafe to put up shelves?'],
+      asked: [
+        'Is there asbestos in the walls, making it unsafe to put up shelves?',
+        'What hazardous material is in the walls, making it unsafe to put up shelves?',
+      ],
     },
     {
       heading: 'Mural',
       told: ['The mural of flying pike on the gable was voted for by sixty households and against by eleven.'],
       literal: 'How many households voted for the mural of flying pike?',
-      asked: ['What was the result of the ballot about painting fish onto the facade?'],
+      asked: [
+        'What was the result of the ballot about painting a mural onto the facade?',
+        'What was the result of the ballot about painting fish onto the facade?',
+      ],
     },
     {
       heading: 'Prams',
       told: ['Prams chained to the banister are cut loose by the fire brigade at the owner’s expense.'],
       literal: 'Who cuts loose prams chained to the banister?',
-      asked: ['What happens with buggies that obstruct the escape route in the stairwell?'],
+      asked: [
+        'What happens with prams that obstruct the escape route in the stairwell?',
+        'What happens with buggies that obstruct the escape route in the stairwell?',
+      ],
     },
   ],
   around: [

@@ -11,8 +11,8 @@ export const hut: Domain = {
       ],
       literal: 'How many bunks does {name} Hut have, and is a sleeping bag liner compulsory?',
       asked: [
-        'How many hikers can stay overnight at {name}, and should we pack our own linen?',
-        'What is the accommodation capacity of {name}, and is bedding provided to guests?',
+        'How many hikers find bunks at {name} overnight, and should our party pack its own linen?',
+        'What is the overnight accommodation capacity of {name}, and is linen provided to guests?',
       ],
     },
     {
@@ -23,7 +23,7 @@ export const hut: Domain = {
       ],
       literal: 'In which month does the spring behind the woodshed of {name} dry up?',
       asked: [
-        'Can we refill our drinking flasks at {name} late in the season, or is supply scarce?',
+        'Can we refill our flasks with water at {name} late in the season, or does supply get scarce?',
         'When does {name} run out of something to drink from its natural source?',
       ],
     },
@@ -35,7 +35,7 @@ export const hut: Domain = {
       ],
       literal: 'How long does the marked path from the car park to {name} take with its cable bridge?',
       asked: [
-        'What is the walking time to {name} for hikers who leave their vehicle in the valley?',
+        'What is the walking time on the path to {name} for hikers who leave their vehicle in the valley?',
         'Where does the trail to {name} start, and is there anything scary for people afraid of heights?',
       ],
     },
@@ -47,8 +47,8 @@ export const hut: Domain = {
       ],
       literal: 'At what time is supper dished up at {name}, and who gets bread and cheese?',
       asked: [
-        'When do guests eat dinner at {name}, and what if our tour is delayed?',
-        'Will there still be a hot meal at {name} if we get in after dark?',
+        'When do guests eat supper at {name}, and what about hikers whose tour is delayed until dark?',
+        'Will there still be a hot meal cooked at {name} if our tired party gets in after dark?',
       ],
     },
     {
@@ -59,7 +59,7 @@ export const hut: Domain = {
       ],
       literal: 'After how many centimetres of fresh snow is the gully near {name} closed with a rope?',
       asked: [
-        'Under what winter conditions is the approach to {name} considered too dangerous and blocked?',
+        'How much snow makes the winter approach to {name} too dangerous for skiers, so that it is blocked?',
         'Is there a risk of slides on the ski route near {name}, and who stops people from going?',
       ],
     },
@@ -71,7 +71,7 @@ export const hut: Domain = {
       ],
       literal: 'What do members of the alpine club pay a night at {name} in coins or notes?',
       asked: [
-        'How expensive is it to sleep at {name}, and are credit cards accepted?',
+        'How expensive is a night at {name} for ordinary hikers, and are credit cards accepted?',
         'Is there a discount at {name} for people who belong to the mountaineering association?',
       ],
     },
@@ -83,7 +83,7 @@ export const hut: Domain = {
       ],
       literal: 'Which warden of {name} mends boots and reads the barometer at breakfast?',
       asked: [
-        'Who looks after guests at {name} and could fix my broken footwear?',
+        'Which warden looks after guests at {name} and could fix my broken footwear?',
         'What is the host of {name} called who announces the weather each morning?',
       ],
     },
@@ -95,7 +95,7 @@ export const hut: Domain = {
       ],
       literal: 'How many steps uphill from the flagpole of {name} is a telephone signal found?',
       asked: [
-        'Where can I get mobile reception around {name} to call for rescue?',
+        'Where can hikers get a mobile signal around {name} to call for rescue after an accident?',
         'If somebody breaks a leg at {name}, how do we reach the outside world?',
       ],
     },
@@ -105,25 +105,37 @@ export const hut: Domain = {
       heading: 'Marmots',
       told: ['Marmots chew the brake hoses of parked cars, so drivers wrap chicken wire around the wheels.'],
       literal: 'Why do drivers wrap chicken wire around the wheels?',
-      asked: ['How can I protect my vehicle from rodents that gnaw on rubber?'],
+      asked: [
+        'How can visitors protect their vehicle from marmots that gnaw on rubber?',
+        'How can I protect my vehicle from rodents that gnaw on rubber?',
+      ],
     },
     {
       heading: 'The bell',
       told: ['In fog the bronze bell is struck every five minutes until all parties in the book have come in.'],
       literal: 'When is the bronze bell struck every five minutes?',
-      asked: ['How are climbers guided back when visibility is poor?'],
+      asked: [
+        'How does a bell guide climbers back when visibility is poor?',
+        'How are climbers guided back when visibility is poor?',
+      ],
     },
     {
       heading: 'Energy',
       told: ['A turbine no bigger than a bucket makes electricity from the brook until it freezes over.'],
       literal: 'What makes electricity from the brook until it freezes over?',
-      asked: ['Is there hydropower for the lamps, and does it function in winter?'],
+      asked: [
+        'Is there a turbine in the stream for the lamps, and does it function in winter?',
+        'Is there hydropower for the lamps, and does it function in winter?',
+      ],
     },
     {
       heading: 'Rescue',
       told: ['Two students were dug out alive after nine hours because their terrier would not stop barking.'],
       literal: 'Why were two students dug out alive after nine hours?',
-      asked: ['How did a pet save young people who had been buried?'],
+      asked: [
+        'How did a terrier save young people who had been buried?',
+        'How did a pet save young people who had been buried?',
+      ],
     },
   ],
   around: [

@@ -11,7 +11,7 @@ export const insurer: Domain = {
       ],
       literal: 'How much of every loss is borne by the policyholder of {name}?',
       asked: [
-        'What is the deductible with {name}, in other words what do I pay out of my own pocket?',
+        'What part of a loss must customers of {name} pay out of their own pocket before insurance steps in?',
         'Which amount does {name} not reimburse when a customer files a claim?',
       ],
     },
@@ -23,7 +23,7 @@ export const insurer: Domain = {
       ],
       literal: 'Within how many hours must burglary be reported to {name} with the police protocol?',
       asked: [
-        'Thieves broke into our flat; how soon should I notify {name} and which document is required?',
+        'After a burglary in our flat, how soon should the tenant notify {name} and which document is required?',
         'What is the deadline at {name} for telling them that my home was robbed?',
       ],
     },
@@ -35,7 +35,7 @@ export const insurer: Domain = {
       ],
       literal: 'Does {name} cover burst pipes and seepage that went unnoticed for weeks?',
       asked: [
-        'Will {name} reimburse me if plumbing leaks flooded my kitchen, or a slow drip ruined the wall?',
+        'Will {name} reimburse me if burst plumbing flooded my kitchen, or a slow drip ruined the wall?',
         'Is a long-lasting leak behind the bathroom tiles something {name} pays for?',
       ],
     },
@@ -47,7 +47,7 @@ export const insurer: Domain = {
       ],
       literal: 'Up to which sum is a bicycle with a listed lock covered by {name}?',
       asked: [
-        'Somebody stole my bike outside the station; what compensation can I expect from {name}?',
+        'Somebody stole my bicycle outside the station; what compensation can I expect from {name}?',
         'How should I chain up my racer so that {name} cannot refuse to pay after a theft?',
       ],
     },
@@ -59,7 +59,7 @@ export const insurer: Domain = {
       ],
       literal: 'How many weeks before it renews can a {name} contract be ended?',
       asked: [
-        'What is the notice period if I want to cancel my insurance with {name}?',
+        'What is the notice period if a dissatisfied customer wants to cancel a contract with {name} and switch?',
         'How does a dissatisfied customer get out of a policy from {name} and switch to another company?',
       ],
     },
@@ -71,7 +71,7 @@ export const insurer: Domain = {
       ],
       literal: 'Up to how many per cent of the insured sum does {name} compensate jewellery outside a safe?',
       asked: [
-        'Are my gold rings and necklaces protected by {name} if they lie in a drawer?',
+        'Are jewellery and gold watches protected by {name} if they lie in an ordinary bedroom drawer?',
         'What share would {name} pay for stolen diamonds that had not been locked away?',
       ],
     },
@@ -83,7 +83,7 @@ export const insurer: Domain = {
       ],
       literal: 'For how many days of each journey are belongings in a hotel room abroad protected by {name}?',
       asked: [
-        'While we are on vacation in another country, does {name} insure our suitcases?',
+        'While our family is on vacation abroad, does {name} insure the suitcases against thieves?',
         'How long does my policy from {name} follow me when I travel overseas?',
       ],
     },
@@ -95,8 +95,8 @@ export const insurer: Domain = {
       ],
       literal: 'Which rebate is granted by {name} to whoever pays for the whole year?',
       asked: [
-        'Is it cheaper with {name} to settle the annual bill in one go instead of monthly instalments?',
-        'How can clients of {name} lower their premiums by advance payment?',
+        'Is it cheaper with {name} to settle one annual bill for the year in advance instead of small instalments?',
+        'How can clients of {name} get a cheaper annual bill by settling everything in advance?',
       ],
     },
   ],
@@ -105,25 +105,37 @@ export const insurer: Domain = {
       heading: 'Bees',
       told: ['Hives are insured against bears, provided that an electric fence of three wires surrounds them.'],
       literal: 'Are hives insured against bears with an electric fence?',
-      asked: ['Can a beekeeper claim for destruction by a large predator looking for honey?'],
+      asked: [
+        'Can a beekeeper claim for destruction by bears looking for honey?',
+        'Can a beekeeper claim for destruction by a large predator looking for honey?',
+      ],
     },
     {
       heading: 'Drones',
       told: ['A drone that falls into a neighbour’s conservatory counts as liability and is settled without excess.'],
       literal: 'Does a drone that falls into a conservatory count as liability?',
-      asked: ['Who pays when my remote controlled aircraft smashes the glass next door?'],
+      asked: [
+        'Who pays when my drone smashes the glass next door?',
+        'Who pays when my remote controlled aircraft smashes the glass next door?',
+      ],
     },
     {
       heading: 'Freezers',
       told: ['Spoiled food in a freezer is paid for after a power cut that lasted longer than six hours.'],
       literal: 'When is spoiled food in a freezer paid for after a power cut?',
-      asked: ['Will I be refunded for meat that thawed because the electricity failed?'],
+      asked: [
+        'Will I be refunded for freezer meat that thawed because the electricity failed?',
+        'Will I be refunded for meat that thawed because the electricity failed?',
+      ],
     },
     {
       heading: 'Pianos',
       told: ['The transport of a grand piano by crane is excluded unless an endorsement was bought beforehand.'],
       literal: 'Is the transport of a grand piano by crane excluded?',
-      asked: ['What if my big musical instrument is dropped while being hoisted through the window?'],
+      asked: [
+        'What if my piano is dropped while being hoisted through the window?',
+        'What if my big musical instrument is dropped while being hoisted through the window?',
+      ],
     },
   ],
   around: [

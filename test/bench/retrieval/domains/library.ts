@@ -11,7 +11,7 @@ export const library: Domain = {
       ],
       literal: 'When does {name} Library shut its doors on Saturdays?',
       asked: [
-        'Until what hour may somebody stay and study at {name} over the weekend?',
+        'Until how late may students stay and work quietly at {name} on a Saturday?',
         'How late can I still pick up novels from {name} if I am only free at the end of the week?',
       ],
     },
@@ -23,7 +23,7 @@ export const library: Domain = {
       ],
       literal: 'What is charged at {name} for each week a book is overdue?',
       asked: [
-        'What penalty does {name} impose on someone who forgot to return borrowed novels by the deadline?',
+        'What penalty does {name} impose if I forgot to return a borrowed book by the deadline?',
         'How large a fine must be paid to {name} after keeping a borrowed volume longer than permitted?',
       ],
     },
@@ -35,7 +35,7 @@ export const library: Domain = {
       ],
       literal: 'Can a reader under sixteen join {name} free when a parent signs the form?',
       asked: [
-        'Does a child need money for a membership card of {name}, and must mum or dad approve it?',
+        'My niece is twelve; what must her parents do before she is given a borrowing card for {name}?',
         'What do teenagers have to do to get a borrowing card at {name}, and is there a fee?',
       ],
     },
@@ -47,7 +47,7 @@ export const library: Domain = {
       ],
       literal: 'How many people does the meeting room of {name} hold and where is it booked?',
       asked: [
-        'Our reading circle needs a space to gather at {name}; how many of us would fit and whom do we talk to?',
+        'Our reading circle needs a space to gather at {name}; how many people would fit and whom do we talk to?',
         'How do I reserve a place for a club session inside {name}, and for what headcount?',
       ],
     },
@@ -59,7 +59,7 @@ export const library: Domain = {
       ],
       literal: 'What does colour printing cost a page at {name}?',
       asked: [
-        'I want my dissertation on paper; how expensive is it to run it off at {name}, sheet by sheet?',
+        'I want my dissertation on paper; how expensive is it to run a page off at {name}?',
         'What would I spend at {name} on hard copies of a document from my memory stick?',
       ],
     },
@@ -71,7 +71,7 @@ export const library: Domain = {
       ],
       literal: 'Within how many days does a missing title arrive at {name} from partner libraries?',
       asked: [
-        'If {name} lacks the novel I am after, how long until another institution sends a copy over?',
+        'If {name} lacks the novel I am after, how many days until another institution sends a copy over?',
         'How quickly will something that {name} does not own be borrowed on my behalf from elsewhere?',
       ],
     },
@@ -83,7 +83,7 @@ export const library: Domain = {
       ],
       literal: 'Is food allowed on the second floor of {name}, or only water in a closed bottle?',
       asked: [
-        'May I eat my sandwich or take a call upstairs at {name} where students concentrate?',
+        'May I eat my sandwich or take a call upstairs at {name}, or is such food banned?',
         'What are the rules about snacks and mobiles in the study area upstairs at {name}?',
       ],
     },
@@ -95,7 +95,7 @@ export const library: Domain = {
       ],
       literal: 'Which volunteer teaches beginners the catalogue computers at {name}?',
       asked: [
-        'Who gives lessons to newcomers at {name} in finding things on the search terminals?',
+        'Who gives beginners lessons at {name} in finding novels on the search terminals?',
         'My grandmother is afraid of the screens at {name}; is there somebody patient who shows seniors around them?',
       ],
     },
@@ -107,7 +107,10 @@ export const library: Domain = {
         'A retired sea captain left us his collection of star charts from the age of sail, which now hang in the stairwell.',
       ],
       literal: 'Which retired captain left a collection of star charts?',
-      asked: ['Which old mariner bequeathed maps of the night sky?'],
+      asked: [
+        'Which old mariner bequeathed his charts of the night sky?',
+        'Which old mariner bequeathed maps of the night sky?',
+      ],
     },
     {
       heading: 'Repairs',
@@ -115,7 +118,10 @@ export const library: Domain = {
         'Termites were discovered in the oak panelling of the rare prints cabinet, and a specialist fumigated it.',
       ],
       literal: 'Where were termites discovered in oak panelling?',
-      asked: ['What happened with the wood eating insects that infested antique furniture?'],
+      asked: [
+        'What happened with the insects that infested antique oak furniture?',
+        'What happened with the wood eating insects that infested antique furniture?',
+      ],
     },
     {
       heading: 'On the road',
@@ -123,13 +129,19 @@ export const library: Domain = {
         'A converted horse trailer brings picture books to the villages in the hills, where no bus has run since the landslide.',
       ],
       literal: 'What brings picture books to the villages in the hills?',
-      asked: ['How do remote mountain communities without public transport get something to read for their children?'],
+      asked: [
+        'How do remote hill communities without public transport get books to read to their children?',
+        'How do remote mountain communities without public transport get something to read for their children?',
+      ],
     },
     {
       heading: 'Sound archive',
       told: ['Wax cylinders with lullabies sung by weavers were transferred to digital files by a sound engineer.'],
       literal: 'Who transferred the wax cylinders with lullabies to digital files?',
-      asked: ['Were historical recordings of bedtime songs preserved electronically?'],
+      asked: [
+        'Were historical recordings of lullabies preserved electronically?',
+        'Were historical recordings of bedtime songs preserved electronically?',
+      ],
     },
   ],
   around: [

@@ -11,7 +11,7 @@ export const machine: Domain = {
       ],
       literal: 'How many seconds until the drum of the {name} line has reached its speed after the main switch?',
       asked: [
-        'How do I power up the {name} equipment, and is there a delay before it is operational?',
+        'How does an operator switch the {name} equipment on in the morning, and is there a delay until it is operational?',
         'What is the correct procedure to get the {name} unit going in the morning?',
       ],
     },
@@ -23,7 +23,7 @@ export const machine: Domain = {
       ],
       literal: 'After how many operating hours are the conveyor bearings of the {name} line greased?',
       asked: [
-        'How frequently should moving parts of the {name} equipment be oiled, and which product is suitable?',
+        'How frequently should bearings of the {name} equipment be oiled, and which product is suitable?',
         'What lubricant does a technician apply to the {name} unit, and at what interval?',
       ],
     },
@@ -35,7 +35,7 @@ export const machine: Domain = {
       ],
       literal: 'What is pressed and lifted when a flask is wedged in the {name} line?',
       asked: [
-        'A container got stuck inside the {name} equipment; how do I safely remove it?',
+        'A flask got stuck inside the {name} equipment; how do I safely remove it?',
         'How should operators clear a blockage in the {name} unit without hurting their hands?',
       ],
     },
@@ -47,7 +47,7 @@ export const machine: Domain = {
       ],
       literal: 'With which citric acid are the nozzles of the {name} line rinsed?',
       asked: [
-        'How does one get rid of limescale in the outlets of the {name} equipment?',
+        'How does a technician get rid of stubborn limescale in the nozzles of the {name} equipment?',
         'What solution should be used to wash the filling heads on the {name} unit?',
       ],
     },
@@ -59,7 +59,7 @@ export const machine: Domain = {
       ],
       literal: 'What do three amber flashes mean on the {name} line for the air pressure?',
       asked: [
-        'An orange lamp keeps blinking on the {name} equipment; what fault does it indicate?',
+        'An amber lamp keeps blinking on the {name} equipment; what fault does it indicate?',
         'How does the {name} unit signal that its pneumatics are losing compression?',
       ],
     },
@@ -71,7 +71,7 @@ export const machine: Domain = {
       ],
       literal: 'With a fuse of how many amperes is the cabinet of the {name} line connected to three phases?',
       asked: [
-        'What electricity hookup does an installer need for the {name} equipment, and how is it protected?',
+        'Which fuse rating should an electrician choose as suitable for plugging in the {name} unit?',
         'Which circuit breaker rating is suitable for plugging in the {name} unit?',
       ],
     },
@@ -83,7 +83,7 @@ export const machine: Domain = {
       ],
       literal: 'Who may bridge the interlock of the glass door on the {name} line at crawling speed?',
       asked: [
-        'Who is authorised to override the safety cut-out on the {name} equipment during adjustments?',
+        'Who is authorised to override the safety interlock on the {name} equipment during adjustments?',
         'Can a mechanic disable the protective cover sensor of the {name} unit to watch it run?',
       ],
     },
@@ -95,7 +95,7 @@ export const machine: Domain = {
       ],
       literal: 'For how many years are belts and gaskets of the {name} line kept in stock?',
       asked: [
-        'How long will replacement parts for the {name} equipment be available from the manufacturer?',
+        'If one of the gaskets wears out on our old {name} unit, can the manufacturer still supply replacement parts?',
         'If a seal wears out on our old {name} unit, can we still order another one?',
       ],
     },
@@ -105,25 +105,37 @@ export const machine: Domain = {
       heading: 'Noise',
       told: ['Above the capping turret hearing protection is needed, since ninety decibels were measured there.'],
       literal: 'Where is hearing protection needed for ninety decibels?',
-      asked: ['In which spot should workers wear earmuffs because it is so loud?'],
+      asked: [
+        'In which spot should workers wear ear protection because it is so loud?',
+        'In which spot should workers wear earmuffs because it is so loud?',
+      ],
     },
     {
       heading: 'Moving',
       told: ['Before the frame is moved by forklift, bolt the pendulum with the blue shipping bracket.'],
       literal: 'What is bolted with the blue shipping bracket before the forklift?',
-      asked: ['How do I secure the swinging component when relocating the apparatus to a different hall?'],
+      asked: [
+        'How do I secure the pendulum when relocating the apparatus to a different hall?',
+        'How do I secure the swinging component when relocating the apparatus to a different hall?',
+      ],
     },
     {
       heading: 'Foam',
       told: ['If beer foams over, lower the filling temperature by two degrees or lengthen the settling pause.'],
       literal: 'What is lowered if beer foams over?',
-      asked: ['What adjustments help against too much froth spilling from carbonated drinks?'],
+      asked: [
+        'What adjustments help against too much foam spilling from carbonated drinks?',
+        'What adjustments help against too much froth spilling from carbonated drinks?',
+      ],
     },
     {
       heading: 'Software',
       told: ['Recipe R-2207 must not be loaded with returnable glass, because its grippers close too hard.'],
       literal: 'Why must recipe R-2207 not be loaded with returnable glass?',
-      asked: ['Which program would crush deposit bottles with excessive force?'],
+      asked: [
+        'Which recipe would crush deposit bottles with excessive force?',
+        'Which program would crush deposit bottles with excessive force?',
+      ],
     },
   ],
   around: [

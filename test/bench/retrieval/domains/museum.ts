@@ -11,7 +11,7 @@ export const museum: Domain = {
       ],
       literal: 'What do adults pay for admission to {name}, and when does nobody pay?',
       asked: [
-        'How expensive are tickets for {name}, and is there a date with free entry?',
+        'How expensive are tickets for adults at {name}, and is there a date with free entry?',
         'Can visitors on a tight budget get into {name} without spending anything?',
       ],
     },
@@ -23,7 +23,7 @@ export const museum: Domain = {
       ],
       literal: 'Are photographs without flash welcome at {name} except in the textile room?',
       asked: [
-        'Am I permitted to take pictures with my camera inside {name}, and where is it prohibited?',
+        'Are tourists permitted to take photographs of everything inside {name}, and where are cameras prohibited?',
         'Why does {name} forbid snapshots of historic fabrics?',
       ],
     },
@@ -35,7 +35,7 @@ export const museum: Domain = {
       ],
       literal: 'At what time do guided tours start beneath the whale skeleton of {name}?',
       asked: [
-        'When and where can I join an expert who explains the collection at {name}?',
+        'What is the meeting point for a guided walk with an expert through {name}, and its duration?',
         'What is the meeting point for the walk with a docent through {name}, and its duration?',
       ],
     },
@@ -47,7 +47,7 @@ export const museum: Domain = {
       ],
       literal: 'At how many per cent is humidity in the vault of {name} held?',
       asked: [
-        'How moist is the air in the storage area of {name}, and how is that monitored?',
+        'How moist is the air in the vault of {name}, and which instrument monitors the conditions?',
         'Which environmental conditions does {name} maintain so that objects do not decay?',
       ],
     },
@@ -59,7 +59,7 @@ export const museum: Domain = {
       ],
       literal: 'For how many weeks at most does {name} lend objects to other houses?',
       asked: [
-        'How long may a foreign gallery borrow a piece owned by {name}, and who travels along?',
+        'How long may a foreign gallery borrow objects owned by {name}, and which escort travels along?',
         'Under what terms can an exhibition elsewhere show artefacts from {name}?',
       ],
     },
@@ -71,7 +71,7 @@ export const museum: Domain = {
       ],
       literal: 'Who has been cleaning the altarpiece at {name} with cotton buds?',
       asked: [
-        'Can the public watch how a religious painting is conserved at {name}?',
+        'Which restorer removes dirt from the altarpiece at {name}, and may the public watch?',
         'Which restorer removes dirt from a sacred artwork at {name}?',
       ],
     },
@@ -83,7 +83,7 @@ export const museum: Domain = {
       ],
       literal: 'Where do rucksacks and prams stay at {name}, and which coin do the lockers take?',
       asked: [
-        'What should I do with my bag and the baby buggy before entering {name}?',
+        'Where do parents deposit a rucksack and the baby buggy before entering the galleries of {name}?',
         'Is depositing luggage at {name} free, and is any deposit refunded?',
       ],
     },
@@ -95,7 +95,7 @@ export const museum: Domain = {
       ],
       literal: 'On which afternoon do children cast coins from tin in the workshop of {name}?',
       asked: [
-        'Is there a hands-on activity for young visitors at {name}, something with metal perhaps?',
+        'Is there a workshop with some hands-on metal activity for young visitors at {name}?',
         'What can kids make themselves at {name}, and how old must they be?',
       ],
     },
@@ -105,25 +105,37 @@ export const museum: Domain = {
       heading: 'Theft',
       told: ['A jade buckle vanished during a concert and was posted back anonymously eleven years afterwards.'],
       literal: 'Which buckle vanished during a concert and was posted back anonymously?',
-      asked: ['Did any stolen piece of jewellery return, and how did the thief send it?'],
+      asked: [
+        'Did the stolen jade jewellery return, and how did the thief send it?',
+        'Did any stolen piece of jewellery return, and how did the thief send it?',
+      ],
     },
     {
       heading: 'Forgery',
       told: ['Pigment analysis found titanium white on the Madonna, which exposed the panel as a modern fake.'],
       literal: 'What exposed the Madonna panel as a modern fake?',
-      asked: ['How did chemists prove that an allegedly medieval picture was counterfeit?'],
+      asked: [
+        'How did chemists prove that an allegedly medieval Madonna was counterfeit?',
+        'How did chemists prove that an allegedly medieval picture was counterfeit?',
+      ],
     },
     {
       heading: 'Night watch',
       told: ['A falcon is flown at dusk to keep pigeons from the marble frieze.'],
       literal: 'Why is a falcon flown at dusk?',
-      asked: ['How are birds discouraged from soiling stone sculptures?'],
+      asked: [
+        'How are pigeons discouraged from soiling stone sculptures?',
+        'How are birds discouraged from soiling stone sculptures?',
+      ],
     },
     {
       heading: 'Shop',
       told: ['Replica amulets were withdrawn because the enamel contained lead.'],
       literal: 'Why were replica amulets withdrawn?',
-      asked: ['Which souvenirs are no longer sold on account of a toxic substance?'],
+      asked: [
+        'Which amulets are no longer sold as souvenirs on account of a toxic substance?',
+        'Which souvenirs are no longer sold on account of a toxic substance?',
+      ],
     },
   ],
   around: [

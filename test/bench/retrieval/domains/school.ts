@@ -11,7 +11,7 @@ export const school: Domain = {
       ],
       literal: 'When is the gate of {name} locked and where must pupils sign in later?',
       asked: [
-        'What should my daughter do at {name} if she overslept and lessons have begun?',
+        'By what hour do pupils have to be inside {name}, and what happens to the tardy ones?',
         'By what hour do children have to be inside {name}, and what happens to the tardy ones?',
       ],
     },
@@ -23,7 +23,7 @@ export const school: Domain = {
       ],
       literal: 'What does a cooked lunch cost at {name}, and are dishes without meat offered?',
       asked: [
-        'How much do parents pay for canteen meals at {name}, and is there something for vegetarians?',
+        'How much do parents spend on a canteen lunch at {name}, and is there something for vegetarians?',
         'Can my vegetarian son eat in the cafeteria of {name}, and at what price?',
       ],
     },
@@ -35,7 +35,7 @@ export const school: Domain = {
       ],
       literal: 'From which form on is a navy jumper with the crest worn at {name}?',
       asked: [
-        'What uniform do students of {name} have to put on, and which shoes are banned in class?',
+        'Is there a uniform at {name}, for example a particular jumper, and which footwear is banned in class?',
         'Is there a dress code at {name} for kids, for example about sweaters and footwear?',
       ],
     },
@@ -47,7 +47,7 @@ export const school: Domain = {
       ],
       literal: 'Who grants leave from {name} during term on a written request?',
       asked: [
-        'Whom do we ask if our family wants to take a child out of {name} for a holiday, and how far ahead?',
+        'Whom do we ask if our family wants leave from {name} for a holiday, and how far ahead?',
         'How can a pupil get permission to be away from {name} for her cousin’s wedding?',
       ],
     },
@@ -59,7 +59,7 @@ export const school: Domain = {
       ],
       literal: 'How many minutes should written tasks for the evening take in the lower forms of {name}?',
       asked: [
-        'How much homework do the youngest kids get at {name}, roughly, in terms of time?',
+        'How many minutes of homework do teachers give the youngest kids at {name}, roughly speaking?',
         'My little boy sits over his assignments from {name} until bedtime; what is the intended duration?',
       ],
     },
@@ -71,7 +71,7 @@ export const school: Domain = {
       ],
       literal: 'For how much a term can instruments be hired at {name}?',
       asked: [
-        'Is it possible to borrow a violin from {name} instead of buying one, and what would it cost us?',
+        'Is it possible to borrow instruments from {name} instead of buying one, and what would it cost us?',
         'How does {name} teach children to play the trumpet or clarinet, alone or together with classmates?',
       ],
     },
@@ -84,7 +84,7 @@ export const school: Domain = {
       literal:
         'How many hours without a raised temperature must have passed before a child with fever returns to {name}?',
       asked: [
-        'When may my sick son attend {name} again after being ill with the flu?',
+        'When may my sick son attend classes at {name} again after he recovered from a fever?',
         'How long should an unwell kid be kept away from {name} following a bug?',
       ],
     },
@@ -96,7 +96,7 @@ export const school: Domain = {
       ],
       literal: 'How many pupils does one adult accompany on an excursion of {name}?',
       asked: [
-        'What is the supervision ratio when {name} takes classes on a day trip?',
+        'How many grown-ups does {name} send along to supervise the pupils when classes go on outings?',
         'How many grown-ups does {name} send along when the children go on outings?',
       ],
     },
@@ -106,25 +106,37 @@ export const school: Domain = {
       heading: 'The orchard',
       told: ['Quinces from the orchard are boiled into jelly, and the profit buys goggles for chemistry.'],
       literal: 'What does the profit from quinces boiled into jelly buy?',
-      asked: ['How is protective eyewear for the science lab funded by selling preserves?'],
+      asked: [
+        'How is protective eyewear for the science lab funded by selling jelly?',
+        'How is protective eyewear for the science lab funded by selling preserves?',
+      ],
     },
     {
       heading: 'Roof',
       told: ['Hail the size of walnuts broke forty panes of the greenhouse during the botany examination.'],
       literal: 'What broke forty panes of the greenhouse?',
-      asked: ['What damage did the bad weather do while candidates sat a test about plants?'],
+      asked: [
+        'What damage did the hail do while candidates sat a test about plants?',
+        'What damage did the bad weather do while candidates sat a test about plants?',
+      ],
     },
     {
       heading: 'Chess',
       told: ['The chess circle defeated the police academy and was given a set carved from walrus bone.'],
       literal: 'Who defeated the police academy and was given a set carved from walrus bone?',
-      asked: ['What prize did the winners of a board game match against young officers take home?'],
+      asked: [
+        'What prize did the winners of a chess match against young officers take home?',
+        'What prize did the winners of a board game match against young officers take home?',
+      ],
     },
     {
       heading: 'Telephone rule',
       told: ['Phones are put into a padded box at nine and given back after the last bell.'],
       literal: 'When are phones put into a padded box?',
-      asked: ['How does the staff prevent students from using mobile devices in class?'],
+      asked: [
+        'How does the staff prevent students from using their phones in class?',
+        'How does the staff prevent students from using mobile devices in class?',
+      ],
     },
   ],
   around: [

@@ -11,7 +11,7 @@ export const software: Domain = {
       ],
       literal: 'How many requests a second may a key send to {name} before 429 and Retry-After?',
       asked: [
-        'What happens when my client calls {name} too often, and how is the throttling signalled?',
+        'What happens when my client sends {name} too many requests, and how is the throttling signalled?',
         'How fast can a program hit the interface of {name} until it gets rate limited?',
       ],
     },
@@ -23,7 +23,7 @@ export const software: Domain = {
       ],
       literal: 'How many days after they were written does {name} delete log lines?',
       asked: [
-        'What is the retention period of diagnostic output in {name}, and can older traces be restored?',
+        'For what duration does {name} store old log entries before they vanish?',
         'For what duration does {name} store event history before it vanishes?',
       ],
     },
@@ -35,7 +35,7 @@ export const software: Domain = {
       ],
       literal: 'How often does {name} replace a signing secret, and do both verify during the overlap?',
       asked: [
-        'How frequently must credentials be rotated in {name}, and will existing tokens break at once?',
+        'How frequently must a secret be rotated in {name}, and will existing tokens break immediately?',
         'Does {name} have a grace period when the cryptographic keys change?',
       ],
     },
@@ -47,7 +47,7 @@ export const software: Domain = {
       ],
       literal: 'How many times does {name} try a webhook again that was not acknowledged?',
       asked: [
-        'My endpoint was down; how does {name} handle failed event deliveries to customers?',
+        'My endpoint was down; how does {name} handle a webhook that failed to reach its receiver?',
         'What is the retry policy of {name} for notifications that a receiver did not confirm?',
       ],
     },
@@ -59,7 +59,7 @@ export const software: Domain = {
       ],
       literal: 'When are snapshots of the {name} database taken and restored as a rehearsal?',
       asked: [
-        'At which hour does {name} create its nightly backups, and does anybody verify that recovery works?',
+        'At which hour does {name} create its nightly database backups, and does an engineer check that recovery works?',
         'If data were lost in {name}, has disaster recovery ever been practised, and from what copies?',
       ],
     },
@@ -71,7 +71,7 @@ export const software: Domain = {
       ],
       literal: 'Does data of European tenants ever leave the {name} cluster for failover?',
       asked: [
-        'Where geographically does {name} host information of customers from the EU, for GDPR purposes?',
+        'Where geographically does {name} host sensitive data of French customers, for GDPR purposes?',
         'In which location are our records physically stored by {name} if we are a French company?',
       ],
     },
@@ -83,7 +83,7 @@ export const software: Domain = {
       ],
       literal: 'Can an auditor in {name} read everything, and does only an owner invite members?',
       asked: [
-        'Which permission do I need in {name} for adding colleagues to my workspace?',
+        'Is there a view-only account in {name} suitable for an external auditor from a consulting firm?',
         'Is there a view-only account type in {name} suitable for external inspectors?',
       ],
     },
@@ -95,7 +95,7 @@ export const software: Domain = {
       ],
       literal: 'Within how many minutes are incidents of the highest severity answered by {name}?',
       asked: [
-        'How quickly does the helpdesk of {name} respond if production is completely down?',
+        'How quickly does the helpdesk of {name} respond to severe incidents that take production down?',
         'What reaction time is guaranteed by {name} for critical outages?',
       ],
     },
@@ -105,13 +105,19 @@ export const software: Domain = {
       heading: 'Error codes',
       told: ['ERR_4711 means that the clock of the caller drifts by more than a minute; synchronise it and repeat.'],
       literal: 'What does ERR_4711 mean for the clock of the caller?',
-      asked: ['What should I do if my requests are rejected because the system time on my server is wrong?'],
+      asked: [
+        'What should I do if my requests are rejected because the clock on my server is wrong?',
+        'What should I do if my requests are rejected because the system time on my server is wrong?',
+      ],
     },
     {
       heading: 'Client library',
       told: ['The method fetchLedgerPage gives a cursor that stays valid for an hour, whatever is inserted meanwhile.'],
       literal: 'How long does the cursor of fetchLedgerPage stay valid?',
-      asked: ['How does pagination through bookkeeping entries behave while new items are being added?'],
+      asked: [
+        'How does the cursor for paging through bookkeeping entries behave while new items are being added?',
+        'How does pagination through bookkeeping entries behave while new items are being added?',
+      ],
     },
     {
       heading: 'Post mortem',
@@ -119,7 +125,10 @@ export const software: Domain = {
         'The outage in autumn began when an expired certificate stopped the message broker from joining its cluster.',
       ],
       literal: 'Which expired certificate stopped the message broker?',
-      asked: ['What was the root cause of the big downtime involving the queueing system?'],
+      asked: [
+        'What was the root cause of the big outage involving the queueing system?',
+        'What was the root cause of the big downtime involving the queueing system?',
+      ],
     },
     {
       heading: 'Cost',
@@ -127,7 +136,10 @@ export const software: Domain = {
         'Idle workspaces are put to sleep after a fortnight and wake on the first call, which may take half a minute.',
       ],
       literal: 'When are idle workspaces put to sleep and how do they wake?',
-      asked: ['Why is the initial request slow when a project has not been used for a long time?'],
+      asked: [
+        'Why is the first call slow when a project has not been used by its team for weeks?',
+        'Why is the initial request slow when a project has not been used for a long time?',
+      ],
     },
   ],
   around: [

@@ -11,8 +11,8 @@ export const vineyard: Domain = {
       ],
       literal: 'In which week does picking of the grapes begin at {name} before sunrise?',
       asked: [
-        'What season do labourers of {name} gather the fruit, and why do they rise so early?',
-        'When is harvest time at {name}, and at which part of the day is it done?',
+        'What season do labourers of {name} gather the grapes, and why do they rise so early?',
+        'What is the usual harvest season at {name}, and why do labourers work in the dark?',
       ],
     },
     {
@@ -23,7 +23,7 @@ export const vineyard: Domain = {
       ],
       literal: 'How many months does the {name} red rest in barrels of Slavonian oak?',
       asked: [
-        'How long is the dark wine from {name} matured in wood before bottling?',
+        'How long is the best wine from {name} matured in oak casks before bottling?',
         'What casks does {name} use to age its best vintage, and for what period?',
       ],
     },
@@ -35,7 +35,7 @@ export const vineyard: Domain = {
       ],
       literal: 'What schist and clay lies on the upper slope of {name}?',
       asked: [
-        'What kind of ground do the plants at {name} grow in, geologically speaking?',
+        'What kind of ground and rock do the vines at {name} grow in, geologically speaking?',
         'Describe the earth and rock beneath the rows on the hillside of {name}.',
       ],
     },
@@ -47,7 +47,7 @@ export const vineyard: Domain = {
       ],
       literal: 'What does a tasting of six glasses cost a head in the press house of {name}?',
       asked: [
-        'How expensive is it to sample the wines at {name}, and in which building does this happen?',
+        'How expensive is a tasting for tourists at {name}, and in which building does this happen?',
         'We would like to try a selection from {name} on holiday; what is the price per person?',
       ],
     },
@@ -59,7 +59,7 @@ export const vineyard: Domain = {
       ],
       literal: 'How many wind machines does {name} start on nights of frost in spring?',
       asked: [
-        'How does {name} keep young buds from freezing when temperatures drop below zero?',
+        'How does {name} keep young buds safe from frost when temperatures drop below zero?',
         'What equipment guards the blossoms of {name} against an icy April dawn?',
       ],
     },
@@ -71,7 +71,7 @@ export const vineyard: Domain = {
       ],
       literal: 'Who took over the cellar of {name} after learning the trade in Georgia?',
       asked: [
-        'What is the current winemaker of {name} called, and where was he or she trained?',
+        'Who is the winemaker responsible for the cellar at {name} these days, and what professional background brought the person there?',
         'Who is responsible for the winemaking at {name} these days?',
       ],
     },
@@ -83,7 +83,7 @@ export const vineyard: Domain = {
       ],
       literal: 'From how many bottles are {name} orders sent free of carriage within the country?',
       asked: [
-        'How many crates do I have to buy from {name} to avoid paying for delivery?',
+        'How many bottles should a customer buy from {name} at once to avoid a delivery fee?',
         'When does {name} waive the postage for customers who purchase wine from home?',
       ],
     },
@@ -95,7 +95,7 @@ export const vineyard: Domain = {
       ],
       literal: 'How many pheromone dispensers per hectare does {name} hang out against moths?',
       asked: [
-        'How does {name} control harmful insects without using poison or chemicals?',
+        'How does {name} control moths and other harmful insects without poison or chemicals?',
         'Which organic method protects the crop at {name} from caterpillars and butterflies?',
       ],
     },
@@ -105,25 +105,34 @@ export const vineyard: Domain = {
       heading: 'A find',
       told: ['While digging a drain, workers came upon a Roman mosaic of Bacchus with a leopard.'],
       literal: 'Who came upon a Roman mosaic of Bacchus while digging a drain?',
-      asked: ['Was any archaeological treasure from antiquity unearthed by accident?'],
+      asked: [
+        'Was any Roman treasure from antiquity unearthed by accident?',
+        'Was any archaeological treasure from antiquity unearthed by accident?',
+      ],
     },
     {
       heading: 'Grazing',
       told: ['Dwarf sheep keep the grass short between the rows from November until the buds swell.'],
       literal: 'Which sheep keep the grass short between the rows?',
-      asked: ['What livestock is used in winter as a substitute for mowing?'],
+      asked: [
+        'Which sheep or other livestock is used in winter as a substitute for mowing?',
+        'What livestock is used in winter as a substitute for mowing?',
+      ],
     },
     {
       heading: 'Corks',
       told: ['After a tainted vintage all corks were given up for glass stoppers with a silicone ring.'],
       literal: 'Why were corks given up for glass stoppers?',
-      asked: ['What kind of closure replaced the traditional one on bottles that had gone off?'],
+      asked: [
+        'What kind of closure replaced corks on bottles that had gone off?',
+        'What kind of closure replaced the traditional one on bottles that had gone off?',
+      ],
     },
     {
       heading: 'Label',
       told: ['The heron on the label was drawn by a blind lithographer who modelled the bird in clay first.'],
       literal: 'Who drew the heron on the label?',
-      asked: ['Which artist without eyesight designed the logo?'],
+      asked: ['Which blind artist designed the logo?', 'Which artist without eyesight designed the logo?'],
     },
   ],
   around: [

@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { Unconfigured, Unreadable } from '../../../core/errors.ts'
+import { decodeAudio } from '../../../core/extract/audio.ts'
+import { wavOf } from '../../../core/extract/wav.ts'
+import { use } from '../../../core/plugin.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import audioDiarization from '../../../plugins/tools/audioDiarization.ts'
+import { conform } from '../../contracts/contract.ts'
+import { tool } from '../../contracts/tool.ts'
+import { fitted } from '../../helpers.ts'
+
+const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
+
+const made = () => fitted(use(audioDiarization)).supply({ tools: Tool }).tools[0]!
+const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
+const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
+const params = { fileId: 'file_1' }
+const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(60_000)): Promise<any> => {
+  const it = made()
+  if (it.kind !== 'reads-file') throw new Error(it.kind)
+  return it.run(params, signal, opened(bytes))
+}
+
+/** Whose turn it was, and its seconds. */
+type Truth = readonly (readonly [speaker: number, start: number, end: number])[]
+
+const two: Truth = [
+  [1, 0.36, 3.98],
+  [2, 4.74, 8.59],
+  [1, 9.47, 16.56],
+  [2, 17.09, 20.89],
+]
+const three: Truth = [
+  [1, 0.37, 2.86],
+  [2, 3.18, 7.65],
+  [3, 7.95, 11.09],
+  [1, 11.65, 14.57],
+  [3, 14.84, 18.5],
+  [2, 18.75, 25.71],
+]
+
+/** The share of the speech that is given to the one who speaks. */
+const right = (truth: Truth, segments: readonly { speaker: string; start: number; end: number }[]): number => {
+  const shared = truth.flatMap(([speaker, start, end]) =>
+    segments
+      .filter((it) => it.speaker === `Speaker ${speaker}`)
+      .map((it) => Math.max(0, Math.min(end, it.end) - Math.max(start, it.start))),
+  )
+  const sum = (seconds: readonly number[]) => seconds.reduce((all, its) => all + its, 0)
+  return sum(shared) / sum(truth.map(([, start, end]) => end - start))
+}
+
+t.test('contract', { skip }, async (t) => {
+  const good = { params, file: opened(await bytesOf('monologue-in-a-video.mp4')) }
+  const bad = { params, file: opened(Buffer.from('words, and nobody who speaks them')) }
+  await conform(t, tool.contract, () => ({ tool: made(), good, bad }))
+})
+
+t.test('tells who speaks when', { skip }, async (t) => {
+  const dialogue = await listen(await bytesOf('dialogue-of-two.ogg'))
+  t.match(dialogue, { duration: 21.73, speakers: 2, truncated: false })
+  t.ok(right(two, dialogue.segments) > 0.95, `of two: ${right(two, dialogue.segments)}`)
+  const trialogue = await listen(await bytesOf('dialogue-of-three.mp3'))
+  t.match(trialogue, { speakers: 3, truncated: false })
+  t.ok(right(three, trialogue.segments) > 0.95, `of three: ${right(three, trialogue.segments)}`)
+  const monologue = await listen(await bytesOf('monologue-in-a-video.mp4'))
+  t.match(monologue, { speakers: 1, segments: [{ speaker: 'Speaker 1' }] })
+  t.ok(right([[1, 0.23, 7.41]], monologue.segments) > 0.9, 'the sound track of a video')
+})
+
+t.test('hears nobody where nobody speaks', { skip }, async (t) => {
+  const silence = wavOf({ rate: 8_000, channels: 2, bits: 16, samples: new Uint8Array(8_000 * 4 * 2) })
+  t.same(await listen(silence), { duration: 2, speakers: 0, segments: [], truncated: false })
+})
+
+t.test('refuses what claims to last for ten hours before anything is decoded', { skip }, async (t) => {
+  const wav = Buffer.from(wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(32_000) }))
+  wav.writeUInt32LE(36_000 * 32_000, 40)
+  const mp4 = Buffer.from(await bytesOf('monologue-in-a-video.mp4'))
+  const head = mp4.indexOf('mvhd')
+  mp4.writeUInt32BE(mp4.readUInt32BE(head + 16) * 36_000, head + 20)
+  for (const [name, bytes] of Object.entries({ wav, mp4 })) {
+    const start = performance.now()
+    await t.rejects(listen(bytes), Unreadable, name)
+    t.ok(performance.now() - start < 2_000, `${name}: ${performance.now() - start} ms`)
+  }
+})
+
+t.test('reads so much and no more, from a file of its own that it removes', { skip }, async (t) => {
+  const folder = t.testdir({})
+  const before = process.env['TMPDIR']
+  process.env['TMPDIR'] = folder
+  t.teardown(() => (before === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = before)))
+  const bytes = await bytesOf('dialogue-of-three.mp3')
+  const decoded = decodeAudio(bytes, 12.5)
+  const lengths: number[] = []
+  for await (const samples of decoded.blocks(AbortSignal.timeout(20_000))) {
+    lengths.push(samples.length)
+    const [own] = await readdir(folder)
+    t.equal((await stat(join(folder, own!))).mode & 0o777, 0o700)
+    t.equal((await stat(join(folder, own!, 'sound'))).mode & 0o777, 0o600)
+  }
+  t.same([lengths, decoded.seconds, decoded.truncated], [[160_000, 40_000], 12.5, true])
+  for await (const _ of decodeAudio(bytes).blocks(AbortSignal.timeout(20_000))) break
+  await t.rejects(listen(bytes, AbortSignal.timeout(100)), { name: 'TimeoutError' })
+  await t.rejects(listen(bytes.subarray(0, 100)), Unreadable)
+  t.same(await readdir(folder), [], 'left early, stopped or broken: nothing stays')
+})
+
+t.test('opens no other file', { skip }, async (t) => {
+  const other = join(process.cwd(), 'test/vectors/files/audio/dialogue-of-two.ogg')
+  await t.rejects(listen(Buffer.from(`#EXTM3U\n#EXTINF:10,\n${other}\n#EXT-X-ENDLIST\n`)), Unreadable)
+  await t.rejects(listen(Buffer.from(`ffconcat version 1.0\nfile ${other}\n`)), Unreadable)
+})
+
+t.test('says what is missing', async (t) => {
+  const before = process.env['PATH']
+  process.env['PATH'] = t.testdir({})
+  t.teardown(() => (process.env['PATH'] = before))
+  await t.rejects(listen(new Uint8Array(8)), new Unconfigured({ validator: { ffprobe: 'Expected to be installed' } }))
+})
