@@ -5,9 +5,8 @@ import { BadRequest, Forbidden, NotFound } from '../errors.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
+import { OwnLimits } from '../settings.ts'
 import { page } from './page.ts'
-
-const most = v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1))))
 
 const newKey = v.strictObject({
   name: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
@@ -16,15 +15,7 @@ const newKey = v.strictObject({
   scopes: v.optional(v.array(v.picklist(scopes))),
   models: v.optional(v.nullable(v.array(v.pipe(v.string(), v.maxLength(256))))),
   addresses: v.optional(v.nullable(v.array(v.string()))),
-  limits: v.optional(
-    v.strictObject({
-      requestsPerSecond: most,
-      concurrentRequests: most,
-      tokensPerMinute: most,
-      tokensPerDay: most,
-      audioMinutesPerDay: most,
-    }),
-  ),
+  limits: v.optional(OwnLimits),
   /** Unix time in ms. */
   expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
 })
