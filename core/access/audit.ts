@@ -24,19 +24,22 @@ export const operator = (key: 'command' | 'signal', organization = 'default'): A
   request: null,
 })
 
-export type Act = 'key.create' | 'key.update' | 'key.revoke' | 'reload'
+export const verbs = ['key.create', 'key.update', 'key.revoke', 'reload'] as const
+export type Verb = (typeof verbs)[number]
+
+export const outcomes = ['begun', 'done', 'refused', 'failed'] as const
 
 export interface AuditRow {
   readonly organization: string
   readonly actor: string
   readonly user: string | null
-  readonly action: Act
+  readonly action: Verb
   /** The id of what it was done to; null until there is one. */
   readonly object: string | null
   readonly at: number
   readonly request: string | null
   /** `begun` is the last word of an act whose end could not be written. */
-  readonly outcome: 'begun' | 'done' | 'refused' | 'failed'
+  readonly outcome: (typeof outcomes)[number]
 }
 
 export const acts = kind<AuditRow>('audit', [['organization', 'at']])
@@ -49,7 +52,7 @@ export interface Audit {
    */
   record<T>(
     actor: Actor,
-    action: Act,
+    action: Verb,
     object: string | null,
     act: () => Promise<T>,
     objectOf?: (it: T) => string,
