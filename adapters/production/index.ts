@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Adapters } from '../../core/gateway.ts'
@@ -12,9 +11,9 @@ import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
+import { concerning, confidential } from './confidential.ts'
 import type { Config } from './config.ts'
 import { type Choice, chosen } from './discover.ts'
-import { connected, started } from './enclave.ts'
 import { fetch, log } from './host.ts'
 import redisLimiter from './rate-limiter.ts'
 import { toolsOf } from './tools.ts'
@@ -76,37 +75,3 @@ const unchanging = [
 ]
 
 const provider = (name: string, choice: Choice) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)
-
-/** What a confidential process of our own is told. */
-const told = ({ providers, models, timeouts, routing, outside, env, enclave, tools, bodies }: Config) => ({
-  providers,
-  models,
-  timeouts,
-  routing,
-  outside,
-  env,
-  enclave,
-  bodies,
-  ...(tools && { tools }),
-})
-
-/** What of it makes a difference inside: only confidential models, and no providers of the gateway's when it has its own. */
-const concerning = (config: Config) => {
-  const { providers, models, ...rest } = told(config)
-  const named = Object.entries(models)
-  return {
-    ...rest,
-    providers: config.enclave.providers ?? providers,
-    lists: named.length === 0,
-    models: named.filter(([, { confidential }]) => confidential),
-  }
-}
-
-/** The line to the confidential processes that are named, or to one that is started with what it needs of the configuration. */
-const confidential = async (config: Config) => {
-  const { connect, tls } = config.enclave
-  if (connect === undefined) return use(started, { config: told(config) })
-  if (tls === undefined) return use(connected, { connect })
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
-}
