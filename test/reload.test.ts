@@ -222,6 +222,9 @@ t.test('the command reads its file again', async (t) => {
     const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
     return data.usage.find(({ model }: any) => model === 'small')?.cost ?? 0
   }
-  t.ok(await until(async () => Math.abs((await priced()) - 2 * (a.calls() - 1) - 6 * b.calls()) < 0.5), 'counted by the price that each began with')
+  t.ok(
+    await until(async () => Math.abs((await priced()) - 2 * (a.calls() - 1) - 6 * b.calls()) < 0.5),
+    'counted by the price that each began with',
+  )
   t.equal(await it.stop(), 0)
 })
