@@ -45,18 +45,39 @@ interface Disposable {
  * constructed by class, all at once.
  */
 export class Container {
-  readonly #inner: DependencyContainer = container.createChildContainer()
+  readonly #inner: DependencyContainer
+  readonly #parent: Container | null
   readonly #made: Disposable[] = []
+  readonly #lent = new Map<Fitting<any>, { readonly it: Disposable; children: number }>()
   readonly #path: string[] = []
+
+  constructor(parent: Container | null = null) {
+    this.#parent = parent
+    this.#inner = (parent === null ? container : parent.#inner).createChildContainer()
+  }
+
+  /** What is not fitted there is taken from here; whoever disposes of this one disposes of that one first. */
+  child(): Container {
+    return new Container(this)
+  }
 
   /** A second fitting on a port for one replaces the first; on a port for many it joins them. */
   fit<T>(fitting: Fitting<T>): void {
-    this.#inner.register(fitting.port.key, {
-      useFactory: instanceCachingFactory(() => {
-        const made = fitting.make(this.supply)
-        this.#made.push(made as Disposable)
-        return made
-      }),
+    this.#register(fitting.port, () => {
+      const made = fitting.make(this.supply)
+      this.#made.push(made as Disposable)
+      return made
+    })
+  }
+
+  /** As `fit`, of what other children of the same parent are given too: made once, out of what the parent has, and disposed with the last of them. */
+  share<T>(fitting: Fitting<T>): void {
+    const parent = this.#parent
+    if (parent === null) throw new Error('Only a child shares')
+    this.#register(fitting.port, () => {
+      const made = parent.#lend(fitting)
+      this.#made.push({ dispose: () => parent.#takeBack(fitting) })
+      return made
     })
   }
 
@@ -80,8 +101,29 @@ export class Container {
     if (faults.length > 0) throw new AggregateError(faults, 'Not everything could be closed')
   }
 
+  #register<T>(port: Port<T>, make: () => T): void {
+    this.#inner.register(port.key, { useFactory: instanceCachingFactory(make) })
+  }
+
+  #lend<T>(fitting: Fitting<T>): T {
+    let lent = this.#lent.get(fitting)
+    if (lent === undefined) {
+      lent = { it: fitting.make(this.supply) as Disposable, children: 0 }
+      this.#lent.set(fitting, lent)
+    }
+    lent.children++
+    return lent.it as T
+  }
+
+  async #takeBack(fitting: Fitting<unknown>): Promise<void> {
+    const lent = this.#lent.get(fitting)!
+    if (--lent.children > 0) return
+    this.#lent.delete(fitting)
+    await lent.it.dispose?.()
+  }
+
   #get(port: Port<unknown>): unknown {
-    if (!this.#inner.isRegistered(port.key)) {
+    if (!this.#inner.isRegistered(port.key, true)) {
       if (port.many) return []
       throw new Error(`Nothing fits ${port.name}`)
     }

@@ -20,6 +20,17 @@ const limits = (requests: number, concurrent: number, minute: number) =>
     {},
   )
 
+const ownLimit = v.exactOptional(v.nullable(count))
+
+/** What differs from the defaults for one key or one organisation. */
+export const OwnLimits = v.strictObject({
+  requestsPerSecond: ownLimit,
+  concurrentRequests: ownLimit,
+  tokensPerMinute: ownLimit,
+  tokensPerDay: ownLimit,
+  audioMinutesPerDay: ownLimit,
+})
+
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
   completion_price_per_k: v.optional(amount),
@@ -95,6 +106,17 @@ export const SettingsShape = v.strictObject({
   ),
   limits: v.optional(
     v.strictObject({ key: limits(50, 100, 1_000_000), organization: limits(200, 400, 4_000_000) }),
+    {},
+  ),
+  /** By name: what differs from `limits.organization` and `files.quota`. */
+  organizations: v.optional(
+    v.record(
+      v.string(),
+      v.strictObject({
+        limits: v.optional(OwnLimits, {}),
+        quota: v.optional(v.strictObject({ bytes: ownLimit, files: ownLimit }), {}),
+      }),
+    ),
     {},
   ),
   timeouts: v.optional(

@@ -8,6 +8,7 @@ import { production } from '../adapters/production/index.ts'
 import { type Adapters, type Gateway, createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Log, type LogFacts } from '../core/ports/host.ts'
+import type { Again } from '../core/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
 
 export interface Running {
@@ -23,11 +24,16 @@ export interface Running {
 }
 
 /** A listening gateway that stops with its test. */
-export const running = async (t: Test, adapters: Adapters, settings: SettingsInput = {}): Promise<Running> => {
+export const running = async (
+  t: Test,
+  adapters: Adapters,
+  settings: SettingsInput = {},
+  again: Again | null = null,
+): Promise<Running> => {
   const logged: { event: string; facts: LogFacts; cause?: unknown }[] = []
   const note = (event: string, facts: LogFacts = {}, cause?: unknown) => void logged.push({ event, facts, cause })
   const log = plugin({ port: Log, name: 'kept', create: (): Log => ({ info: note, warn: note, error: note }) })
-  const gateway = createGateway({ ...adapters, log: use(log) }, settings)
+  const gateway = createGateway({ ...adapters, log: use(log) }, settings, again)
   const server = gateway.server()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

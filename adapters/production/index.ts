@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Adapters } from '../../core/gateway.ts'
+import type { Renewable } from '../../core/generation.ts'
+import { differing, lasting } from '../../core/lasting.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
@@ -9,9 +11,9 @@ import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
+import { concerning, confidential } from './confidential.ts'
 import type { Config } from './config.ts'
-import { chosen } from './discover.ts'
-import { connected, started } from './enclave.ts'
+import { type Choice, chosen } from './discover.ts'
 import { fetch, log } from './host.ts'
 import redisLimiter from './rate-limiter.ts'
 import { toolsOf } from './tools.ts'
@@ -40,25 +42,36 @@ export const production = async (config: Config, data: string): Promise<Adapters
       'storage.metadata',
       storage.metadata ?? { use: 'sqlite', file: join(data, 'sealgate.db') },
     ),
-    upstreams: await Promise.all(
-      Object.entries(providers).map(([name, choice]) =>
-        chosen(Upstream, 'providers', `providers.${name}`, choice, name),
-      ),
-    ),
+    upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
   }
 }
 
-/** The line to the confidential processes that are named, or to one that is started with what it needs of the configuration. */
-const confidential = async (config: Config) => {
-  const { connect, tls } = config.enclave
-  if (connect === undefined) {
-    const { providers, models, timeouts, routing, outside, env, enclave, tools, bodies } = config
-    return use(started, {
-      config: { providers, models, timeouts, routing, outside, env, enclave, bodies, ...(tools && { tools }) },
-    })
+/** What of another configuration can be given to a running gateway; whatever is told as before stays the very same thing. */
+export const renewed = async (config: Config, before: Config, stood: Renewable): Promise<Renewable> => {
+  const fixed = differing(unchanging, before, config)
+  if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
+  const kept = ([name, choice]: [string, Choice]) =>
+    isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
+  const same = config.enclave.connect !== undefined || isDeepStrictEqual(concerning(config), concerning(before))
+  return {
+    enclave: same ? stood.enclave : await confidential(config),
+    upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
+    tools: await toolsOf(config),
   }
-  if (tls === undefined) return use(connected, { connect })
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
 }
+
+const unchanging = [
+  ...lasting,
+  'server',
+  'log',
+  'outside',
+  'storage',
+  'limits.redis',
+  'limits.whenDown',
+  'enclave.connect',
+  'enclave.listen',
+  'enclave.tls',
+]
+
+const provider = (name: string, choice: Choice) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)

@@ -28,6 +28,8 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   harden(process)
   const left = leaving(process.stdin)
   const file = env['SEALGATE_CONFIG']
+  // Meant for the gateway, where a whole group of processes is told to reload.
+  if (!file) process.on('SIGHUP', () => undefined)
   const config = checkedConfig(JSON.parse(file ? await readFile(file, 'utf8') : await line(process.stdin)), env)
   const it = await assembled(config)
   const server = await listening(config, (request, response) => void answer(it, request, response))

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
+import { operator } from '../../core/access/audit.ts'
 import { type Scope, scopes } from '../../core/access/caller.ts'
 import type { Mode } from '../../core/access/credential.ts'
+import type { Gateway } from '../../core/gateway.ts'
 import { boot } from './boot.ts'
 
 const usage = `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b] [--addresses a,b] [--days N]
@@ -30,7 +32,7 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
       case 'create': {
         const { name, organization, user, days } = values
         const expires_at = days === undefined ? null : Date.now() + positive(days) * 86_400_000
-        const made = await gateway.keys.create({
+        const wanted = {
           ...(name !== undefined && { name }),
           ...(organization !== undefined && { organization: plain(organization) }),
           ...(user !== undefined && { user: plain(user) }),
@@ -39,7 +41,14 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
           models: values.models === undefined ? null : split(values.models),
           addresses: values.addresses === undefined ? null : split(values.addresses),
           expires_at,
-        })
+        }
+        const made = await gateway.audit.record(
+          operator('command', organization),
+          'key.create',
+          null,
+          () => gateway.keys.create(wanted),
+          ({ row }) => row.id,
+        )
         return print(`${made.row.id}\n${made.credential}`)
       }
       case 'list': {
@@ -52,14 +61,20 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
       }
       case 'revoke':
         if (id === undefined) throw new Error(usage)
-        if (!(await gateway.keys.revoke(id, values.organization ?? null))) throw new Error('there is no such key')
-        return print(`${id} revoked`)
+        return print(`${await revoked(id, values.organization ?? null, gateway)} revoked`)
       default:
         throw new Error(usage)
     }
   } finally {
     await gateway.close()
   }
+}
+
+const revoked = async (id: string, organization: string | null, { keys, audit }: Gateway): Promise<string> => {
+  const row = await keys.get(id, organization)
+  if (row === null) throw new Error('there is no such key')
+  await audit.record(operator('command', row.organization), 'key.revoke', row.id, () => keys.revoke(row.id, null))
+  return row.id
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)

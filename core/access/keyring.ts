@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { one } from '../container.ts'
 import { BadRequest } from '../errors.ts'
 import { uuid7 } from '../ids.ts'
@@ -6,6 +6,7 @@ import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/host.ts'
 import { MetadataStore, kind } from '../ports/metadata-store.ts'
 import { Settings, type Limits } from '../settings.ts'
+import { listed } from './addresses.ts'
 import { type Caller, type Scope, scopes } from './caller.ts'
 import { type Mode, digest, mint, modeOf } from './credential.ts'
 
@@ -32,6 +33,9 @@ export const keys = kind<KeyRow>('key', [['id'], ['organization', 'created_at']]
 
 export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at'>>
 
+/** What may be changed of a key that is there. */
+export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>>
+
 export interface Holder {
   readonly caller: Caller
   /** Whether the key may be used from there. */
@@ -44,6 +48,10 @@ export interface Keyring {
   /** The credential is in this answer and nowhere else. With `credential`, that one is taken instead of a new one. */
   create(key: NewKey, credential?: string): Promise<{ readonly credential: string; readonly row: KeyRow }>
   list(organization: string | null, limit: number, offset: number): Promise<{ rows: readonly KeyRow[]; total: number }>
+  /** Null when the organisation has no such key, as in all of these; a null organisation stands for every one. */
+  get(id: string, organization: string | null): Promise<KeyRow | null>
+  /** Counts everywhere within 5 seconds. Throws BadRequest for a key that was revoked. */
+  change(id: string, organization: string | null, change: KeyChange): Promise<KeyRow | null>
   /** False when the organisation has no such key. Twice is fine. */
   revoke(id: string, organization: string | null): Promise<boolean>
 }
@@ -72,6 +80,11 @@ export const keyring = plugin({
       if (known.size >= remembered) known.clear()
       known.set(hash, { holder, until: now + fresh, expires: row.expires_at ?? Infinity })
       return holder
+    }
+
+    const stored = async (id: string, organization: string | null) => {
+      const where = { id, ...(organization !== null && { organization }) }
+      return (await rows.list(keys, { where, limit: 1 })).rows[0] ?? null
     }
 
     return {
@@ -123,12 +136,23 @@ export const keyring = plugin({
         return { rows: found.rows.map(({ row }) => row), total: found.total }
       },
 
+      get: async (id, organization) => (await stored(id, organization))?.row ?? null,
+
+      async change(id, organization, change) {
+        if (change.addresses !== undefined) listed(change.addresses)
+        const found = await stored(id, organization)
+        if (found === null) return null
+        const row = await rows.update<KeyRow>(keys, found.id, change, { revoked_at: null })
+        if (row === null) throw new BadRequest('The key was revoked')
+        known.delete(found.id)
+        return row
+      },
+
       async revoke(id, organization) {
-        const found = await rows.list(keys, { where: { id, ...(organization !== null && { organization }) }, limit: 1 })
-        const hash = found.rows[0]?.id
-        if (hash === undefined) return false
-        await rows.update(keys, hash, { revoked_at: clock.now() }, { revoked_at: null })
-        known.delete(hash)
+        const found = await stored(id, organization)
+        if (found === null) return false
+        await rows.update(keys, found.id, { revoked_at: clock.now() }, { revoked_at: null })
+        known.delete(found.id)
         return true
       },
     }
@@ -148,21 +172,4 @@ const holds = (row: KeyRow): Holder => {
     },
     admits: (address) => addresses === null || addresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
   }
-}
-
-/** Null when there is no list; throws when something on it is neither an address nor a CIDR range. */
-export const listed = (addresses: readonly string[] | null): BlockList | null => {
-  if (addresses === null) return null
-  const list = new BlockList()
-  for (const entry of addresses) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    const most = family === 'ipv6' ? 128 : 32
-    const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
-    if (isIP(address) === 0 || prefix < 0 || prefix > most) {
-      throw new BadRequest('Validation failed', { validator: { addresses: 'Expected addresses or CIDR ranges' } })
-    }
-    list.addSubnet(address, prefix, family)
-  }
-  return list
 }

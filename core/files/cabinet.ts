@@ -10,7 +10,7 @@ import { MetadataStore, type Query } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import { type IndexKeys, UploadFields, arrive, indexKeysOf } from './arrival.ts'
 import { claiming } from './claims.ts'
-import { storage } from './quota.ts'
+import { quotaOf, storage } from './quota.ts'
 import { type FileRow, type Labels, type Owner, files, idOf, nameOf, pathOf } from './record.ts'
 
 export interface Filed {
@@ -55,7 +55,7 @@ export const cabinet = plugin({
   needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random },
   create: ({ blobs, rows, settings, clock, random }): Cabinet => {
     const claims = claiming(rows, clock)
-    const stored = storage(rows, settings.files.quota)
+    const stored = storage(rows)
 
     const find = async ({ organization, user }: Owner, id: string): Promise<FileRow> => {
       const row = await rows.get(files, id)
@@ -73,7 +73,7 @@ export const cabinet = plugin({
         return { ...other, duplicate: true }
       }
       try {
-        await stored.enter(organization, file_size)
+        await stored.enter(organization, file_size, quotaOf(organization, settings))
       } catch (error) {
         if (hash !== null) await claims.release(row, hash, id)
         await blobs.remove(file_path)

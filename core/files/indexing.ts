@@ -1,6 +1,7 @@
 import { one } from '../container.ts'
 import { Expired, GatewayError, NotFound } from '../errors.ts'
 import { uuid7 } from '../ids.ts'
+import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
 import { BlobStore } from '../ports/blob-store.ts'
 import { Enclave, type Grant, type Shelf } from '../ports/enclave.ts'
@@ -33,7 +34,7 @@ export interface Indexing {
   /** Says of a record that it waits to be indexed. */
   announce(id: string): Promise<void>
   forget(owner: Owner, id: string): Promise<void>
-  /** Ends what is under way. */
+  /** Resolves when nothing is under way any more. */
   dispose(): Promise<void>
 }
 
@@ -48,12 +49,12 @@ export const indexing = plugin({
     blobs: BlobStore,
     rows: MetadataStore,
     settings: Settings,
+    lifecycle: Lifecycle,
     clock: Clock,
     random: Random,
     log: Log,
   },
-  create: ({ cabinet, enclave, blobs, rows, settings, clock, random, log }): Indexing => {
-    const closing = new AbortController()
+  create: ({ cabinet, enclave, blobs, rows, settings, lifecycle, clock, random, log }): Indexing => {
     const running = new Set<Promise<void>>()
 
     const lease = (status: 'pending' | 'running') => ({
@@ -91,7 +92,7 @@ export const indexing = plugin({
         },
       }
       const { s3_r2_path: _, ...sealed } = item
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(settings.files.indexing)])
+      const signal = AbortSignal.any([lifecycle.closing, AbortSignal.timeout(settings.files.indexing)])
       try {
         const reply = await enclave.handle('files/encrypted/index', sealed, grant, signal, shelf)
         if (reply.kind !== 'body' || reply.failure !== null || !kept) throw new Refused()
@@ -145,7 +146,6 @@ export const indexing = plugin({
       },
 
       async dispose() {
-        closing.abort(new GatewayError())
         await Promise.all(running)
       },
     }

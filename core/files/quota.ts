@@ -1,5 +1,6 @@
 import { BadRequest } from '../errors.ts'
 import { type MetadataStore, kind } from '../ports/metadata-store.ts'
+import type { Settings } from '../settings.ts'
 import { files } from './record.ts'
 
 interface Stored {
@@ -9,19 +10,20 @@ interface Stored {
 
 const stored = kind<Stored>('stored')
 
-export interface Quota {
-  readonly bytes: number | null
-  readonly files: number | null
-}
+type Quota = Settings['files']['quota']
 
-/** What an organisation has stored, and may. */
-export const storage = (rows: MetadataStore, quota: Quota) => {
+/** What an organisation may store. */
+export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
+  Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]!.quota } : files.quota
+
+/** What organisations have stored. */
+export const storage = (rows: MetadataStore) => {
   const add = (organization: string, bytes: number, count: number) =>
     rows.add(stored, organization, { bytes, files: count })
 
   return {
     /** Counts a file in. Throws when it is one too many, and then it is not counted. */
-    async enter(organization: string, bytes: number): Promise<void> {
+    async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
       const now = await add(organization, bytes, 1)
       const full = (most: number | null, value: number | undefined) => most !== null && (value ?? 0) > most
       if (!full(quota.bytes, now['bytes']) && !full(quota.files, now['files'])) return

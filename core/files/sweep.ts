@@ -30,7 +30,7 @@ export const sweep = plugin({
   needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random, log: Log },
   create: ({ blobs, rows, settings, clock, random, log }): Sweep => {
     const claims = claiming(rows, clock)
-    const stored = storage(rows, settings.files.quota)
+    const stored = storage(rows)
 
     /** The record goes first, so that nobody is shown a file whose bytes are gone. */
     const expired = async (): Promise<number> => {

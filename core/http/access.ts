@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { listed } from '../access/addresses.ts'
 import type { Caller } from '../access/caller.ts'
-import { type Keyring, listed } from '../access/keyring.ts'
+import type { Keyring } from '../access/keyring.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
 import type { Access } from './route.ts'
 

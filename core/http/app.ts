@@ -3,10 +3,11 @@ import Router from '@koa/router'
 import { SpanKind, trace } from '@opentelemetry/api'
 import Koa from 'koa'
 import { checked } from '../checked.ts'
-import type { Container } from '../container.ts'
+import type { Container, Supplied } from '../container.ts'
 import { Keyring } from '../access/keyring.ts'
 import { Aborted, NotFound } from '../errors.ts'
 import { uuid7 } from '../ids.ts'
+import type { Generation } from '../generation.ts'
 import { Clock, Log, Random } from '../ports/host.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
@@ -28,9 +29,22 @@ export interface App {
   active(): number
   /** Answers from now on ask the client to come back on another connection. */
   drain(): void
+  /** Makes all that the routes need of another generation, or throws; what it gives back lets every request from then on begin with it. */
+  prepared(generation: Generation): () => void
+}
+
+/** One generation, as the routes see it. */
+interface Era {
+  readonly generation: Generation
+  readonly settings: Settings
+  readonly count: ReturnType<typeof counting>
+  readonly crowd: ReturnType<typeof crowding>
+  /** In the order of the routes. */
+  readonly given: readonly { readonly supplied: Supplied<any>; readonly most: number | undefined }[]
 }
 
 interface Visit {
+  readonly era: Era
   readonly about: About
   readonly began: number
   /** Of the answer, gathered until its head is written. */
@@ -39,7 +53,7 @@ interface Visit {
   key: string | null
 }
 
-/** The one file where routes meet the HTTP library. `lost` may say more of a path that no route has. */
+/** The one file where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
 export const app = (routes: readonly AnyRoute[], container: Container, lost: (path: string) => string): App => {
   const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
     clock: Clock,
@@ -50,14 +64,22 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     keyring: Keyring,
     metrics: Metrics,
   })
-  const { env } = settings
-  const admit = admitting(keyring, settings.trustedProxies)
+  const { env, trustedProxies } = settings
+  const admit = admitting(keyring, trustedProxies)
   const take = slots(limiter, clock, random)
-  const count = counting(limiter, settings)
-  const crowd = crowding(take, settings)
   const tracer = trace.getTracer('sealgate')
   let active = 0
   let draining = false
+
+  const eraOf = (generation: Generation): Era => {
+    const { settings } = generation
+    const given = routes.map(({ needs, places }) => ({
+      supplied: generation.supply(needs),
+      most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
+    }))
+    return { generation, settings, count: counting(limiter, settings), crowd: crowding(take, settings), given }
+  }
+  let era: Era
 
   const report = (visit: Visit, thrown: unknown): void => {
     const error = known(thrown)
@@ -72,6 +94,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
 
   const left = (visit: Visit, response: ServerResponse): void => {
     active--
+    visit.era.generation.end()
     const status = response.writableFinished ? response.statusCode : 499
     const ms = clock.now() - visit.began
     const route = visit.route === null ? 'none' : labelOf(visit.route)
@@ -85,9 +108,10 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   koa.use(async (ctx, next) => {
     const id = uuid7(clock, random)
     const headers = { 'x-request-id': id }
-    const visit: Visit = { about: { env, id }, began: clock.now(), headers, route: null, key: null }
+    const visit: Visit = { era, about: { env, id }, began: clock.now(), headers, route: null, key: null }
     ctx.state = visit
     active++
+    era.generation.begin()
     metrics.began()
     ctx.res.once('close', () => {
       // A body that was refused half-read would hold up the next request of its connection.
@@ -111,14 +135,14 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   const router = new Router()
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
-  for (const route of routes) {
-    const supplied = container.supply(route.needs)
-    const most = typeof route.places?.most === 'function' ? route.places.most(settings) : route.places?.most
+  for (const [at, route] of routes.entries()) {
     const headers = Object.entries(route.headers ?? {})
     const label = labelOf(route)
 
     const handle = async (ctx: Koa.Context): Promise<void> => {
       const visit = ctx.state as Visit
+      const { settings, count, crowd, given } = visit.era
+      const { supplied, most } = given[at]!
       visit.route = route
       for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
       const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
@@ -157,6 +181,10 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     active: () => active,
     drain: () => {
       draining = true
+    },
+    prepared(generation) {
+      const next = eraOf(generation)
+      return () => void (era = next)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Caller, limitsOf, perCaller } from '../access/caller.ts'
+import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../access/caller.ts'
 import { TooMany } from '../errors.ts'
 import type { Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
 import type { Settings } from '../settings.ts'
@@ -14,7 +14,8 @@ export const counting = (limiter: RateLimiter, settings: Settings) => {
       if (most !== null) charges.push({ allowance: { name, concern: 'requests', most, per: 1000 }, amount: 1 })
     }
     charge(`requests/key/${caller.key}`, limitsOf(caller, settings).requestsPerSecond)
-    charge(`requests/organization/${caller.organization}`, settings.limits.organization.requestsPerSecond)
+    const organization = organizationLimitsOf(caller.organization, settings)
+    charge(`requests/organization/${caller.organization}`, organization.requestsPerSecond)
     return charges
   })
 
@@ -40,7 +41,7 @@ export const crowding = (
       { name: `concurrent/key/${caller.key}`, most: limitsOf(caller, settings).concurrentRequests },
       {
         name: `concurrent/organization/${caller.organization}`,
-        most: settings.limits.organization.concurrentRequests,
+        most: organizationLimitsOf(caller.organization, settings).concurrentRequests,
       },
     ].filter((place): place is { name: string; most: number } => place.most !== null),
   )

@@ -6,6 +6,11 @@ import { ModelSettings } from '../settings.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './entry.ts'
 import { unlessAborted } from './signals.ts'
 
+const keyOf = (name: string) => `models/${name}`
+
+/** The provider of that name is another one now: its models are asked for anew. */
+export const forget = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
+
 const minute = 60_000
 const day = 24 * 60 * minute
 /** Ms after which a provider that does not list its models is taken to be down. */
@@ -36,7 +41,7 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
   let flight: Promise<Known> | null = null
 
   const listOf = async (upstream: Upstream): Promise<Copy | null> => {
-    const key = `models/${upstream.name}`
+    const key = keyOf(upstream.name)
     const copy = await cache.get<Copy>(key)
     if (copy && clock.now() - copy.at < minute) return copy
     const controller = new AbortController()

@@ -1,5 +1,7 @@
-import type { Alarm, Clock, Log } from '../ports/host.ts'
-import { kind, type MetadataStore } from '../ports/metadata-store.ts'
+import { one } from '../container.ts'
+import { plugin } from '../plugin.ts'
+import { type Alarm, Clock, Log } from '../ports/host.ts'
+import { kind, MetadataStore } from '../ports/metadata-store.ts'
 
 /** What one key used of one model on one day (UTC). */
 export interface UsageRow {
@@ -39,6 +41,8 @@ export interface Ledger {
   dispose(): Promise<void>
 }
 
+export const Ledger = one<Ledger>('Ledger')
+
 const every = 1_000
 /** Rows that wait while the store is down; beyond that counts are lost, and the log says so. */
 const most = 10_000
@@ -49,65 +53,70 @@ interface Sheet {
   readonly deltas: Record<string, number>
 }
 
-export const ledger = (rows: MetadataStore, clock: Clock, log: Log): Ledger => {
-  let sheets = new Map<string, Sheet>()
-  let alarm: Alarm | null = null
-  let writing: Promise<void> | null = null
-  /** Rows that are known to be there. */
-  const there = new Set<string>()
+export const ledger = plugin({
+  port: Ledger,
+  name: 'ledger',
+  needs: { rows: MetadataStore, clock: Clock, log: Log },
+  create: ({ rows, clock, log }): Ledger => {
+    let sheets = new Map<string, Sheet>()
+    let alarm: Alarm | null = null
+    let writing: Promise<void> | null = null
+    /** Rows that are known to be there. */
+    const there = new Set<string>()
 
-  const put = (id: string, place: Place, counts: Readonly<Record<string, number>>) => {
-    let sheet = sheets.get(id)
-    if (!sheet) {
-      if (sheets.size >= most) return log.error('usage.lost', { model: place.model, day: place.day })
-      sheets.set(id, (sheet = { place, deltas: {} }))
+    const put = (id: string, place: Place, counts: Readonly<Record<string, number>>) => {
+      let sheet = sheets.get(id)
+      if (!sheet) {
+        if (sheets.size >= most) return log.error('usage.lost', { model: place.model, day: place.day })
+        sheets.set(id, (sheet = { place, deltas: {} }))
+      }
+      for (const name in counts) if (counts[name]) sheet.deltas[name] = (sheet.deltas[name] ?? 0) + counts[name]
     }
-    for (const name in counts) if (counts[name]) sheet.deltas[name] = (sheet.deltas[name] ?? 0) + counts[name]
-  }
 
-  const write = async (): Promise<void> => {
-    const now = sheets
-    sheets = new Map()
-    for (const [id, { place, deltas }] of now) {
-      try {
-        if (!there.has(id)) {
-          await rows.create(usages, id, place)
-          if (there.size >= most) there.clear()
-          there.add(id)
+    const write = async (): Promise<void> => {
+      const now = sheets
+      sheets = new Map()
+      for (const [id, { place, deltas }] of now) {
+        try {
+          if (!there.has(id)) {
+            await rows.create(usages, id, place)
+            if (there.size >= most) there.clear()
+            there.add(id)
+          }
+          await rows.add(usages, id, deltas)
+          now.delete(id)
+        } catch (cause) {
+          log.error('usage.unwritten', { rows: now.size }, cause)
+          // The one that failed goes last, so that it cannot keep the others from being written.
+          now.delete(id)
+          for (const [other, sheet] of now) put(other, sheet.place, sheet.deltas)
+          return put(id, place, deltas)
         }
-        await rows.add(usages, id, deltas)
-        now.delete(id)
-      } catch (cause) {
-        log.error('usage.unwritten', { rows: now.size }, cause)
-        // The one that failed goes last, so that it cannot keep the others from being written.
-        now.delete(id)
-        for (const [other, sheet] of now) put(other, sheet.place, sheet.deltas)
-        return put(id, place, deltas)
       }
     }
-  }
 
-  const flush = () => {
-    alarm = null
-    writing ??= write().finally(() => {
-      writing = null
-      if (sheets.size > 0) arm()
-    })
-  }
-  const arm = () => {
-    alarm ??= clock.alarm(every, flush)
-  }
+    const flush = () => {
+      alarm = null
+      writing ??= write().finally(() => {
+        writing = null
+        if (sheets.size > 0) arm()
+      })
+    }
+    const arm = () => {
+      alarm ??= clock.alarm(every, flush)
+    }
 
-  return {
-    add(place, counts) {
-      put(`${place.key}/${place.day}/${place.model}`, place, counts as Readonly<Record<string, number>>)
-      arm()
-    },
-    async dispose() {
-      await writing
-      for (let left = tries; sheets.size > 0 && left > 0; left--) await write()
-      if (sheets.size > 0) log.error('usage.lost', { rows: sheets.size })
-      alarm?.off()
-    },
-  }
-}
+    return {
+      add(place, counts) {
+        put(`${place.key}/${place.day}/${place.model}`, place, counts as Readonly<Record<string, number>>)
+        arm()
+      },
+      async dispose() {
+        await writing
+        for (let left = tries; sheets.size > 0 && left > 0; left--) await write()
+        if (sheets.size > 0) log.error('usage.lost', { rows: sheets.size })
+        alarm?.off()
+      },
+    }
+  },
+})

@@ -1,15 +1,14 @@
-import { type Caller, limitsOf, perCaller } from '../access/caller.ts'
+import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../access/caller.ts'
 import { one } from '../container.ts'
 import { TooMany } from '../errors.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Log } from '../ports/host.ts'
-import { MetadataStore } from '../ports/metadata-store.ts'
 import { RateLimiter, type Allowance, type Charge, type Spent } from '../ports/rate-limiter.ts'
 import type { Usage } from '../ports/upstream.ts'
 import { Settings } from '../settings.ts'
 import { audioCostOf, costOf, type Mode } from './cost.ts'
 import type { Entry } from './entry.ts'
-import { ledger, type Counts } from './ledger.ts'
+import { Ledger, type Counts } from './ledger.ts'
 import type { Estimate } from './tokens.ts'
 
 export interface Reservation<Truth> {
@@ -32,7 +31,7 @@ export interface Meter {
   reserve(caller: Caller, entry: Billed | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Usage>>
   /** As `reserve`, by the length of audio in seconds. */
   spendAudio(caller: Caller, entry: Billed | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
-  /** Writes what is not written yet. */
+  /** Resolves when nothing is being settled any more. */
   dispose(): Promise<void>
 }
 
@@ -52,15 +51,14 @@ interface Tariff<Truth> {
 export const meter = plugin({
   port: Meter,
   name: 'meter',
-  needs: { limiter: RateLimiter, rows: MetadataStore, settings: Settings, clock: Clock, log: Log },
-  create: ({ limiter, rows, settings, clock, log }): Meter => {
-    const book = ledger(rows, clock, log)
-    const { organization } = settings.limits
+  needs: { limiter: RateLimiter, ledger: Ledger, settings: Settings, clock: Clock, log: Log },
+  create: ({ limiter, ledger, settings, clock, log }): Meter => {
     let settling = 0
     let settled = () => {}
 
     const tokensOf = perCaller((caller) => {
       const its = limitsOf(caller, settings)
+      const organization = organizationLimitsOf(caller.organization, settings)
       return allowances([
         [`tokens/minute/key/${caller.key}`, its.tokensPerMinute, minute],
         [`tokens/minute/organization/${caller.organization}`, organization.tokensPerMinute, minute],
@@ -69,12 +67,14 @@ export const meter = plugin({
       ])
     })
 
-    const audioOf = perCaller((caller) =>
-      allowances([
-        [`audio/day/key/${caller.key}`, seconds(limitsOf(caller, settings).audioMinutesPerDay), day],
+    const audioOf = perCaller((caller) => {
+      const its = limitsOf(caller, settings)
+      const organization = organizationLimitsOf(caller.organization, settings)
+      return allowances([
+        [`audio/day/key/${caller.key}`, seconds(its.audioMinutesPerDay), day],
         [`audio/day/organization/${caller.organization}`, seconds(organization.audioMinutesPerDay), day],
-      ]),
-    )
+      ])
+    })
 
     const spend = async (charges: readonly Charge[]): Promise<Granted | null> => {
       if (charges.length === 0) return null
@@ -109,7 +109,7 @@ export const meter = plugin({
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
           const place = { organization, key, day: dayOf(clock.now()), model: served?.name ?? 'unknown' }
-          book.add(place, truth === null ? nothing : countsOf(truth, served, mode))
+          ledger.add(place, truth === null ? nothing : countsOf(truth, served, mode))
           if (spent === null) return
           const amount = truth === null ? 0 : amountOf(truth)
           settling++
@@ -141,7 +141,6 @@ export const meter = plugin({
 
       async dispose() {
         if (settling > 0) await new Promise<void>((resolve) => (settled = resolve))
-        await book.dispose()
       },
     }
   },

@@ -1,32 +1,32 @@
 import * as v from 'valibot'
-import { scopes } from '../access/caller.ts'
+import { Audit } from '../access/audit.ts'
+import { type Caller, scopes } from '../access/caller.ts'
+import { granted, mayGive } from '../access/grants.ts'
 import { type KeyRow, Keyring } from '../access/keyring.ts'
-import { BadRequest, Forbidden, NotFound } from '../errors.ts'
+import { NotFound, Unauthorized } from '../errors.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
+import { OwnLimits, Settings } from '../settings.ts'
+import { actorOf } from './actor.ts'
 import { page } from './page.ts'
 
-const most = v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1))))
+/** What may be changed of a key, too. */
+const changeable = {
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  models: v.optional(v.nullable(v.array(v.pipe(v.string(), v.maxLength(256))))),
+  addresses: v.optional(v.nullable(v.array(v.string()))),
+  /** All of them at once: what is absent is as the caller's own key has it. */
+  limits: v.optional(OwnLimits),
+  /** Unix time in ms. */
+  expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
+}
 
 const newKey = v.strictObject({
-  name: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
+  ...changeable,
   user: v.optional(v.pipe(v.string(), v.regex(/^[\w.@-]{1,128}$/))),
   mode: v.optional(v.picklist(['live', 'test']), 'live'),
   scopes: v.optional(v.array(v.picklist(scopes))),
-  models: v.optional(v.nullable(v.array(v.pipe(v.string(), v.maxLength(256))))),
-  addresses: v.optional(v.nullable(v.array(v.string()))),
-  limits: v.optional(
-    v.strictObject({
-      requestsPerSecond: most,
-      concurrentRequests: most,
-      tokensPerMinute: most,
-      tokensPerDay: most,
-      audioMinutesPerDay: most,
-    }),
-  ),
-  /** Unix time in ms. */
-  expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
 })
 
 const described = v.object({
@@ -36,6 +36,11 @@ const described = v.object({
   user: v.string(),
   mode: v.picklist(['live', 'test']),
   scopes: v.array(v.picklist(scopes)),
+  /** Null for all. */
+  models: v.nullable(v.array(v.string())),
+  addresses: v.nullable(v.array(v.string())),
+  /** What differs from the configured ones. */
+  limits: OwnLimits,
   hint: v.string(),
   created_at: v.number(),
   expires_at: v.nullable(v.number()),
@@ -49,28 +54,17 @@ const create = route({
   access: { scope: 'api_key.create' },
   body: { read: 'json', schema: newKey, bytes: 64 * 1024 },
   answer: v.object({ ...described.entries, key: v.string() }),
-  needs: { keyring: Keyring, clock: Clock },
-  async handle({ input, caller }, { keyring, clock }) {
-    const wanted = input.scopes ?? caller.scopes
-    if (wanted.some((scope) => !caller.scopes.includes(scope))) {
-      throw new Forbidden('A key cannot be given scopes that its maker lacks')
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
+  async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
+    const own = await ownKey(caller, keyring)
+    const { organization } = caller
+    const make = () => {
+      mayGive(input, own, caller, settings, clock.now())
+      const { name = '', mode, user = caller.user } = input
+      return keyring.create({ ...granted(input, own), name, mode, organization, user })
     }
-    if (input.expires_at != null && input.expires_at <= clock.now()) {
-      throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time to come' } })
-    }
-    const { user, limits, models, addresses, expires_at } = input
-    const { credential, row } = await keyring.create({
-      name: input.name,
-      mode: input.mode,
-      organization: caller.organization,
-      user: user ?? caller.user,
-      scopes: wanted,
-      models: models === undefined ? caller.models : within(models, caller.models),
-      addresses: addresses ?? null,
-      limits: defined(limits ?? {}),
-      expires_at: expires_at ?? null,
-    })
-    return data({ ...row, key: credential }, 'Key created; it is shown only here', 201)
+    const made = await audit.record(actorOf(id, caller), 'key.create', null, make, ({ row }) => row.id)
+    return data({ ...made.row, key: made.credential }, 'Key created; it is shown only here', 201)
   },
 })
 
@@ -89,30 +83,66 @@ const list = route({
   },
 })
 
+const get = route({
+  method: 'GET',
+  path: '/admin/keys/{id}',
+  summary: 'One key of the caller’s organisation, without the credential.',
+  access: { scope: 'api_key.read' },
+  answer: described,
+  needs: { keyring: Keyring },
+  handle: async ({ caller, params }, { keyring }) => data(await found(params['id']!, caller, keyring)),
+})
+
+const change = route({
+  method: 'PATCH',
+  path: '/admin/keys/{id}',
+  summary:
+    'Changes what a key may do, never to more than the caller’s own may; it counts everywhere within five seconds.',
+  access: { scope: 'api_key.update' },
+  body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
+  answer: described,
+  needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
+  async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
+    const { id, organization } = await found(params['id']!, caller, keyring)
+    const own = await ownKey(caller, keyring)
+    const row = await audit.record(actorOf(request, caller), 'key.update', id, async () => {
+      mayGive(input, own, caller, settings, clock.now())
+      const { name, models, addresses, expires_at } = input
+      return keyring.change(id, organization, {
+        ...(name !== undefined && { name }),
+        ...(models !== undefined && { models }),
+        ...(addresses !== undefined && { addresses }),
+        ...(input.limits !== undefined && { limits: granted(input, own).limits }),
+        ...(expires_at !== undefined && { expires_at }),
+      })
+    })
+    return data(row, 'Key changed')
+  },
+})
+
 const revoke = route({
   method: 'DELETE',
   path: '/admin/keys/{id}',
   summary: 'Revokes a key; it is refused everywhere within five seconds.',
   access: { scope: 'api_key.delete' },
-  needs: { keyring: Keyring },
-  async handle({ caller, params }, { keyring }) {
-    if (!(await keyring.revoke(params['id']!, caller.organization))) throw new NotFound('No such key')
-    return data({ id: params['id'] }, 'Key revoked')
+  needs: { keyring: Keyring, audit: Audit },
+  async handle({ id: request, caller, params }, { keyring, audit }) {
+    const { id, organization } = await found(params['id']!, caller, keyring)
+    await audit.record(actorOf(request, caller), 'key.revoke', id, () => keyring.revoke(id, organization))
+    return data({ id }, 'Key revoked')
   },
 })
 
-/** A key may reach no model that its maker cannot. */
-const within = (models: readonly string[] | null, own: readonly string[] | null): readonly string[] | null => {
-  if (own === null) return models
-  if (models === null || models.some((model) => !own.includes(model))) {
-    throw new Forbidden('A key cannot be given models that its maker lacks')
-  }
-  return models
+const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyRow> => {
+  const row = await keyring.get(id, caller.organization)
+  if (row === null) throw new NotFound('No such key')
+  return row
 }
 
-const defined = <T extends object>(it: T) =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
+const ownKey = async (caller: Caller, keyring: Keyring): Promise<KeyRow> => {
+  const row = await keyring.get(caller.key, caller.organization)
+  if (row === null) throw new Unauthorized()
+  return row
+}
 
-export const admin = [create, list, revoke] as const
+export const admin = [create, list, get, change, revoke] as const

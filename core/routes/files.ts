@@ -12,6 +12,7 @@ import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
 import { grantOf } from './grant.ts'
+import { moment } from './moment.ts'
 import { rangeOf } from './range.ts'
 
 const big = 'encrypted_content'
@@ -53,21 +54,6 @@ const upload = route({
 
 const digits = (least: number, most: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(least), v.maxValue(most))
-
-const day = 86_400_000
-
-/** A day or a moment; the end of a span of days is the end of its last one. */
-const moment = (end: boolean) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/, 'an ISO 8601 date'),
-    v.transform((text) => {
-      const whole = text.length === 10
-      const zoned = whole || /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`
-      return Date.parse(zoned) + (whole && end ? day - 1 : 0)
-    }),
-    v.check((time) => Number.isFinite(time), 'an ISO 8601 date'),
-  )
 
 const list = route({
   method: 'GET',

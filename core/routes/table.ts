@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 import { admin } from './admin.ts'
+import { auditing } from './audit.ts'
 import { chat } from './chat.ts'
 import { decisions } from './decision.ts'
 import { fileRoutes } from './files.ts'
@@ -22,7 +23,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   tools,
   files: fileRoutes,
   index: retrieval,
-  admin: [...admin, ...usage],
+  admin: [...admin, ...usage, ...auditing],
 }
 
 export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [

@@ -9,7 +9,7 @@ import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../core/errors
 import type { Reply, ServerEvent } from '../../core/http/reply.ts'
 import { Inference, inference } from '../../core/inference/attempt.ts'
 import { Catalog, catalog } from '../../core/inference/catalog.ts'
-import { usages, type UsageRow } from '../../core/inference/ledger.ts'
+import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/ledger.ts'
 import { Meter, meter } from '../../core/inference/meter.ts'
 import cache from '../../adapters/memory/cache.ts'
 import { plugin, use } from '../../core/plugin.ts'
@@ -40,6 +40,7 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
   const parts = fitted(
     use(catalog),
     use(inference),
+    use(ledger),
     use(meter),
     use(cache),
     use(rateLimiter),
@@ -61,7 +62,14 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
         create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
       }),
     ),
-  ).supply({ catalog: Catalog, inference: Inference, meter: Meter, limiter: RateLimiter, rows: MetadataStore })
+  ).supply({
+    catalog: Catalog,
+    inference: Inference,
+    meter: Meter,
+    ledger: Ledger,
+    limiter: RateLimiter,
+    rows: MetadataStore,
+  })
 
   return {
     ...parts,
@@ -224,7 +232,7 @@ t.test('totals', async (t) => {
     t.match(await its.row(), { requests: undefined })
     t.ok(its.events.includes('usage.unwritten'))
     down = false
-    await its.meter.dispose()
+    await its.ledger.dispose()
     t.match((await its.rows.list(usages, {})).rows, [
       {
         id: 'key_1/2030-01-31/small',

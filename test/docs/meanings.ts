@@ -11,6 +11,7 @@ unless it says "required".
 * An unknown key, a wrong value, a plugin that is not there or does not fit stops the boot too. The message has the path and what was expected, never the value.
 * \`use\` names a plugin: a plain name is a file of ours ([plugins.md](plugins.md)), a name with a slash is a package, or a path from the working folder. What else stands beside \`use\` is checked by that plugin.
 * Times are in ms, sizes in bytes.
+* A running gateway reads it again when it is told to ([operations.md](operations.md#reloading)).
 
 <!-- checked as configuration -->
 \`\`\`json
@@ -103,6 +104,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'decision.escalate.to': 'The larger model.',
   ...under('limits.key', limits('one key; a key’s own limits go before these')),
   ...under('limits.organization', limits('all keys of one organisation')),
+  organizations: 'By the name of an organisation: what differs from `limits.organization` and `files.quota`.',
+  ...under('organizations.<name>.limits', limits('this organisation; what is absent is as in `limits.organization`')),
+  'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
+  'organizations.<name>.quota.files': 'Files that it may have stored.',
   'limits.redis':
     'URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
   'limits.whenDown.places':

@@ -38,9 +38,11 @@ const container = fitted(
 const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random })
 await supplied.keys.create({}, process.env['KEY'])
 // Beside all the routes of the interface, as in use.
-const { listener } = app(
+const { listener, prepared } = app(
   [...table(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop],
   container,
   () => '',
 )
+const supply = () => ({}) as never
+prepared({ settings, supply, begin() {}, end() {}, retire() {}, dispose: async () => {} })()
 answering(serverFor(listener, 'production', supplied.clock, supplied.random))

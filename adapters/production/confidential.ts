@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { use } from '../../core/plugin.ts'
+import { Prover } from '../../core/ports/prover.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+import type { Config } from './config.ts'
+import { chosen } from './discover.ts'
+import { connected, started } from './enclave.ts'
+
+/** The line to the confidential processes that are named, or to one that is started with what it needs of the configuration. */
+export const confidential = async (config: Config) => {
+  const { connect, tls } = config.enclave
+  if (connect === undefined) {
+    await willStart(config)
+    return use(started, { config: told(config) })
+  }
+  if (tls === undefined) return use(connected, { connect })
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
+  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
+}
+
+/** What of it makes a difference inside: only confidential models, and no providers of the gateway's when it has its own. */
+export const concerning = (config: Config) => {
+  const { providers, models, ...rest } = told(config)
+  const named = Object.entries(models)
+  return {
+    ...rest,
+    providers: config.enclave.providers ?? providers,
+    lists: named.length === 0,
+    models: named.filter(([, { confidential }]) => confidential),
+  }
+}
+
+/** What a confidential process of our own is told. */
+const told = ({ providers, models, timeouts, routing, outside, env, enclave, tools, bodies }: Config) => ({
+  providers,
+  models,
+  timeouts,
+  routing,
+  outside,
+  env,
+  enclave,
+  bodies,
+  ...(tools && { tools }),
+})
+
+/** What would end it at once is said here, before it is started. */
+const willStart = async ({ enclave: { providers, evidence }, providers: outside, models }: Config): Promise<void> => {
+  const inside = Object.entries(providers ?? {})
+  await Promise.all(
+    inside.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+  )
+  if (evidence) await chosen(Prover, 'evidence', 'enclave.evidence', evidence)
+  const names = Object.keys(providers ?? outside)
+  for (const [name, { confidential, upstreams }] of Object.entries(models)) {
+    if (confidential && !upstreams.some(({ provider }) => names.includes(provider)))
+      throw new Error(`models.${name}.upstreams names no provider of the enclave`)
+  }
+}

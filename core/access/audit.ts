@@ -1,0 +1,101 @@
+import { one } from '../container.ts'
+import { GatewayError, Unavailable } from '../errors.ts'
+import { uuid7 } from '../ids.ts'
+import { plugin } from '../plugin.ts'
+import { Clock, Random } from '../ports/host.ts'
+import { MetadataStore, type Query, type Row, kind } from '../ports/metadata-store.ts'
+
+/** Who acts. */
+export interface Actor {
+  /** A key's id, or `command` or `signal` for whoever has the machine. */
+  readonly key: string
+  /** Whose act it is: the organisation that may read of it. */
+  readonly organization: string
+  readonly user: string | null
+  /** The request's id, where it was one. */
+  readonly request: string | null
+}
+
+/** Who has the machine acts on a key's organisation, or on the one that is always there. */
+export const operator = (key: 'command' | 'signal', organization = 'default'): Actor => ({
+  key,
+  organization,
+  user: null,
+  request: null,
+})
+
+export const verbs = ['key.create', 'key.update', 'key.revoke', 'reload'] as const
+export type Verb = (typeof verbs)[number]
+
+export const outcomes = ['begun', 'done', 'refused', 'failed'] as const
+
+export interface AuditRow {
+  readonly organization: string
+  readonly actor: string
+  readonly user: string | null
+  readonly action: Verb
+  /** The id of what it was done to; null until there is one. */
+  readonly object: string | null
+  readonly at: number
+  readonly request: string | null
+  /** `begun` is the last word of an act whose end could not be written. */
+  readonly outcome: (typeof outcomes)[number]
+}
+
+export const acts = kind<AuditRow>('audit', [['organization', 'at']])
+
+/** Administrative acts: ids, names of acts and times, and nothing else that anybody wrote. */
+export interface Audit {
+  /**
+   * Runs the act between two writes: that it begins, and how it ended, with the id that `objectOf` finds in what it gave.
+   * Throws Unavailable when one of them fails: without the first nothing is done, without the second it was, and is not acknowledged.
+   */
+  record<T>(
+    actor: Actor,
+    action: Verb,
+    object: string | null,
+    act: () => Promise<T>,
+    objectOf?: (it: T) => string,
+  ): Promise<T>
+  list(query: Query<AuditRow>): Promise<{ readonly rows: readonly Row<AuditRow>[]; readonly total: number }>
+}
+
+export const Audit = one<Audit>('Audit')
+
+export const audit = plugin({
+  port: Audit,
+  name: 'audit',
+  needs: { rows: MetadataStore, clock: Clock, random: Random },
+  create: ({ rows, clock, random }): Audit => ({
+    async record(actor, action, object, act, objectOf) {
+      const { key, organization, user, request } = actor
+      const id = `act_${uuid7(clock, random)}`
+      const begun = {
+        organization,
+        actor: key,
+        user,
+        action,
+        object,
+        at: clock.now(),
+        request,
+        outcome: 'begun',
+      } as const
+      await rows.create(acts, id, begun).catch(unwritten)
+      const end = (change: Partial<AuditRow>) => rows.update(acts, id, change).catch(unwritten)
+      let it: Awaited<ReturnType<typeof act>>
+      try {
+        it = await act()
+      } catch (error) {
+        await end({ outcome: error instanceof GatewayError && error.status < 500 ? 'refused' : 'failed' })
+        throw error
+      }
+      await end({ outcome: 'done', ...(objectOf && { object: objectOf(it) }) })
+      return it
+    },
+    list: (query) => rows.list(acts, query),
+  }),
+})
+
+const unwritten = (cause: unknown): never => {
+  throw new Unavailable(undefined, { cause, retryAfter: 1000 })
+}

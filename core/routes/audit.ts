@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import { Audit, outcomes, verbs } from '../access/audit.ts'
+import { data } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { Reload } from '../reload.ts'
+import { actorOf } from './actor.ts'
+import { moment } from './moment.ts'
+import { page } from './page.ts'
+
+const act = v.object({
+  id: v.string(),
+  at: v.number(),
+  /** A key’s id, or `command` or `signal` for whoever has the machine. */
+  actor: v.string(),
+  user: v.nullable(v.string()),
+  action: v.picklist(verbs),
+  /** The id of what it was done to. */
+  object: v.nullable(v.string()),
+  request: v.nullable(v.string()),
+  outcome: v.picklist(outcomes),
+})
+
+const read = route({
+  method: 'GET',
+  path: '/admin/audit',
+  summary: 'The administrative acts of the caller’s organisation, newest first.',
+  access: { scope: 'api_key.read' },
+  query: v.strictObject({ ...page, from: v.optional(moment(false)), to: v.optional(moment(true)) }),
+  answer: v.object({ acts: v.array(act) }),
+  needs: { audit: Audit },
+  async handle({ caller: { organization }, query: { from, to, limit, offset } }, { audit }) {
+    const { rows, total } = await audit.list({
+      where: { organization },
+      ...((from !== undefined || to !== undefined) && {
+        between: { field: 'at', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
+      }),
+      order: { by: 'at', descending: true },
+      limit,
+      offset,
+    })
+    const acts = rows.map(({ id, row: { organization: _, ...row } }) => ({ id, ...row }))
+    return data({ acts, pagination: { limit, offset, total, has_more: offset + acts.length < total } })
+  },
+})
+
+const reload = route({
+  method: 'POST',
+  path: '/admin/reload',
+  summary: 'Reads the configuration again. Requests that begin later go by it; one that is not right changes nothing.',
+  access: { scope: 'api_key.update' },
+  needs: { reload: Reload },
+  async handle({ id, caller }, { reload }) {
+    await reload(actorOf(id, caller))
+    return data(null, 'Configuration reloaded')
+  },
+})
+
+export const auditing = [read, reload] as const

@@ -1,0 +1,16 @@
+import * as v from 'valibot'
+
+const day = 86_400_000
+
+/** A day or a moment; the end of a span of days is the end of its last one. */
+export const moment = (end: boolean) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/, 'an ISO 8601 date'),
+    v.transform((text) => {
+      const whole = text.length === 10
+      const zoned = whole || /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`
+      return Date.parse(zoned) + (whole && end ? day - 1 : 0)
+    }),
+    v.check((time) => Number.isFinite(time), 'an ISO 8601 date'),
+  )

@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import t from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { acts, operator } from '../core/access/audit.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { environments, type Running, running } from './environments.ts'
+import { uploadOf } from './fakes/uploads.ts'
+
+const canary = 'Zx9canary'
+
+/** A caller with a key of its own, made past the routes. */
+const caller = async (it: Running, key: Parameters<Running['gateway']['keys']['create']>[0] = {}) => {
+  const { credential, row } = await it.gateway.keys.create(key)
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await it.call(method, path, body, { authorization: `Bearer ${credential}` })
+    return { status: answer.status, request: answer.headers.get('x-request-id'), ...((await answer.json()) as any) }
+  }
+  return { ask, row, id: row.id, credential }
+}
+
+for (const [name, adapters] of Object.entries(environments)) {
+  t.test(name, async (t) => {
+    const it = await running(t, await adapters(t))
+    const acme = await caller(it, { organization: 'acme', user: 'ann' })
+    const other = await caller(it, { organization: 'other' })
+
+    t.test('a key is read and changed', async (t) => {
+      const { data } = await acme.ask('POST', '/admin/keys', { name: 'ci', limits: { requestsPerSecond: 7 } })
+      const { key, ...described } = data
+      t.same(
+        (await acme.ask('GET', `/admin/keys/${data.id}`)).data,
+        described,
+        'as it was made, without the credential',
+      )
+      const use = () => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${key}` })
+      t.equal((await use()).headers.get('x-ratelimit-limit-requests'), '7')
+      const changed = await acme.ask('PATCH', `/admin/keys/${data.id}`, {
+        name: 'nightly',
+        limits: { requestsPerSecond: 3 },
+        models: ['small'],
+        addresses: ['127.0.0.0/8'],
+        expires_at: Date.now() + 60_000,
+      })
+      t.equal(changed.status, 200)
+      t.match(changed.data, {
+        name: 'nightly',
+        models: ['small'],
+        addresses: ['127.0.0.0/8'],
+        scopes: described.scopes,
+      })
+      t.same(changed.data.limits, { requestsPerSecond: 3 })
+      t.equal((await use()).headers.get('x-ratelimit-limit-requests'), '3', 'at once in this process')
+      await acme.ask('PATCH', `/admin/keys/${data.id}`, { addresses: ['10.0.0.0/8'] })
+      t.equal((await use()).status, 401, 'from another address')
+      const free = await acme.ask('PATCH', `/admin/keys/${data.id}`, {
+        addresses: null,
+        models: null,
+        expires_at: null,
+      })
+      t.match(free.data, { name: 'nightly', addresses: null, models: null, expires_at: null })
+      t.equal((await use()).status, 200)
+      for (const bad of [{ scopes: [] }, { limits: { requestsPerSecond: 0 } }, { expires_at: 5 }, { addresses: ['x'] }])
+        t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, bad)).status, 400, JSON.stringify(bad))
+      await acme.ask('DELETE', `/admin/keys/${data.id}`)
+      t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, { name: 'x' })).status, 400, 'revoked for good')
+      t.ok((await acme.ask('GET', `/admin/keys/${data.id}`)).data.revoked_at > 0)
+      for (const method of ['GET', 'PATCH', 'DELETE'])
+        t.equal((await other.ask(method, `/admin/keys/${data.id}`, method === 'PATCH' ? {} : undefined)).status, 404)
+    })
+
+    t.test('nobody gives more than they have', async (t) => {
+      const expires_at = Date.now() + 3_600_000
+      const own = {
+        scopes: ['api_key.create', 'api_key.update', 'models.read'],
+        models: ['small', 'large'],
+        addresses: ['127.0.0.0/8', '::1'],
+        limits: { requestsPerSecond: 40, tokensPerDay: 1000 },
+        expires_at,
+      } as const
+      const small = await caller(it, { organization: 'acme', ...own })
+      const { data: heir, status } = await small.ask('POST', '/admin/keys', {})
+      t.equal(status, 201)
+      t.match(heir, own, 'what is not said is as its maker has it')
+      const target = `/admin/keys/${acme.id}`
+      const more: readonly object[] = [
+        { scopes: ['api_key.delete'] },
+        { models: null },
+        { models: ['huge'] },
+        { addresses: null },
+        { addresses: ['127.0.0.1', '0.0.0.0/0'] },
+        { addresses: ['::/0'] },
+        { limits: { requestsPerSecond: 41 } },
+        { limits: { tokensPerDay: null } },
+        { limits: { tokensPerMinute: 1_000_001 } },
+        { expires_at: null },
+        { expires_at: expires_at + 1 },
+      ]
+      for (const it of more) {
+        t.equal((await small.ask('POST', '/admin/keys', it)).status, 403, `made with ${JSON.stringify(it)}`)
+        if ('scopes' in it) continue
+        t.equal((await small.ask('PATCH', `/admin/keys/${small.id}`, it)).status, 403, `itself, ${JSON.stringify(it)}`)
+        t.equal((await small.ask('PATCH', target, it)).status, 403, `another, ${JSON.stringify(it)}`)
+      }
+      const less = { models: ['small'], addresses: ['127.0.0.1/32'], limits: { requestsPerSecond: 1 }, expires_at }
+      t.match((await small.ask('PATCH', `/admin/keys/${heir.id}`, less)).data, less)
+      t.match((await acme.ask('GET', target)).data, { models: null, addresses: null, expires_at: null }, 'untouched')
+    })
+
+    t.test('every act is written down, and read by its own organisation', async (t) => {
+      const org = `audited-${name}`
+      const one = await caller(it, { organization: org, user: 'ann' })
+      const made = await one.ask('POST', '/admin/keys', { name: canary, models: [canary] })
+      const { id } = made.data
+      const changed = await one.ask('PATCH', `/admin/keys/${id}`, { name: canary })
+      const refused = await one.ask('PATCH', `/admin/keys/${id}`, { expires_at: 5 })
+      await one.ask('PATCH', `/admin/keys/${canary}`, {})
+      await one.ask('DELETE', `/admin/keys/${canary}`)
+      const revoked = await one.ask('DELETE', `/admin/keys/${id}`)
+      const reloaded = await one.ask('POST', '/admin/reload')
+      t.equal(reloaded.status, 400, 'nothing to read it from')
+      const { data } = await one.ask('GET', '/admin/audit')
+      const by = { actor: one.id, user: 'ann' }
+      t.match(data.acts, [
+        { ...by, action: 'reload', object: null, request: reloaded.request, outcome: 'refused' },
+        { ...by, action: 'key.revoke', object: id, request: revoked.request, outcome: 'done' },
+        { ...by, action: 'key.update', object: id, request: refused.request, outcome: 'refused' },
+        { ...by, action: 'key.update', object: id, request: changed.request, outcome: 'done' },
+        { ...by, action: 'key.create', object: id, request: made.request, outcome: 'done' },
+      ])
+      t.equal(data.acts.length, 5)
+      t.ok(data.acts.every((act: any) => Math.abs(Date.now() - act.at) < 60_000))
+      t.notMatch(JSON.stringify(data), canary, 'nothing that a caller wrote')
+      t.notMatch(JSON.stringify(data), made.data.key)
+      const paged = (await one.ask('GET', '/admin/audit?limit=2&offset=4')).data
+      t.same(paged.acts, data.acts.slice(4))
+      t.same(paged.pagination, { limit: 2, offset: 4, total: 5, has_more: false })
+      const today = new Date().toISOString().slice(0, 10)
+      t.equal((await one.ask('GET', `/admin/audit?from=${today}&to=${today}`)).data.acts.length, 5)
+      t.equal((await one.ask('GET', `/admin/audit?from=2001-01-01&to=2001-12-31`)).data.acts.length, 0)
+      t.equal((await one.ask('GET', '/admin/audit?from=soon')).status, 400)
+      t.same((await other.ask('GET', '/admin/audit')).data.acts, [], 'not of others')
+      const blind = await caller(it, { organization: org, scopes: ['api_key.create'] })
+      for (const [method, path] of [
+        ['GET', '/admin/audit'],
+        ['POST', '/admin/reload'],
+        ['GET', `/admin/keys/${id}`],
+      ] as const)
+        t.equal((await blind.ask(method, path)).status, 403, path)
+    })
+  })
+}
+
+t.test('an act that cannot be written down is not done', async (t) => {
+  const adapters = memory()
+  let failing: 'create' | 'update' | null = null
+  const store = plugin({
+    port: MetadataStore,
+    name: 'memory',
+    create: (): MetadataStore => {
+      const it = adapters.metadataStore.make(() => ({}) as never)
+      const unless =
+        <F extends (kind: any, ...rest: any[]) => Promise<any>>(verb: string, run: F) =>
+        (kind: any, ...rest: any[]) =>
+          failing === verb && kind.name === acts.name ? Promise.reject(new Error('full')) : run(kind, ...rest)
+      return { ...it, create: unless('create', it.create), update: unless('update', it.update) }
+    },
+  })
+  const it = await running(t, { ...adapters, metadataStore: use(store) })
+  const all = async () => ((await (await it.call('GET', '/admin/keys')).json()) as any).data.keys
+  failing = 'create'
+  t.equal((await it.call('POST', '/admin/keys', {})).status, 503)
+  t.equal((await it.call('DELETE', `/admin/keys/${(await all())[0].id}`)).status, 503)
+  t.equal((await it.call('POST', '/admin/reload')).status, 503)
+  t.match(await all(), [{ revoked_at: null }])
+  t.equal((await all()).length, 1, 'nothing was done')
+  failing = 'update'
+  t.equal((await it.call('POST', '/admin/keys', {})).status, 503, 'done, and not acknowledged')
+  failing = null
+  const { data } = (await (await it.call('GET', '/admin/audit')).json()) as any
+  t.match(data.acts, [{ action: 'key.create', outcome: 'begun' }], 'the log says that nobody knows')
+  await t.rejects(it.gateway.reload(operator('signal')), { name: 'Unconfigured' })
+  t.match(((await (await it.call('GET', '/admin/audit')).json()) as any).data.acts[0], { actor: 'signal', user: null })
+})
+
+t.test('an organisation has limits and a quota of its own', async (t) => {
+  const settings: SettingsInput = {
+    limits: { organization: { requestsPerSecond: 50, tokensPerMinute: 100_000, concurrentRequests: 50 } },
+    files: { quota: { files: 3 } },
+    organizations: {
+      small: { limits: { requestsPerSecond: 2, tokensPerMinute: 500 }, quota: { files: 1 } },
+      large: { limits: { tokensPerMinute: null }, quota: { files: null } },
+      crowded: { limits: { concurrentRequests: 1 } },
+    },
+  }
+  const it = await running(t, memory(), settings)
+  const of = async (organization: string) => caller(it, { organization })
+  const many = async (who: Awaited<ReturnType<typeof of>>, n: number) =>
+    (await Promise.all(Array.from({ length: n }, () => who.ask('GET', '/admin/keys')))).map(({ status }) => status)
+  t.same((await many(await of('small'), 4)).sort(), [200, 200, 429, 429])
+  t.same(new Set(await many(await of('nobody-named'), 10)), new Set([200]))
+  const crowded = await of('crowded')
+  const slow = request(`${it.base}/admin/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${crowded.credential}`, 'content-length': 2 },
+  })
+  slow.on('error', () => undefined).flushHeaders()
+  for (let tries = 0; (await crowded.ask('GET', '/admin/keys')).status === 200 && tries < 50; tries++);
+  t.same(await many(crowded, 1), [429], 'one at once')
+  slow.destroy()
+
+  const chat = async (organization: string) => {
+    const { ask } = await of(organization)
+    const body = { model: 'rehearsal', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }
+    return (await ask('POST', '/std/chat/completions', body)).status
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  t.equal(await chat('small'), 429, 'over its own tokens')
+  t.equal(await chat('other'), 200)
+  t.equal(await chat('large'), 200)
+
+  const fill = async (organization: string, n: number) => {
+    const { ask } = await of(organization)
+    const statuses = []
+    for (let i = 0; i < n; i++)
+      statuses.push((await ask('POST', '/files/encrypted/upload', uploadOf(randomBytes(100)))).status)
+    return statuses
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  t.same(await fill('small', 2), [200, 400])
+  t.same(await fill('other', 4), [200, 200, 200, 400])
+  t.same(await fill('large', 5), [200, 200, 200, 200, 200])
+})

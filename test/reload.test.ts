@@ -1,0 +1,230 @@
+import './fakes/unwatched.ts'
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { operator } from '../core/access/audit.ts'
+import { connect } from '../core/client/client.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Upstream } from '../core/ports/upstream.ts'
+import type { Renewal } from '../core/reload.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { running } from './environments.ts'
+import { served } from './fakes/served.ts'
+import { talking } from './fakes/talking.ts'
+
+const until = async (there: () => boolean | Promise<boolean>, ms = 8000): Promise<boolean> => {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await there()) return true
+  return false
+}
+
+const asked = (model: string, stream = false) => ({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
+
+t.test('each thing lives as long as a request may need it', async (t) => {
+  const life: string[] = []
+  let go = () => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  const upstream = (name: string) =>
+    use(
+      plugin({
+        port: Upstream,
+        name,
+        create: (): Upstream => {
+          life.push(`${name} made`)
+          return {
+            name,
+            models: async () => [],
+            async chat() {
+              if (name === 'a') await held
+              const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]
+              const completion = { id: 'c', object: 'chat.completion', created: 1, model: name, choices } as any
+              return { kind: 'completion', completion }
+            },
+            dispose: () => void life.push(`${name} gone`),
+          }
+        },
+      }),
+    )
+  const [a, b, c] = ['a', 'b', 'c'].map(upstream)
+  const models = (...providers: readonly string[]): SettingsInput => ({
+    models: Object.fromEntries(providers.map((provider) => [`of-${provider}`, { upstreams: [{ provider }] }])),
+  })
+  let next: Renewal = { settings: {} }
+  const it = await running(t, { ...memory(), upstreams: [a!, b!] }, models('a', 'b'), (renew) => renew(next))
+  const say = async (provider: string) => {
+    const answer = await it.call('POST', '/std/chat/completions', asked(`of-${provider}`))
+    return answer.status === 200 ? ((await answer.json()) as any).choices[0].message.content : answer.status
+  }
+  const reload = async (renewal: Renewal) => {
+    next = renewal
+    return (await it.call('POST', '/admin/reload')).status
+  }
+  const slow = say('a')
+  await sleep(50)
+  t.equal(await reload({ settings: models('b', 'c'), upstreams: [b!, c!] }), 200)
+  t.same([await say('a'), await say('b'), await say('c')], [404, 'b', 'c'], 'for requests that begin now')
+  await sleep(1300)
+  t.same(life, ['a made', 'b made', 'c made'], 'what is still asked stays, and what is kept is not made anew')
+  go()
+  t.equal(await slow, 'a', 'a request ends with what it began with')
+  t.ok(await until(() => life.includes('a gone')))
+
+  const bad: readonly Renewal[] = [
+    { settings: models('nobody') },
+    { settings: models('b', 'd'), upstreams: [b!, upstream('d'), use(plugin({ port: Upstream, name: 'broken', create: () => { throw new Error('no') } }))] }, // prettier-ignore
+    { settings: { timeouts: { idle: 'x' } } as never },
+    { settings: { ...models('b', 'c'), surfaces: ['admin'] } },
+    { settings: { ...models('b', 'c'), names: { std: 'other' } } },
+  ]
+  for (const renewal of bad) t.equal(await reload(renewal), 400, JSON.stringify(renewal.settings))
+  t.same([await say('a'), await say('b'), await say('c')], [404, 'b', 'c'], 'and nothing has changed')
+  t.same(life.slice(4), ['d made', 'd gone'], 'nothing is left of what was refused')
+  t.equal(it.logged.filter(({ event }) => event === 'reload.refused').length, bad.length)
+
+  const { credential } = await it.gateway.keys.create({ organization: 'acme' })
+  const upload = () => it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
+  t.equal((await upload()).status, 200)
+  const limited = { ...models('b', 'c'), organizations: { acme: { limits: { requestsPerSecond: 1 } } } }
+  t.equal(await reload({ settings: limited }), 200)
+  t.same((await Promise.all([upload(), upload(), upload()])).map(({ status }) => status).sort(), [200, 429, 429])
+  next = { settings: models('b') }
+  await Promise.all([1, 2, 3].map(() => it.gateway.reload(operator('signal'))))
+  t.same([await say('b'), await say('c')], ['b', 404], 'several at once, one after the other')
+})
+
+interface Command {
+  readonly base: string
+  readonly key: string
+  write(config: object | string): Promise<void>
+  hup(): void
+  /** Confidential processes that it has. */
+  enclaves(): number
+  call(method: string, path: string, body?: unknown): Promise<Response>
+  stop(): Promise<number | null>
+}
+
+const command = async (t: Test, config: object): Promise<Command> => {
+  const file = join(t.testdir(), 'config.json')
+  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  await write(config)
+  const key = `sk_live_${'5'.repeat(44)}`
+  const it = await served({ SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_KEY: key })
+  t.teardown(() => it.child.kill('SIGKILL'))
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return {
+    base: it.base,
+    key,
+    write,
+    hup: () => void it.child.kill('SIGHUP'),
+    enclaves: () =>
+      execFileSync('pgrep', ['-P', String(it.child.pid)])
+        .toString()
+        .trim()
+        .split('\n').length,
+    call: (method, path, body) =>
+      fetch(it.base + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+    stop: () => it.stop('SIGTERM'),
+  }
+}
+
+t.test('the command reads its file again', async (t) => {
+  const [a, b] = [await talking(t, 'a'), await talking(t, 'b')]
+  const config = (baseUrl: string, more: object = {}, price = 1) => ({
+    providers: { main: { use: 'openai', baseUrl, apiKey: 'x' }, rehearsal: { use: 'rehearsal' } },
+    models: {
+      small: {
+        upstreams: [{ provider: 'main' }],
+        price_config: { standard: { eu: { prompt_price_per_k: price, completion_price_per_k: price } } },
+      },
+      secret: { confidential: true, standard: false, upstreams: [{ provider: 'rehearsal', model: 'rehearsal' }] },
+    },
+    enclave: { providers: { rehearsal: { use: 'rehearsal' } } },
+    ...more,
+  })
+  const it = await command(t, config(a.baseUrl))
+  const say = async () => {
+    const answer = await it.call('POST', '/std/chat/completions', asked('small'))
+    return answer.status === 200 ? ((await answer.json()) as any).choices[0].message.content : answer.status
+  }
+  const kept = async () => ((await (await it.call('GET', '/admin/audit')).json()) as any).data.acts
+  const acted = async (n: number) =>
+    until(async () => {
+      const its = (await kept()).filter(({ action, outcome }: any) => action === 'reload' && outcome !== 'begun')
+      return its.length === n
+    })
+  const keyset = async () => ((await (await it.call('GET', '/rvenc/keys')).json()) as any).keyset
+
+  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  t.ok((await client.chat.completions.create({ ...asked('secret'), stream: false })).choices[0], 'sealed, before')
+  const keys = await keyset()
+  t.equal(await say(), 'a')
+  const stream = await it.call('POST', '/std/chat/completions', asked('small', true))
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  const hear = async (text: string) => {
+    while (!heard.includes(text)) {
+      const { done, value } = await reader.read()
+      if (done) return false
+      heard += value
+    }
+    return true
+  }
+  t.ok(await hear('a begins'))
+
+  for (const [broken, said] of [
+    ['{', /is not JSON/],
+    [config(b.baseUrl, { limits: { keys: {} } }), /limits\.keys is not a known setting/],
+    [config(b.baseUrl, { server: { drain: 1 } }), /^server can't be changed/],
+    [config(b.baseUrl, { limits: { redis: 'redis://127.0.0.1:1' } }), /^limits\.redis can't be changed/],
+    [config(b.baseUrl, { storage: { blobs: { use: 'fs', folder: '/tmp/x' } } }), /^storage can't be changed/],
+    [config(b.baseUrl, { providers: { main: { use: 'openai', baseUrl: 5 } } }), /^providers\.main: main: baseUrl/],
+    [config(b.baseUrl, { tools: { makeTea: {} } }), /there is no makeTea in tools/],
+    [config(b.baseUrl, { enclave: { providers: { rehearsal: { use: 'rehearsal', no: 1 } } } }), /^enclave\.providers/],
+    [config(b.baseUrl, { enclave: { providers: {} } }), /^models\.secret\.upstreams names no provider/],
+    [config(b.baseUrl, { models: { m: { upstreams: [{ provider: 'x' }] } } }), /models\.m\.upstreams\.0\.provider/],
+  ] as const) {
+    await it.write(broken)
+    const answer = await it.call('POST', '/admin/reload')
+    const body = (await answer.json()) as any
+    t.equal(answer.status, 400)
+    t.match(body.validator.configuration, said)
+    t.notMatch(JSON.stringify(body), 'config.json', 'nothing of where it lies')
+  }
+  it.hup()
+  t.ok(await acted(11), 'by the signal, too')
+  t.match((await kept())[0], { actor: 'signal', action: 'reload', outcome: 'refused' })
+  t.equal(await say(), 'a', 'a bad file changes nothing')
+
+  const less = { limits: { key: { requestsPerSecond: 2 } } }
+  await it.write(config(b.baseUrl, less, 3))
+  it.hup()
+  t.ok(await until(async () => (await say()) === 'b'), 'another backend for what begins now')
+  await sleep(1100)
+  const many = await Promise.all(Array.from({ length: 5 }, () => it.call('GET', '/admin/keys')))
+  t.equal(many.filter(({ status }) => status === 429).length, 3, 'new limits count at once')
+  a.say(' and goes on')
+  t.ok(await hear('and goes on'), 'a stream goes on where it began')
+  a.end()
+  t.ok(await hear('[DONE]'), 'and ends whole')
+  await sleep(1100)
+  t.equal(await keyset(), keys, 'the enclave is left alone where nothing concerns it')
+
+  await it.write(config(b.baseUrl, { timeouts: { idle: 7000 } }, 3))
+  await sleep(1100)
+  t.equal((await it.call('POST', '/admin/reload')).status, 200)
+  t.not(await keyset(), keys, 'and starts anew, with new keys, where something does')
+  await sleep(1100)
+  t.ok((await client.chat.completions.create({ ...asked('secret'), stream: false })).choices[0], 'the same client')
+  t.ok(await until(() => it.enclaves() === 1), 'the old one is gone')
+  const priced = async () => {
+    const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
+    return data.usage.find(({ model }: any) => model === 'small')?.cost ?? 0
+  }
+  t.ok(
+    await until(async () => Math.abs((await priced()) - 2 * (a.calls() - 1) - 6 * b.calls()) < 0.5),
+    'counted by the price that each began with',
+  )
+  t.equal(await it.stop(), 0)
+})
