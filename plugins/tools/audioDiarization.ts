@@ -14,7 +14,7 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'audioDiarization',
     description:
-      'Who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. Voices that are alike count as one, one who is heard for a few seconds may be missed, people who speak at once are taken for one of them, and singing or a noisy room may confuse it.',
+      'Who speaks when in the first two hours of an audio or video file, without the words: up to eight speakers, told apart by pitch and timbre alone. Voices that are alike count as one, one voice in two moods or through two microphones may count as two, who says less than two seconds or a hundredth of all may be missed, and of people who speak at once only one is heard.',
     kind: 'reads-file',
     params,
     async run(_params, signal, { bytes }) {

@@ -82,6 +82,7 @@ const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: Abo
     const { turns } = parts.length > 1 ? await tellSpeakers(bytes, signal) : { turns: [] }
     return { turns: saidBy(parts, byBackend(parts, turns)), diarization: 'backend' }
   }
+  if (parts.every(({ segments }) => segments.length === 0)) return { turns: [], diarization: 'local' }
   const { turns } = await tellSpeakers(bytes, signal)
   const untimed = parts.some(({ timed, text }) => !timed && text !== '')
   if (untimed && turns.some(({ speaker }) => speaker > 0)) {
