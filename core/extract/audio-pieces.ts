@@ -46,7 +46,8 @@ export const cutAudio = (bytes: Uint8Array): Cut => {
     const as = known[format]
     if (as && seconds !== null && seconds <= most.seconds && bytes.length <= most.bytes) {
       cut.seconds = seconds
-      return yield { start: 0, seconds, audio: { ...as, bytes } }
+      yield { start: 0, seconds, audio: { ...as, bytes } }
+      return
     }
     const decoded = decodeAudio(bytes)
     for await (const { start, samples } of atPauses(decoded.blocks(signal))) {

@@ -27,7 +27,7 @@ export async function* outputOf(
   })
   const missing = () => new Unconfigured({ validator: { [program]: 'Expected to be installed' } })
   const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', () => reject(missing()))
+    child.on('error', () => reject(missing()))
     child.once('close', resolve)
   })
   ended.catch(() => {})

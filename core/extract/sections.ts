@@ -1,11 +1,11 @@
 import { Unconfigured } from '../errors.ts'
 import type { OpenFile } from '../ports/tool.ts'
-import { readDocument } from './document.ts'
-import { headOf } from './image-heads.ts'
-import { readImage } from './ocr.ts'
-import { readPdf } from './pdf.ts'
-import { readSheets } from './sheets.ts'
-import { readSlides } from './slides.ts'
+import { readDocument } from './documents/document.ts'
+import { headOf } from './pictures/image-heads.ts'
+import { readImage } from './pictures/ocr.ts'
+import { readPdf } from './pictures/pdf.ts'
+import { readSheets } from './tables/sheets.ts'
+import { readSlides } from './documents/slides.ts'
 
 /** A stretch of a file's text, and where it stands. */
 export interface Section {

@@ -38,7 +38,20 @@ interface Shelf {
   readonly titles: ReadonlySet<number>
 }
 
-export const tune = { k1: 1.2, b: 0.5, alpha: 0.6, gamma: 0.4, rrf: 0, norm: 0, lsmooth: 0, windows: true, title: true, pow: 1, tname: 1, share: 0.05 }
+export const tune = {
+  k1: 1.2,
+  b: 0.5,
+  alpha: 0.6,
+  gamma: 0.4,
+  rrf: 0,
+  norm: 0,
+  lsmooth: 0,
+  windows: true,
+  title: true,
+  pow: 1,
+  tname: 1,
+  share: 0.05,
+}
 
 export const library = (): Library => {
   const files = new Map<string, Shelf>()
@@ -51,14 +64,17 @@ export const library = (): Library => {
         passages,
         titles: new Set(title === null ? [] : postingsOf([title]).words),
         postings: postingsOf(
-          passages.map((p) => (tune.title && title !== null && title !== p.heading ? `${title}\n${readingOf(p)}` : readingOf(p))),
+          passages.map((p) =>
+            tune.title && title !== null && title !== p.heading ? `${title}\n${readingOf(p)}` : readingOf(p),
+          ),
         ),
         vectors: vectorsOf(all.map(({ vector }) => vector)),
       })
     },
     remove: (fileId) => void files.delete(fileId),
     search({ query, vector, fileIds, most }) {
-      const shelves = fileIds === undefined ? [...files.values()] : [...new Set(fileIds)].flatMap((id) => files.get(id) ?? [])
+      const shelves =
+        fileIds === undefined ? [...files.values()] : [...new Set(fileIds)].flatMap((id) => files.get(id) ?? [])
       const starts: number[] = []
       let rows = 0
       for (const shelf of shelves) {
@@ -100,12 +116,15 @@ export const library = (): Library => {
           for (let e = from; e < to; e++) {
             const row = postings.rows[e]!
             const tf = postings.counts[e]!
-            lex[starts[at]! + row]! += (idf * tf * (tune.k1 + 1)) / (tf + tune.k1 * (1 - tune.b + (tune.b * postings.lengths[row]!) / mean))
+            lex[starts[at]! + row]! +=
+              (idf * tf * (tune.k1 + 1)) / (tf + tune.k1 * (1 - tune.b + (tune.b * postings.lengths[row]!) / mean))
           }
         }
       }
       const cos = new Float32Array(rows)
-      if (vector) for (const [at, { vectors }] of shelves.entries()) if (vectors?.size === vector.length) cosines(vectors, vector, cos, starts[at]!)
+      if (vector)
+        for (const [at, { vectors }] of shelves.entries())
+          if (vectors?.size === vector.length) cosines(vectors, vector, cos, starts[at]!)
       const smooth = (v: Float32Array, part: number) => {
         if (part === 0) return
         const o = v.slice()
@@ -128,7 +147,9 @@ export const library = (): Library => {
       const norm = tune.norm === 0 || tune.norm === 2 ? possible || 1 : maxLex || 1
       const score = new Float32Array(rows)
       if (tune.rrf > 0) {
-        for (const [at, shelf] of shelves.entries()) for (let r = 0; r < shelf.passages.length; r++) lex[starts[at]! + r]! += (tune.gamma * fileLex[at]! / (filePossible || 1)) * norm
+        for (const [at, shelf] of shelves.entries())
+          for (let r = 0; r < shelf.passages.length; r++)
+            lex[starts[at]! + r]! += ((tune.gamma * fileLex[at]!) / (filePossible || 1)) * norm
         const order = (values: Float32Array) => {
           const ids = Uint32Array.from({ length: rows }, (_, r) => r).sort((a, b) => values[b]! - values[a]! || a - b)
           ids.forEach((r, rank) => {

@@ -43,7 +43,7 @@ export const postingsOf = (texts: readonly string[]): Postings => {
 /** Where a word's entries begin and end; the same place twice when it stands nowhere. */
 export const entriesOf = ({ words, starts }: Postings, word: number): readonly [number, number] => {
   let low = 0
-  for (let high = words.length; low < high; ) {
+  for (let high = words.length; low < high;) {
     const middle = (low + high) >>> 1
     if (words[middle]! < word) low = middle + 1
     else high = middle

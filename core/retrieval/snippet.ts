@@ -28,7 +28,10 @@ export const snippetOf = (text: string, worth: (word: string) => number, most = 
 /** Where a window begins that holds `from` to `to`: at their sentence if it fits, else so that they stand in the middle. */
 const beginning = (text: string, from: number, to: number, most: number): number => {
   const latest = Math.max(0, Math.min(from, text.length - most))
-  const sentence = Math.max(0, ...[...text.slice(0, from).matchAll(/[.!?。！？]\s*|\n/g)].map((it) => it.index + it[0].length))
+  const sentence = Math.max(
+    0,
+    ...[...text.slice(0, from).matchAll(/[.!?。！？]\s*|\n/g)].map((it) => it.index + it[0].length),
+  )
   if (to - Math.min(sentence, latest) <= most) return Math.min(sentence, latest)
   const middle = Math.max(0, Math.round(from - (most - (to - from)) / 2))
   return Math.min(middle, latest)
@@ -36,7 +39,8 @@ const beginning = (text: string, from: number, to: number, most: number): number
 
 const windowOf = (text: string, from: number, most: number): string => {
   const rough = text.slice(from, from + most)
-  const head = from > 0 && /\S/.test(text[from - 1]!) && /\s/.test(rough.slice(0, 40)) ? rough.replace(/^\S*\s+/, '') : rough
+  const head =
+    from > 0 && /\S/.test(text[from - 1]!) && /\s/.test(rough.slice(0, 40)) ? rough.replace(/^\S*\s+/, '') : rough
   const whole = from + most >= text.length || /\s/.test(text[from + most]!)
   const tail = whole || !/\s/.test(head.slice(-40)) ? head : head.replace(/\s+\S*$/, '')
   return tail.trim().replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
@@ -65,8 +69,12 @@ export const around = (
     const before = fits(place.first - 1)
     const after = fits(place.last + 1)
     const options = [
-      ...(before ? [{ first: place.first - 1, last: place.last, text: joined(before.text, place.text), at: place.first - 1 }] : []),
-      ...(after ? [{ first: place.first, last: place.last + 1, text: joined(place.text, after.text), at: place.last + 1 }] : []),
+      ...(before
+        ? [{ first: place.first - 1, last: place.last, text: joined(before.text, place.text), at: place.first - 1 }]
+        : []),
+      ...(after
+        ? [{ first: place.first, last: place.last + 1, text: joined(place.text, after.text), at: place.last + 1 }]
+        : []),
     ].filter(({ text }) => text.length <= most)
     const [best] = options.sort((one, other) => scoreOf(other.at) - scoreOf(one.at))
     if (best === undefined) return place

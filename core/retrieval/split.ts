@@ -68,14 +68,18 @@ const gathered = (sections: readonly Section[], size: number): readonly Section[
       (last.text.length < tiny || last.heading === section.heading) &&
       last.text.length + lines.length < size
     if (!joins) all.push(section)
-    else all[all.length - 1] = { ...last, text: `${last.text}\n\n${last.heading === section.heading ? section.text : lines}` }
+    else
+      all[all.length - 1] = {
+        ...last,
+        text: `${last.text}\n\n${last.heading === section.heading ? section.text : lines}`,
+      }
   }
   return all
 }
 
 function* textsOf(text: string, size: number, overlap: number): Generator<string> {
   const units = [...unitsOf(text, size)]
-  for (let first = 0; first < units.length; ) {
+  for (let first = 0; first < units.length;) {
     const { header } = units[first]!
     const front = header !== null && header.length <= longestHeading ? `${header}\n` : ''
     const end = endOf(units, first, size - front.length)
@@ -101,7 +105,11 @@ const endOf = (units: readonly Unit[], first: number, size: number): number => {
 const restart = (units: readonly Unit[], first: number, end: number, overlap: number): number => {
   if (units[end]!.border >= border.line) return end
   let from = end
-  while (from - 1 > first && units[from - 1]!.border >= border.sentence && units[end - 1]!.end - units[from - 1]!.start <= overlap) {
+  while (
+    from - 1 > first &&
+    units[from - 1]!.border >= border.sentence &&
+    units[end - 1]!.end - units[from - 1]!.start <= overlap
+  ) {
     from--
   }
   return from

@@ -43,7 +43,7 @@ function* blocksOf(text: string): Generator<Range> {
 
 const linesOf = (text: string, { start, end }: Range): readonly Range[] => {
   const lines: Range[] = []
-  for (let from = start; from < end; ) {
+  for (let from = start; from < end;) {
     const next = text.indexOf('\n', from)
     const to = next < 0 || next > end ? end : next
     // What stands indented keeps it: in code it means something.

@@ -19,7 +19,12 @@ export const vectorsOf = (all: readonly (Float32Array | null)[]): Vectors | null
 }
 
 /** The cosine of each row to the query into `out` from `from` on; 0 where there is no vector. */
-export const cosines = ({ size, values, scales }: Vectors, query: Float32Array, out: Float32Array, from: number): void => {
+export const cosines = (
+  { size, values, scales }: Vectors,
+  query: Float32Array,
+  out: Float32Array,
+  from: number,
+): void => {
   const packed = new Int8Array(size)
   const scale = pack(query, packed, 0)
   const sought = Int32Array.from(packed)
@@ -27,8 +32,10 @@ export const cosines = ({ size, values, scales }: Vectors, query: Float32Array, 
   for (let row = 0, at = 0; row < scales.length; row++, at += size) {
     let sum = 0
     for (let place = 0; place < even; place += 4) {
-      const one = Math.imul(values[at + place]!, sought[place]!) + Math.imul(values[at + place + 1]!, sought[place + 1]!)
-      const two = Math.imul(values[at + place + 2]!, sought[place + 2]!) + Math.imul(values[at + place + 3]!, sought[place + 3]!)
+      const one =
+        Math.imul(values[at + place]!, sought[place]!) + Math.imul(values[at + place + 1]!, sought[place + 1]!)
+      const two =
+        Math.imul(values[at + place + 2]!, sought[place + 2]!) + Math.imul(values[at + place + 3]!, sought[place + 3]!)
       sum = (sum + one + two) | 0
     }
     for (let place = even; place < size; place++) sum = (sum + Math.imul(values[at + place]!, sought[place]!)) | 0

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readData } from '../../core/extract/data.ts'
+import { readData } from '../../core/extract/tables/data.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { openImage } from '../../core/extract/image.ts'
-import { readImagePages } from '../../core/extract/ocr.ts'
-import { cut, seePdf, type Seen } from '../../core/extract/pdf.ts'
+import { openImage } from '../../core/extract/pictures/image.ts'
+import { readImagePages } from '../../core/extract/pictures/ocr.ts'
+import { cut, seePdf, type Seen } from '../../core/extract/pictures/pdf.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readPdf } from '../../core/extract/pdf.ts'
+import { readPdf } from '../../core/extract/pictures/pdf.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readSlides, type Slide } from '../../core/extract/slides.ts'
+import { readSlides, type Slide } from '../../core/extract/documents/slides.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readSheets } from '../../core/extract/sheets.ts'
+import { readSheets } from '../../core/extract/tables/sheets.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { type Section, readDocument } from '../../core/extract/document.ts'
-import { cutSections } from '../../core/extract/document-writing.ts'
+import { type Section, readDocument } from '../../core/extract/documents/document.ts'
+import { cutSections } from '../../core/extract/documents/document-writing.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

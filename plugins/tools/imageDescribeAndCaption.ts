@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { imageForModel } from '../../core/extract/image-for-model.ts'
+import { imageForModel } from '../../core/extract/pictures/image-for-model.ts'
 import { converse, picture } from '../../core/inference/converse.ts'
 import { workNeeds } from '../../core/inference/employ.ts'
 import { excerpting, firstSentence } from '../../core/inference/excerpt.ts'

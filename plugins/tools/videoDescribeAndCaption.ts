@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Supplied } from '../../core/container.ts'
 import { BadRequest, Unconfigured } from '../../core/errors.ts'
-import { openVideo, type Frame } from '../../core/extract/video.ts'
+import { openVideo, type Frame } from '../../core/extract/pictures/video.ts'
 import { secondsOf, wavOf, type Sound } from '../../core/extract/wav.ts'
 import { converse, picture } from '../../core/inference/converse.ts'
 import { employ, workNeeds } from '../../core/inference/employ.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { loadPage, readPage } from '../../core/extract/page.ts'
-import { makeRenderer } from '../../core/extract/render.ts'
+import { loadPage, readPage } from '../../core/extract/pages/page.ts'
+import { makeRenderer } from '../../core/extract/pages/render.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Fetch } from '../../core/ports/host.ts'
 import { Tool } from '../../core/ports/tool.ts'

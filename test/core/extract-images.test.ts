@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { Unconfigured, Unreadable } from '../../core/errors.ts'
-import { openImage } from '../../core/extract/image.ts'
-import { readImage, readPictures } from '../../core/extract/ocr.ts'
-import { drawImage } from '../../core/extract/raster-image.ts'
+import { openImage } from '../../core/extract/pictures/image.ts'
+import { readImage, readPictures } from '../../core/extract/pictures/ocr.ts'
+import { drawImage } from '../../core/extract/pictures/raster-image.ts'
 
 const folder = 'test/vectors/files/image'
 const file = async (name: string) => new Uint8Array(await readFile(`${folder}/${name}`))

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { engine } from '../engine.ts'
-import { labels } from '../image-labels.ts'
-import type { Pixels } from '../raster-image.ts'
-import { suppressed, type Box } from '../image-boxes.ts'
+import { labels } from '../pictures/image-labels.ts'
+import type { Pixels } from '../pictures/raster-image.ts'
+import { suppressed, type Box } from '../pictures/image-boxes.ts'
 
 export interface Found {
   readonly label: string

@@ -1,7 +1,7 @@
 import { engine } from '../engine.ts'
-import { decodePage } from '../page-charset.ts'
-import { aboutPage, baseOf, linksOf, type About, type Link } from '../page-facts.ts'
-import { bounded, plainText, type PlainText } from '../page-text.ts'
+import { decodePage } from '../pages/page-charset.ts'
+import { aboutPage, baseOf, linksOf, type About, type Link } from '../pages/page-facts.ts'
+import { bounded, plainText, type PlainText } from '../pages/page-text.ts'
 
 export interface Asked {
   readonly url: string

@@ -1,8 +1,8 @@
-import type { Most } from '../data-cut.ts'
-import { fitSheets } from '../sheets-fit.ts'
-import { readDelimited } from '../sheets-text.ts'
-import { readWorkbook } from '../sheets-workbook.ts'
-import type { SheetFile, Sheets } from '../sheets.ts'
+import type { Most } from '../tables/data-cut.ts'
+import { fitSheets } from '../tables/sheets-fit.ts'
+import { readDelimited } from '../tables/sheets-text.ts'
+import { readWorkbook } from '../tables/sheets-workbook.ts'
+import type { SheetFile, Sheets } from '../tables/sheets.ts'
 
 export default async ({ most, ...file }: SheetFile & { readonly most: Most }): Promise<Sheets> => {
   const book = await readWorkbook(file.bytes)

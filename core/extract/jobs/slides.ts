@@ -1,9 +1,9 @@
 import { Unreadable } from '../../errors.ts'
-import { formatOf } from '../document-format.ts'
-import type { File } from '../document.ts'
-import { readOdp } from '../odp.ts'
-import { readPptx } from '../pptx.ts'
-import type { Slides } from '../slides.ts'
+import { formatOf } from '../documents/document-format.ts'
+import type { File } from '../documents/document.ts'
+import { readOdp } from '../documents/odp.ts'
+import { readPptx } from '../documents/pptx.ts'
+import type { Slides } from '../documents/slides.ts'
 
 /** Finds out what a presentation is and reads it. */
 export default async (file: File): Promise<Slides> => {
