@@ -1,3 +1,4 @@
+import './fakes/unwatched.ts'
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.d.ts'
 import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts'
 import type { Probe, Service } from 'kubernetes-types/core/v1.d.ts'

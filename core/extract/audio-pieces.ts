@@ -1,3 +1,4 @@
+import { Unreadable } from '../errors.ts'
 import { decodeAudio, probeAudio, rate } from './audio.ts'
 import { wavOf } from './wav.ts'
 
@@ -36,7 +37,7 @@ const known: Readonly<Record<string, { readonly name: string; readonly mime: str
   mov: { name: 'audio.m4a', mime: 'audio/mp4' },
 }
 
-/** A sound file as transcription models take it: as it is, or as WAV files of about ten minutes. Reading throws what `probeAudio` throws. */
+/** A sound file as transcription models take it: as it is, or as one or more WAV files of about ten minutes. Reading throws what `probeAudio` throws. */
 export const cutAudio = (bytes: Uint8Array): Cut => {
   const cut = { seconds: 0, truncated: false, pieces }
   return cut
@@ -53,6 +54,7 @@ export const cutAudio = (bytes: Uint8Array): Cut => {
     for await (const { start, samples } of atPauses(decoded.blocks(signal))) {
       yield { start, seconds: samples.length / rate, audio: { ...known['wav']!, bytes: packed(samples) } }
     }
+    if (decoded.seconds < least) throw new Unreadable()
     cut.seconds = decoded.seconds
     cut.truncated = decoded.truncated
   }
@@ -81,7 +83,7 @@ async function* atPauses(blocks: AsyncIterable<Float32Array>): AsyncGenerator<St
       start += end / rate
     }
   }
-  if (filled >= least * rate || start === 0) yield { start, samples: held.subarray(0, filled) }
+  if (filled >= least * rate) yield { start, samples: held.subarray(0, filled) }
 }
 
 /** The middle of the quietest stretch as long as a pause. */

@@ -51,4 +51,14 @@ const partOf = ({ text, language, segments, words }: Transcript, { start, second
   }
 }
 
+/** The first of them, as many as that. */
+export const firstOf = <T extends { readonly text: string }>(
+  spoken: readonly T[],
+  most: { readonly characters: number; readonly count: number },
+): readonly T[] => {
+  let characters = 0
+  const end = spoken.findIndex(({ text }, at) => at >= most.count || (characters += text.length) > most.characters)
+  return end < 0 ? spoken : spoken.slice(0, end)
+}
+
 const hundredths = (seconds: number): number => Math.round(seconds * 100) / 100

@@ -76,15 +76,17 @@ export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bel
 }
 
 /** The logarithm of how likely a frame is, but for what all bells have in common. */
-export const likelihood = ({ mean, root, logDeterminant }: Bell, frame: Float32Array): number => {
+export const likelihoodBy = ({ mean, root, logDeterminant }: Bell) => {
   const size = mean.length
   const away = new Float64Array(size)
-  let distance = 0
-  for (let row = 0; row < size; row++) {
-    let rest = frame[row]! - mean[row]!
-    for (let k = 0; k < row; k++) rest -= root[row * size + k]! * away[k]!
-    away[row] = rest / root[row * size + row]!
-    distance += away[row]! ** 2
+  return (frame: Float32Array): number => {
+    let distance = 0
+    for (let row = 0; row < size; row++) {
+      let rest = frame[row]! - mean[row]!
+      for (let k = 0; k < row; k++) rest -= root[row * size + k]! * away[k]!
+      away[row] = rest / root[row * size + row]!
+      distance += away[row]! ** 2
+    }
+    return -(distance + logDeterminant) / 2
   }
-  return -(distance + logDeterminant) / 2
 }

@@ -1,4 +1,4 @@
-import { atMost, bellOf, likelihood, sumsOf, together, type Bell, type Sums } from './speakers-gaussian.ts'
+import { atMost, bellOf, likelihoodBy, sumsOf, together, type Bell, type Sums } from './speakers-gaussian.ts'
 
 /** One voice, as far as it is known. */
 export interface Group {
@@ -24,7 +24,7 @@ export const byDistance: Tolerance = (frames) => 180 + 0.65 * frames
 export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): Group =>
   grouped(sumsOf(frames, Math.sqrt(usual.length)), usual)
 
-export const grouped = (sums: Sums, usual: Float64Array): Group => ({ sums, bell: bellOf(sums, usual) })
+const grouped = (sums: Sums, usual: Float64Array): Group => ({ sums, bell: bellOf(sums, usual) })
 
 /** Joins the two groups that are most alike, again and again, until those that are left are apart and no more than `most`. */
 export const joined = (
@@ -79,15 +79,16 @@ export const followed = (
   voices: readonly Bell[],
   frames: readonly { readonly sound: Float32Array | null; readonly first: boolean }[],
 ): Uint8Array => {
+  const chances = voices.map(likelihoodBy)
   const came = new Uint8Array(frames.length * voices.length)
   let scores = voices.map(() => 0)
   for (const [at, { sound, first }] of frames.entries()) {
     const best = indexOfMost(scores)
     const moved = scores[best]! - (first ? change / 2 : change)
-    scores = voices.map((voice, index) => {
+    scores = chances.map((chance, index) => {
       const stays = scores[index]! >= moved
       came[at * voices.length + index] = stays ? index : best
-      const heard = sound === null ? 0 : weight * Math.max(doubt, likelihood(voice, sound))
+      const heard = sound === null ? 0 : weight * Math.max(doubt, chance(sound))
       return (stays ? scores[index]! : moved) + heard
     })
   }

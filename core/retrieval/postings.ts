@@ -2,8 +2,9 @@ import { eachWord } from './words.ts'
 
 /** The words of a file by their passages. A word is its hash: two that share one cost rank, and nothing else. */
 export interface Postings {
-  /** How many words each passage has. */
+  /** How many words each passage has, and all together. */
   readonly lengths: Uint16Array
+  readonly length: number
   /** In ascending order; word `at` stands in the entries from `starts[at]` to `starts[at + 1]`. */
   readonly words: Uint32Array
   readonly starts: Uint32Array
@@ -37,7 +38,7 @@ export const postingsOf = (texts: readonly string[]): Postings => {
     }
   }
   const bytes = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return { lengths, words, starts, rows, counts, bytes }
+  return { lengths, length: lengths.reduce((sum, it) => sum + it, 0), words, starts, rows, counts, bytes }
 }
 
 /** Where a word's entries begin and end; the same place twice when it stands nowhere. */

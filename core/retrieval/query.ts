@@ -1,48 +1,59 @@
 import { hashOf } from './postings.ts'
 import { eachWord } from './words.ts'
 
-/** The words that are looked up, by their hash, and how much each weighs. */
-export const termsOf = (query: string): ReadonlyMap<number, number> => {
-  const terms = new Map<number, number>()
-  eachWord(query, (word, start, end, part) => {
-    const weight = (isName(query, start, end) ? name : 1) * (part ? half : 1)
-    const hash = hashOf(word)
-    terms.set(hash, Math.max(weight, terms.get(hash) ?? 0))
-  })
-  return terms
+/** A word that is looked up. */
+export interface Term {
+  readonly hash: number
+  /** Half where the word is a part of one that is looked up too. */
+  readonly weight: number
+  /** Whoever writes a name wants what has it, and not what is only like it. */
+  readonly name: boolean
 }
 
+export const termsOf = (query: string): readonly Term[] => {
+  const terms = new Map<number, Term>()
+  eachWord(query, (word, start, end, part) => {
+    const term = { hash: hashOf(word), weight: part ? 0.5 : 1, name: isName(query, start, end) }
+    const known = terms.get(term.hash)
+    if (known === undefined || strength(known) < strength(term)) terms.set(term.hash, term)
+  })
+  return [...terms.values()]
+}
+
+const strength = ({ weight, name }: Term): number => weight + (name ? 1 : 0)
+
 /**
- * What is to be embedded of a query, to search with the middle of its vectors: the query, and where it names something
- * also what is left without the names. An embedding makes little of names, and words are matched anyhow.
+ * What to embed for a query, whose vector is then the middle of these: the query, and where it has a name or two also what
+ * is left without them. An embedding makes little of names, and words are matched anyhow.
  */
 export const soughtIn = (query: string): readonly string[] => {
-  let rest = ''
+  const left: string[] = []
+  let words = 0
+  let names = 0
   let from = 0
   eachWord(query, (_, start, end, part) => {
-    if (part || start < from || !isName(query, start, end)) return
-    rest += query.slice(from, start)
+    if (part) return
+    words++
+    if (!isName(query, start, end)) return
+    names++
+    left.push(query.slice(from, start))
     from = end
   })
-  const without = (rest + query.slice(from)).replace(/\s+/g, ' ').trim()
-  return from === 0 || without === '' ? [query] : [query, without]
+  const without = [...left, query.slice(from)].join('').replace(/\s+/g, ' ').trim()
+  return names > 0 && names * 3 <= words ? [query, without] : [query]
 }
 
 /** Null for none. */
 export const middleOf = (vectors: readonly (Float32Array | null)[]): Float32Array | null => {
-  const [first, ...others] = vectors
-  if (!first) return null
-  return first.map((value, at) => others.reduce((sum, other) => sum + (other?.[at] ?? 0), value) / vectors.length)
+  const there = vectors.filter((vector) => vector !== null)
+  return there[0]?.map((_, at) => there.reduce((sum, vector) => sum + vector[at]!, 0) / there.length) ?? null
 }
 
-/** Who asks for a name wants that one, and no other of which the same is told. */
-export const tuneName = { name: 3 }
-let name = 3
-export const setName = (n: number) => void (name = n)
-const half = 0.5
+/** Has a capital that no beginning sentence explains, or looks like a sign: `ERR_4711`, `getTime`, `2030`. */
+const isName = (query: string, start: number, end: number): boolean => {
+  const word = query.slice(start, end)
+  if (/[\p{N}_]|\p{Ll}\p{Lu}/u.test(word)) return true
+  return /^\p{Lu}/u.test(word) && !/^I(?:['’]\w+)?$/.test(word) && !opening.test(query.slice(0, start))
+}
 
-/** Written with a capital or a digit, and not since a sentence begins there. */
-const isName = (query: string, start: number, end: number): boolean =>
-  /[\p{Lu}\p{N}]/u.test(query.slice(start, end)) &&
-  !/^I(?:['’]\w+)?$/.test(query.slice(start, end)) &&
-  !/(?:^|[.!?:]\s*)["'(«“]*$/.test(query.slice(0, start))
+const opening = /(?:^|[.!?:]\s*)[\s"'“„«([]*$/

@@ -1,91 +1,98 @@
 import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
+/** Characters of a snippet at most. */
 const longest = 400
 
-/** The stretch of a text in which most of what was asked for stands, from the beginning of a sentence where it can be; its head when nothing does. */
-export const snippetOf = (text: string, worth: (word: string) => number, most = longest): string => {
-  if (text.length <= most) return text
-  const heard: { readonly word: string; readonly start: number; readonly end: number; readonly worth: number }[] = []
-  eachWord(text, (word, start, end) => {
-    const value = worth(word)
-    if (value > 0) heard.push({ word, start, end, worth: value })
-  })
-  let best = { from: 0, to: 0, sum: 0 }
-  for (const [first, { start }] of heard.entries()) {
-    const seen = new Map<string, number>()
-    let to = start
-    for (let at = first; at < heard.length && heard[at]!.end - start <= most; at++) {
-      seen.set(heard[at]!.word, heard[at]!.worth)
-      to = heard[at]!.end
-    }
-    const sum = [...seen.values()].reduce((sum, it) => sum + it, 0)
-    if (sum > best.sum) best = { from: start, to, sum }
-  }
-  return best.sum === 0 ? windowOf(text, 0, most) : windowOf(text, beginning(text, best.from, best.to, most), most)
-}
-
-/** Where a window begins that holds `from` to `to`: at their sentence if it fits, else so that they stand in the middle. */
-const beginning = (text: string, from: number, to: number, most: number): number => {
-  const latest = Math.max(0, Math.min(from, text.length - most))
-  const sentence = Math.max(
-    0,
-    ...[...text.slice(0, from).matchAll(/[.!?。！？]\s*|\n/g)].map((it) => it.index + it[0].length),
-  )
-  if (to - Math.min(sentence, latest) <= most) return Math.min(sentence, latest)
-  const middle = Math.max(0, Math.round(from - (most - (to - from)) / 2))
-  return Math.min(middle, latest)
-}
-
-const windowOf = (text: string, from: number, most: number): string => {
-  const rough = text.slice(from, from + most)
-  const head =
-    from > 0 && /\S/.test(text[from - 1]!) && /\s/.test(rough.slice(0, 40)) ? rough.replace(/^\S*\s+/, '') : rough
-  const whole = from + most >= text.length || /\s/.test(text[from + most]!)
-  const tail = whole || !/\s/.test(head.slice(-40)) ? head : head.replace(/\s+\S*$/, '')
-  return tail.trim().replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
-}
-
-export interface Place {
+/** Passages one behind the other, as one text. */
+export interface Stretch {
   readonly first: number
   readonly last: number
   readonly text: string
 }
 
-/** A passage with as many of its neighbours as make a snippet, the better one first. */
+/** A passage with as many of its neighbours under one heading as a snippet holds, the better first; those without a score stay out. */
 export const around = (
   passages: readonly Passage[],
   row: number,
-  scoreOf: (row: number) => number,
-  most = longest,
-): Place => {
+  scoreOf: (row: number) => number | null,
+): Stretch => {
   const { heading, page, text } = passages[row]!
-  const fits = (other: number) => {
-    const it = passages[other]
-    return it !== undefined && it.heading === heading && it.page === page ? it : null
-  }
-  let place: Place = { first: row, last: row, text }
+  let stretch: Stretch = { first: row, last: row, text }
   for (;;) {
-    const before = fits(place.first - 1)
-    const after = fits(place.last + 1)
-    const options = [
-      ...(before
-        ? [{ first: place.first - 1, last: place.last, text: joined(before.text, place.text), at: place.first - 1 }]
-        : []),
-      ...(after
-        ? [{ first: place.first, last: place.last + 1, text: joined(place.text, after.text), at: place.last + 1 }]
-        : []),
-    ].filter(({ text }) => text.length <= most)
-    const [best] = options.sort((one, other) => scoreOf(other.at) - scoreOf(one.at))
-    if (best === undefined) return place
-    place = best
+    const wider = [stretch.first - 1, stretch.last + 1].flatMap((other) => {
+      const it = passages[other]
+      const score = it && it.heading === heading && it.page === page ? scoreOf(other) : null
+      if (score === null) return []
+      const before = other < stretch.first
+      const text = before ? joined(it!.text, stretch.text) : joined(stretch.text, it!.text)
+      const place = before ? { first: other, last: stretch.last } : { first: stretch.first, last: other }
+      return text.length <= longest ? [{ ...place, text, score }] : []
+    })
+    const best = wider.reduce<(typeof wider)[number] | null>((one, it) => (one && one.score >= it.score ? one : it), null)
+    if (best === null) return stretch
+    stretch = { first: best.first, last: best.last, text: best.text }
   }
 }
 
-/** Two neighbours in one, with what both hold said once. */
+/** Two neighbours in one, with what both begin or end with said once. */
 const joined = (one: string, other: string): string => {
-  for (let shared = Math.min(one.length, other.length, 200); shared > 0; shared--) {
+  for (let shared = Math.min(one.length, other.length); shared > 8; shared--) {
     if (one.endsWith(other.slice(0, shared))) return one + other.slice(shared)
   }
-  return `${one}${/ \| /.test(other) ? '\n' : ' '}${other}`
+  return `${one}${other.includes(' | ') ? '\n' : ' '}${other}`
+}
+
+/** The stretch of a text in which most of what was asked for stands, begun with a sentence if it can be; the head where nothing does. */
+export const snippetOf = (text: string, worth: (word: string) => number): string => {
+  if (text.length <= longest) return text
+  const heard: Heard[] = []
+  eachWord(text, (word, start, end) => {
+    const value = worth(word)
+    if (value > 0) heard.push({ word, start, end, value })
+  })
+  const { start, end } = densest(heard)
+  return windowOf(text, beginning(text, start, end))
+}
+
+interface Heard {
+  readonly word: string
+  readonly start: number
+  readonly end: number
+  readonly value: number
+}
+
+const densest = (heard: readonly Heard[]): { readonly start: number; readonly end: number } => {
+  let best = { start: 0, end: 0, sum: 0 }
+  for (const [first, { start }] of heard.entries()) {
+    const seen = new Set<string>()
+    let sum = 0
+    let end = start
+    for (let at = first; at < heard.length && heard[at]!.end - start <= longest; at++) {
+      if (!seen.has(heard[at]!.word)) sum += heard[at]!.value
+      seen.add(heard[at]!.word)
+      end = heard[at]!.end
+    }
+    if (sum > best.sum) best = { start, end, sum }
+  }
+  return best
+}
+
+/** Where a window begins that holds all from `start` to `end`: with their sentence if it fits, else so that they stand in its middle. */
+const beginning = (text: string, start: number, end: number): number => {
+  const latest = text.length - longest
+  const sentence = [...text.slice(0, start).matchAll(/[.!?]\s+|[。！？\n]/g)].at(-1)
+  const from = Math.min(latest, sentence === undefined ? 0 : sentence.index + sentence[0].length)
+  if (end - from <= longest) return from
+  return Math.max(0, Math.min(latest, Math.round((start + end - longest) / 2)))
+}
+
+/** Never begins or ends within a word, unless the word is endless. */
+const windowOf = (text: string, from: number): string => {
+  const to = Math.min(text.length, from + longest)
+  let part = text.slice(from, to)
+  if (from > 0 && /\S/.test(text[from - 1]!)) part = part.replace(/^\S{0,40}\s+/, '')
+  if (to < text.length && /\S/.test(text[to]!)) part = part.replace(/\s+\S{0,40}$/, '')
+  // An endless word may have been cut within a character.
+  return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '').trim()
 }

@@ -33,7 +33,7 @@ const longestHeading = 120
  */
 export const split = (
   sections: readonly Section[],
-  { size = 500, overlap = 80, most = 20_000, cut = () => {} }: Splitting = {},
+  { size = 240, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
 ): readonly Passage[] => {
   const passages: Passage[] = []
   for (const section of gathered(sections, size)) {

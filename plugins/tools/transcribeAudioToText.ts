@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { writeDown } from '../../core/extract/audio-transcript.ts'
+import { firstOf, writeDown } from '../../core/extract/audio-transcript.ts'
 import type { Candidate } from '../../core/inference/catalog.ts'
 import { employ, workNeeds } from '../../core/inference/employ.ts'
 import { excerpting } from '../../core/inference/excerpt.ts'
@@ -12,7 +12,7 @@ const params = v.object({
 })
 
 /** More than is said in two hours. */
-const most = { characters: 400_000, segments: 10_000, segment: 20_000 }
+const most = { characters: 400_000, count: 10_000 }
 
 export default plugin({
   port: Tool,
@@ -48,19 +48,18 @@ export default plugin({
       )
       const { parts, duration, truncated } = written
       const segments = parts.flatMap((part) => part.segments)
+      const kept = firstOf(segments, most)
       const { text, wasCut } = excerpting()
       const result = {
         text: text(parts.map((part) => part.text).join(' '), most.characters),
         language: parts.find((part) => part.language !== null)?.language ?? language ?? null,
         duration,
-        segments: segments
-          .slice(0, most.segments)
-          .map(({ start, end, text: words }) => ({ start, end, text: text(words, most.segment) })),
+        segments: kept.map(({ start, end, text }) => ({ start, end, text })),
       }
       const last = employed.at(-1)!
       const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
       const model = wanted ?? entry?.name ?? last.model
-      return { ...result, truncated: truncated || wasCut() || segments.length > most.segments, model }
+      return { ...result, truncated: truncated || wasCut() || kept.length < segments.length, model }
     },
   }),
 })

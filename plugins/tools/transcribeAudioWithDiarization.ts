@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Unconfigured } from '../../core/errors.ts'
-import { writeDown, type Part } from '../../core/extract/audio-transcript.ts'
+import { firstOf, writeDown, type Part } from '../../core/extract/audio-transcript.ts'
 import { byBackend, byEar, saidBy, tellsSpeakers, type Said } from '../../core/extract/speakers-said.ts'
 import { tellSpeakers } from '../../core/extract/speakers.ts'
 import type { Candidate } from '../../core/inference/catalog.ts'
@@ -15,7 +15,7 @@ const params = v.object({
 })
 
 /** More than is said in two hours. */
-const most = { characters: 400_000, turns: 10_000 }
+const most = { characters: 400_000, count: 10_000 }
 
 export default plugin({
   port: Tool,
@@ -53,21 +53,19 @@ export default plugin({
       )
       const { parts, duration, truncated } = written
       const { turns, diarization } = await attributed(bytes, parts, signal)
+      const kept = firstOf(turns, most)
       const { text, wasCut } = excerpting()
       const result = {
         text: text(parts.map((part) => part.text).join(' '), most.characters),
         language: parts.find((part) => part.language !== null)?.language ?? language ?? null,
         duration,
         speakers: new Set(turns.map(({ speaker }) => speaker)).size,
-        turns: turns.slice(0, most.turns).map(({ speaker, start, end, text: words }) => ({
-          ...{ speaker: `Speaker ${speaker}`, start, end },
-          text: text(words, most.characters),
-        })),
+        turns: kept.map((turn) => ({ ...turn, speaker: `Speaker ${turn.speaker}` })),
       }
       const last = employed.at(-1)!
       const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
       const model = wanted ?? entry?.name ?? last.model
-      return { ...result, truncated: truncated || wasCut() || turns.length > most.turns, model, diarization }
+      return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model, diarization }
     },
   }),
 })

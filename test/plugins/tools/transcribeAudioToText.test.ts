@@ -140,7 +140,7 @@ t.test('a fault in one piece is the answer, and nothing stays', { skip }, async 
 t.test('what is too long for a result is cut, and it says so', { skip }, async (t) => {
   const ears = await atEars(t, () => jsonTake({ text: 'so it goes '.repeat(50_000) }))
   const { text, segments, truncated } = await write(ears, await bytesOf('dialogue-of-two.ogg'))
-  t.same([text.length, segments[0].text.length, truncated], [400_000, 20_000, true])
+  t.same([text.length, segments, truncated], [400_000, [], true])
 })
 
 t.test('refuses what it can not hear, before anybody is asked', { skip }, async (t) => {
