@@ -116,4 +116,9 @@ export const bestOf = (scores: Float32Array, most: number): readonly number[] =>
   }
   return best
 }
-export const knobs = (m: number, c: number, n: number, l: number) => { meaning = m; company = c; nameWeight = n; lengthWeight = l }
+export const knobs = (m: number, c: number, n: number, l: number) => {
+  meaning = m
+  company = c
+  nameWeight = n
+  lengthWeight = l
+}

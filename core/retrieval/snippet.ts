@@ -12,11 +12,7 @@ export interface Stretch {
 }
 
 /** A passage with as many of its neighbours under one heading as a snippet holds, the better first; those without a score stay out. */
-export const around = (
-  passages: readonly Passage[],
-  row: number,
-  scoreOf: (row: number) => number | null,
-): Stretch => {
+export const around = (passages: readonly Passage[], row: number, scoreOf: (row: number) => number | null): Stretch => {
   const { heading, page, text } = passages[row]!
   let stretch: Stretch = { first: row, last: row, text }
   for (;;) {
@@ -29,7 +25,10 @@ export const around = (
       const place = before ? { first: other, last: stretch.last } : { first: stretch.first, last: other }
       return text.length <= longest ? [{ ...place, text, score }] : []
     })
-    const best = wider.reduce<(typeof wider)[number] | null>((one, it) => (one && one.score >= it.score ? one : it), null)
+    const best = wider.reduce<(typeof wider)[number] | null>(
+      (one, it) => (one && one.score >= it.score ? one : it),
+      null,
+    )
     if (best === null) return stretch
     stretch = { first: best.first, last: best.last, text: best.text }
   }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { enginePath } from '../../core/extract/jobs/flite.ts'
-import { packingOf } from '../../core/extract/sound-formats.ts'
-import { utter, voices } from '../../core/extract/speech.ts'
+import { packingOf } from '../../core/extract/sounds/sound-formats.ts'
+import { utter, voices } from '../../core/extract/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 

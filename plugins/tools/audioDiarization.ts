@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { tellSpeakers } from '../../core/extract/speakers.ts'
+import { tellSpeakers } from '../../core/extract/sounds/speakers.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { firstOf, writeDown } from '../../core/extract/audio-transcript.ts'
+import { firstOf, writeDown } from '../../core/extract/sounds/audio-transcript.ts'
 import type { Candidate } from '../../core/inference/catalog.ts'
 import { employ, workNeeds } from '../../core/inference/employ.ts'
 import { excerpting } from '../../core/inference/excerpt.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { engine } from '../engine.ts'
-import { runProgram } from '../wasi.ts'
-import { joined, soundOf, type Sound } from '../wav.ts'
+import { runProgram } from '../sounds/wasi.ts'
+import { joined, soundOf, type Sound } from '../sounds/wav.ts'
 
 export interface Utterance {
   readonly voice: string

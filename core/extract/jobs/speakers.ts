@@ -1,7 +1,7 @@
-import { spreadWithin, sumsOf } from '../speakers-gaussian.ts'
-import { stretchesOf, turnsOf, type Instant, type Turn } from '../speakers-turns.ts'
-import { frameWidth } from '../speakers-voice.ts'
-import { byDistance, byInformation, followed, groupOf, joined, type Group } from '../speakers-voices.ts'
+import { spreadWithin, sumsOf } from '../sounds/speakers-gaussian.ts'
+import { stretchesOf, turnsOf, type Instant, type Turn } from '../sounds/speakers-turns.ts'
+import { frameWidth } from '../sounds/speakers-voice.ts'
+import { byDistance, byInformation, followed, groupOf, joined, type Group } from '../sounds/speakers-voices.ts'
 import type { Voice } from './voice.ts'
 
 const mostSpeakers = 8

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { engine } from '../engine.ts'
-import { frameSize, voiceFrames } from '../speakers-voice.ts'
+import { frameSize, voiceFrames } from '../sounds/speakers-voice.ts'
 
 export interface Window {
   /** 16 kHz. */

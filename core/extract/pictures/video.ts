@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Unreadable } from '../../errors.ts'
 import { draw } from './raster.ts'
-import type { Sound } from '../wav.ts'
+import type { Sound } from '../sounds/wav.ts'
 
 export interface Frame {
   /** Seconds from the beginning. */

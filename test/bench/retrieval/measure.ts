@@ -45,7 +45,12 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
     const passages = files.find(({ id }) => id === fileId)!.passages
     // A sentence that is longer than a passage stands in none.
     const homes = passages.filter(({ text }) => text.includes(told.slice(0, 60))).map(readingOf)
-    const asked = (query: string) => ({ query, fileId, told, overlap: Math.max(...homes.map((it) => overlapOf(query, it))) })
+    const asked = (query: string) => ({
+      query,
+      fileId,
+      told,
+      overlap: Math.max(...homes.map((it) => overlapOf(query, it))),
+    })
     return [
       { ...asked(literal), meant: 'literal' as const },
       { ...asked(paraphrase), meant: 'paraphrased' as const },

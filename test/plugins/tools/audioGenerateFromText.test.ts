@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Unconfigured } from '../../../core/errors.ts'
-import { secondsOf, soundOf, wavOf } from '../../../core/extract/wav.ts'
+import { secondsOf, soundOf, wavOf } from '../../../core/extract/sounds/wav.ts'
 import type { MadeFile } from '../../../core/ports/tool.ts'
 import audioGenerateFromText from '../../../plugins/tools/audioGenerateFromText.ts'
 import { conform } from '../../contracts/contract.ts'

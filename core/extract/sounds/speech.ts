@@ -1,6 +1,6 @@
-import { BadRequest, Unreadable } from '../errors.ts'
-import { apart } from './apart.ts'
-import type { Utterance } from './jobs/flite.ts'
+import { BadRequest, Unreadable } from '../../errors.ts'
+import { apart } from '../apart.ts'
+import type { Utterance } from '../jobs/flite.ts'
 import { passagesOf, sentencesOf } from './sentences.ts'
 import { joined, secondsOf, type Sound } from './wav.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Unreadable } from '../errors.ts'
+import { Unreadable } from '../../errors.ts'
 import { outputOf } from './audio-process.ts'
 
 /** Samples a second of everything that is decoded. */

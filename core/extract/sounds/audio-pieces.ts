@@ -1,4 +1,4 @@
-import { Unreadable } from '../errors.ts'
+import { Unreadable } from '../../errors.ts'
 import { decodeAudio, probeAudio, rate } from './audio.ts'
 import { wavOf } from './wav.ts'
 

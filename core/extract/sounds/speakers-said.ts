@@ -1,4 +1,4 @@
-import type { Spoken } from '../ports/upstream.ts'
+import type { Spoken } from '../../ports/upstream.ts'
 import type { Part } from './audio-transcript.ts'
 import type { Turn } from './speakers-turns.ts'
 

@@ -1,5 +1,5 @@
-import { BadRequest } from '../errors.ts'
-import { draw } from './pictures/raster.ts'
+import { BadRequest } from '../../errors.ts'
+import { draw } from '../pictures/raster.ts'
 import { wavOf, type Sound } from './wav.ts'
 
 export interface PackedSound {

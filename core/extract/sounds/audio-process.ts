@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { Unconfigured, Unreadable } from '../errors.ts'
+import { Unconfigured, Unreadable } from '../../errors.ts'
 
 /** Kilobytes of address space and seconds of work for one of them. */
 const memory = 2 * 1024 * 1024

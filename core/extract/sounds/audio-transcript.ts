@@ -1,4 +1,4 @@
-import type { Spoken, Transcript } from '../ports/upstream.ts'
+import type { Spoken, Transcript } from '../../ports/upstream.ts'
 import { inPairs } from './audio-pairs.ts'
 import { cutAudio, type Piece } from './audio-pieces.ts'
 

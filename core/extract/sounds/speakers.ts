@@ -1,7 +1,7 @@
-import { apart } from './apart.ts'
+import { apart } from '../apart.ts'
 import { inPairs } from './audio-pairs.ts'
 import { decodeAudio, rate } from './audio.ts'
-import type { Voice, Window } from './jobs/voice.ts'
+import type { Voice, Window } from '../jobs/voice.ts'
 import type { Turn } from './speakers-turns.ts'
 import { frameWidth } from './speakers-voice.ts'
 
