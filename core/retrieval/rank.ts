@@ -55,6 +55,18 @@ export const rank = (shelves: readonly Shelf[], terms: readonly Term[], vector: 
       const passage = own ? meaning * Math.max(0, near[place]!) + (1 - meaning) * words[place]! : words[place]!
       scores[place] = (passage + company * files[at]!) / (1 + company)
     }
+    if (meant && delta > 0) {
+      const own = near.slice(start, start + passages.length)
+      let f = 0
+      if (mode === 0) f = own.reduce((a, b) => a + b, 0) / own.length
+      else if (mode === 1) f = Math.max(...own)
+      else f = [...own].sort((a, b) => b - a).slice(0, 3).reduce((a, b) => a + b, 0) / Math.min(3, own.length)
+      for (let row = 0; row < passages.length; row++) scores[start + row]! += delta * f
+    }
+    if (near2 > 0) {
+      const own = near.slice(start, start + passages.length)
+      for (let row = 0; row < passages.length; row++) scores[start + row]! += near2 * Math.max(0, row > 0 ? own[row - 1]! : 0, row + 1 < own.length ? own[row + 1]! : 0)
+    }
   }
   return { scores, starts, worth }
 }
@@ -122,3 +134,8 @@ export const knobs = (m: number, c: number, n: number, l: number) => {
   nameWeight = n
   lengthWeight = l
 }
+
+let delta = 0
+let mode = 0
+let near2 = 0
+export const knobs2 = (d: number, m: number, n: number) => { delta = d; mode = m; near2 = n }

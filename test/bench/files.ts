@@ -21,7 +21,7 @@ import { type Subject, start } from './measure.ts'
 
 const size = 100 * 1024 * 1024
 const key = `sk_live_${'F'.repeat(44)}`
-const turns = 3
+const turns = 6
 
 /** Large files through the gateway beside the same bytes straight to the disk, and listings of many. */
 export const files = async (): Promise<readonly string[]> => {
@@ -43,12 +43,16 @@ export const files = async (): Promise<readonly string[]> => {
     for (let turn = 0; turn < turns; turn++) {
       // Another file each time, else it would be a duplicate.
       content.writeUInt32BE(turn, 0)
-      await timed('disk', () => straight(join(folder, `straight-${turn}`), content), false)
+      // And none stays: what is written next finds the same free memory.
+      await timed('disk', () => straight(join(folder, 'straight'), content), false)
+      rmSync(join(folder, 'straight'))
       let id = ''
       await timed('form', async () => void (id = await form(subject, content)))
       await timed('down', () => download(subject, id))
-      content.writeUInt32BE(turn, 8)
-      await timed('hex', () => hex(subject, content))
+      await remove(subject, id)
+      const digits = Buffer.from(content.toString('hex'), 'latin1')
+      await timed('hex', async () => void (id = await hex(subject, content, digits)))
+      await remove(subject, id)
     }
     const rate = (name: keyof typeof best) => `${(size / 1048.576 / best[name]).toFixed(0)} MiB/s`
     const ratio = (name: keyof typeof best) => (best.disk / best[name]).toFixed(2)
@@ -65,8 +69,10 @@ export const files = async (): Promise<readonly string[]> => {
   }
 }
 
+const block = 1024 * 1024
+
 function* pieces(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += 64 * 1024) yield bytes.subarray(at, at + 64 * 1024)
+  for (let at = 0; at < bytes.length; at += block) yield bytes.subarray(at, at + block)
 }
 
 const straight = (path: string, bytes: Buffer): Promise<void> =>
@@ -106,14 +112,16 @@ const form = (subject: Subject, content: Buffer): Promise<string> => {
   ])
 }
 
-const hex = async (subject: Subject, content: Buffer): Promise<void> => {
+const hex = (subject: Subject, content: Buffer, digits: Buffer): Promise<string> => {
   const { encrypted_content: _, ...fields } = uploadOf(content.subarray(0, 16))
   const head = `${JSON.stringify(fields).slice(0, -1)},"encrypted_content":"`
-  await sent(subject, 'application/json', [Buffer.from(head), hexOf(content), Buffer.from('"}')])
+  return sent(subject, 'application/json', [Buffer.from(head), digits, Buffer.from('"}')])
 }
 
-/** Made once a turn: what the sender does is not measured more than it must. */
-const hexOf = (content: Buffer): Buffer => Buffer.from(content.toString('hex'), 'latin1')
+const remove = async (subject: Subject, id: string): Promise<void> => {
+  const answer = await fetch(`${subject.base}/files/encrypted/${id}`, { method: 'DELETE', headers: authorization })
+  if (answer.status !== 200) throw new Error(`removal ${answer.status}`)
+}
 
 const download = async (subject: Subject, id: string): Promise<void> => {
   const answer = await fetch(`${subject.base}/files/encrypted/${id}/content`, { headers: authorization })
