@@ -157,7 +157,12 @@ export const cabinet = plugin({
       },
 
       list: ({ organization, user }, query) =>
-        rows.list(files, { ...query, where: { ...query.where, organization, user, listed: true } }),
+        rows.list(files, {
+          ...query,
+          where: { ...query.where, organization, user, listed: true },
+          // Exact as far as anybody leafs, and always one more than the page.
+          countTo: Math.max(counted, (query.offset ?? 0) + (query.limit ?? 0) + 1),
+        }),
 
       async content({ file_path }, range, signal) {
         const found = await blobs.get(file_path, range, signal)
@@ -199,6 +204,9 @@ export const cabinet = plugin({
     }
   },
 })
+
+/** How many files a total counts for certain. */
+const counted = 10_000
 
 const missing = () => new NotFound('No such file')
 const wrongKey = () =>

@@ -34,6 +34,8 @@ export interface Query<T> {
   readonly order?: { readonly by: keyof T & string; readonly descending?: boolean }
   readonly limit?: number
   readonly offset?: number
+  /** `total` need not count further than this: a store for which counting is dear stops there. */
+  readonly countTo?: number
 }
 
 export interface Row<T> {

@@ -23,16 +23,16 @@ export interface Ranked {
   readonly worth: ReadonlyMap<number, number>
 }
 
-// Found by `test/bench/retrieval/tune.ts` on the half of its questions that is for tuning. All three parts are used as
-// they are, not by rank or stretched to what was found: how near the best one is says how much to make of it.
-let meaning = 0.6
-let company = 0.3
-let nameWeight = 3
+// Found on the half of the bench's questions that is for tuning. All three parts are used as they are, not by rank or
+// stretched to what was found: how near the best one is says how much to make of it.
+const meaning = 0.6
+const company = 0.3
+const nameWeight = 3
 /** A word in so many of the titles names what those files are about. */
 const fewTitles = 0.05
 /** How soon a word that comes again says nothing more, and how much longer passages are held back. */
 const saturation = 1.2
-let lengthWeight = 0.4
+const lengthWeight = 0.4
 
 /** By what a passage means (its vector), by its words (BM25), and by the words of the file around it. */
 export const rank = (shelves: readonly Shelf[], terms: readonly Term[], vector: Float32Array | null): Ranked => {
@@ -54,18 +54,6 @@ export const rank = (shelves: readonly Shelf[], terms: readonly Term[], vector: 
       const own = meant && meant.scales[row]! > 0
       const passage = own ? meaning * Math.max(0, near[place]!) + (1 - meaning) * words[place]! : words[place]!
       scores[place] = (passage + company * files[at]!) / (1 + company)
-    }
-    if (meant && delta > 0) {
-      const own = near.slice(start, start + passages.length)
-      let f = 0
-      if (mode === 0) f = own.reduce((a, b) => a + b, 0) / own.length
-      else if (mode === 1) f = Math.max(...own)
-      else f = [...own].sort((a, b) => b - a).slice(0, 3).reduce((a, b) => a + b, 0) / Math.min(3, own.length)
-      for (let row = 0; row < passages.length; row++) scores[start + row]! += delta * f
-    }
-    if (near2 > 0) {
-      const own = near.slice(start, start + passages.length)
-      for (let row = 0; row < passages.length; row++) scores[start + row]! += near2 * Math.max(0, row > 0 ? own[row - 1]! : 0, row + 1 < own.length ? own[row + 1]! : 0)
     }
   }
   return { scores, starts, worth }
@@ -128,14 +116,3 @@ export const bestOf = (scores: Float32Array, most: number): readonly number[] =>
   }
   return best
 }
-export const knobs = (m: number, c: number, n: number, l: number) => {
-  meaning = m
-  company = c
-  nameWeight = n
-  lengthWeight = l
-}
-
-let delta = 0
-let mode = 0
-let near2 = 0
-export const knobs2 = (d: number, m: number, n: number) => { delta = d; mode = m; near2 = n }

@@ -270,14 +270,14 @@ export default plugin({
       async list<T>(kind: Kind<T>, query: Query<T>) {
         const folding = await prepare(kind)
         const { values, value, from, field } = statement(schema)
-        const { order, limit = null, offset = 0 } = query
+        const { order, limit = null, offset = 0, countTo = null } = query
         const rest = from(kind, query, folding)
         const [way, nothing] = order?.descending ? ['desc', 'last'] : ['asc', 'first']
         const sorting = order ? `${field(order.by)} ${way} nulls ${nothing}, id ${way}` : 'id'
         const placed = `select id, data, row_number() over (order by ${sorting}) as place ${rest}`
         const page = `${placed} order by ${sorting} limit ${value(limit)} offset ${value(offset)}`
         // Page and total are of one moment.
-        const sql = `select total, id, data::text as data from (select count(*)::int as total ${rest}) as counted
+        const sql = `select total, id, data::text as data from (select count(*)::int as total from (select 1 ${rest} limit ${value(countTo)}) as met) as counted
           left join (${page}) as page on true order by place`
         const found = (await run<{ total: number; id: string | null; data: string }>(sql, values)).rows
         const rows = found.flatMap(({ id, data }): Row<T>[] =>

@@ -300,6 +300,12 @@ export const metadataStore = proof({
       deepEqual(await page({ limit: 5, offset: 100 }), [20, ''])
       deepEqual(await page({ limit: 0 }), [20, ''])
     },
+    'counts at least as far as it is asked to': async (fresh) => {
+      const store = await filled(fresh, { a: {}, b: {}, c: {}, d: { organization: 'p' } })
+      const { rows, total } = await store.list(files, { where: { organization: 'o' }, limit: 1, countTo: 2 })
+      deepEqual([rows.length, total === 2 || total === 3], [1, true])
+      equal((await store.list(files, { where: { organization: 'o' }, limit: 1, countTo: 9 })).total, 3)
+    },
     'rows are copies': async (fresh) => {
       const store = await fresh()
       const given = file({ tags: ['a'] })
@@ -458,6 +464,12 @@ export const metadataStore = proof({
       rows: rows.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true })),
     })),
     'gives a page, and the total of all that match': shown((rows) => ({ total: rows.length })),
+    'counts at least as far as it is asked to': (it) => ({
+      list: async (kind, query) => {
+        const { rows, total } = await it.list(kind, query)
+        return { rows, total: query.countTo === undefined ? total : rows.length }
+      },
+    }),
     'rows are copies': () => {
       const kept = new Map<string, any>()
       return {
