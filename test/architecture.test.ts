@@ -32,6 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core',
   ],
   'core/extract': ['core/ports', 'core/errors.ts'],
+  'core/retrieval': ['core/ports', 'core/errors.ts'],
   'core/client': ['core/wire', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
   core: [
     'core/ports',
@@ -42,7 +43,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/inference',
     'core/wire/kem-names.ts',
   ],
-  plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/extract', 'core/wire', 'core'],
+  plugins: ['core/ports', 'core/dialects', 'core/inference', 'core/extract', 'core/retrieval', 'core/wire', 'core'],
   'adapters/memory': ['core/ports', 'core/enclave', 'plugins', 'core'],
   'adapters/production': [
     'adapters/memory',

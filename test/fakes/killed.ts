@@ -31,6 +31,7 @@ const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).diges
 /** Kills a server with SIGKILL at random moments while it takes files in and removes them, and looks at what is left. */
 export const killed = async (kills: number, folder: string): Promise<Outcome> => {
   const config = join(folder, 'config.json')
+  const unlimited = { requestsPerSecond: null, concurrentRequests: null }
   // Nothing of an enclave is needed here, so none is started.
   await writeFile(
     config,
@@ -38,7 +39,7 @@ export const killed = async (kills: number, folder: string): Promise<Outcome> =>
       enclave: { connect: [join(folder, 'none')] },
       tools: {},
       surfaces: ['files'],
-      limits: { key: { requestsPerSecond: null, concurrentRequests: null } },
+      limits: { key: unlimited, organization: unlimited },
     }),
   )
   const env = { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data') }
