@@ -38,7 +38,7 @@ export const split = (
   const passages: Passage[] = []
   for (const section of gathered(sections, size)) {
     const heading = section.heading?.trim().slice(0, longestHeading) || null
-    const room = Math.max(size / 2, size - (heading?.length ?? 0))
+    const room = size - (heading?.length ?? 0)
     const body = section.text.trim() === '' ? (heading ?? '') : section.text.replaceAll('\r\n', '\n')
     for (const text of textsOf(body, room, overlap)) {
       if (passages.length === most) {

@@ -25,19 +25,19 @@ export interface Known {
   readonly fileId: string
   /** The sentence itself. */
   readonly told: string
+  readonly named: boolean
   readonly literal: string
   readonly paraphrase: string
-  readonly oblique: string
 }
 
 export interface Plan {
   readonly seed: number
   /** Which of the facts are asked for: what is tuned on the one half is measured on the other. */
   readonly half: 0 | 1
-  /** Facts in a document, and sentences beside each at most. */
+  /** Facts in a document, and sentences beside each. */
   readonly facts: number
   readonly around: number
-  /** Of how many entities each fact is asked for. */
+  /** Questions for each fact that every entity has. */
   readonly asked: number
 }
 
@@ -77,7 +77,7 @@ export const corpusOf = (plan: Plan): Corpus => {
         const own = facts.slice(half * plan.facts, (half + 1) * plan.facts)
         // Each that stands in one document only gets a document of its own.
         const rare = half === 0 ? single.splice(0, 1) : []
-        const filled = [...own, ...rare].map((fact) => stated(fact, name, id, luck))
+        const filled = [...own, ...rare].map((fact) => stated(fact, name, id, !rare.includes(fact), luck))
         told.push(...filled)
         documents.push({ id, sections: sectionsOf(domain, domain.titles[half], name, filled, plan, luck) })
       }
@@ -91,11 +91,10 @@ export const corpusOf = (plan: Plan): Corpus => {
   return { documents, known }
 }
 
-const stated = (fact: Fact, name: string, fileId: string, luck: Chance) => {
+const stated = (fact: Fact, name: string, fileId: string, named: boolean, luck: Chance) => {
   const fill = (text: string) => text.replaceAll('{name}', name)
   const told = fill(luck.pick(fact.told)).replace(/\{(\w+?)2?\}/g, (_, slot: string) => fillings(slot, luck))
-  const [literal, paraphrase, oblique] = [fact.literal, ...fact.asked].map(fill) as [string, string, string]
-  return { fact, fileId, told, literal, paraphrase, oblique }
+  return { fact, fileId, told, named, literal: fill(fact.literal), paraphrase: fill(luck.pick(fact.asked)) }
 }
 
 /** Some documents have a heading for each matter, some run through, some have pages. */
@@ -116,6 +115,6 @@ const sectionsOf = (
   const heading = title.replaceAll('{name}', name)
   const shape = luck.below(3)
   if (shape === 0) return [{ heading, text: paragraphs.map(({ text }) => text).join('\n\n'), page: null }]
-  const opening = { heading, text: beside.splice(0, around === 0 ? 1 : 2).join(' '), page: shape === 2 ? 1 : null }
+  const opening = { heading, text: `${beside.pop()!} ${beside.pop()!}`, page: shape === 2 ? 1 : null }
   return [opening, ...paragraphs.map((it, at) => ({ ...it, page: shape === 2 ? at + 2 : null }))]
 }

@@ -5,8 +5,8 @@ export interface Fact {
   readonly told: readonly string[]
   /** A question in the words of the document. */
   readonly literal: string
-  /** In other words: once with a word or so of the document left besides the name, once with hardly any. */
-  readonly asked: readonly [string, string]
+  /** Questions in other words. */
+  readonly asked: readonly string[]
 }
 
 export interface Domain {

@@ -1,17 +1,13 @@
 import { library, type Library } from '../../../core/retrieval/library.ts'
 import { middleOf, soughtIn } from '../../../core/retrieval/query.ts'
 import { readingOf, split } from '../../../core/retrieval/split.ts'
-import { corpusOf, type Known, type Plan } from './corpus.ts'
+import { corpusOf, type Plan } from './corpus.ts'
 import { overlapOf } from './overlap.ts'
 
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>
 
-/** How a question is put: in the document's words, in others, or in hardly any that stand there. */
-export const kinds = ['literal', 'paraphrase', 'oblique'] as const
-
 /** A question whose answer stands in one place. */
 export interface Question {
-  readonly kind: (typeof kinds)[number]
   readonly query: string
   readonly vector: Float32Array
   readonly fileId: string
@@ -25,48 +21,55 @@ export interface Stage {
   readonly library: Library
   readonly documents: number
   readonly passages: number
-  readonly questions: readonly Question[]
+  readonly literal: readonly Question[]
+  readonly paraphrased: readonly Question[]
 }
 
-/** Above it a question is literal, up to it one in other words; what was meant to be the other is left out. */
+/** Above it a question is literal, up to it a paraphrase; one that was meant to be the other is left out. */
 const mostShared = 0.3
 
-/** A corpus as it is once indexed, and what to ask of it; `size` is that of a passage. */
+/** A corpus as it is once indexed, and what to ask of it. */
 export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<Stage> => {
   const { documents, known } = corpusOf(plan)
-  const files = new Map(documents.map(({ id, sections }) => [id, split(sections, size ? { size } : {})]))
-  const readings = [...files.values()].flat().map(readingOf)
-  const meant = (await embed(readings)).values()
+  const files = documents.map(({ id, sections }) => ({ id, passages: split(sections, size ? { size } : {}) }))
+  const readings = files.map(({ passages }) => passages.map(readingOf))
+  const meant = (await embed(readings.flat())).values()
   const shelved = library()
-  for (const [id, passages] of files) {
-    const placed = passages.map((passage) => ({ passage, vector: meant.next().value! }))
-    shelved.put(id, placed)
+  for (const { id, passages } of files) {
+    shelved.put(
+      id,
+      passages.map((passage) => ({ passage, vector: meant.next().value! })),
+    )
   }
-  const asked = known.flatMap((it) => {
-    const passages = files.get(it.fileId)!.filter(({ text }) => text.includes(beginning(it)))
-    return kinds.map((kind) => {
-      const { [kind]: query, fileId, told } = it
-      return {
-        kind,
-        query,
-        fileId,
-        told,
-        overlap: Math.max(...passages.map((its) => overlapOf(query, readingOf(its)))),
-      }
+  const questions = known.flatMap(({ fileId, told, literal, paraphrase }) => {
+    const passages = files.find(({ id }) => id === fileId)!.passages
+    // A sentence that is longer than a passage stands in none.
+    const homes = passages.filter(({ text }) => text.includes(told.slice(0, 60))).map(readingOf)
+    const asked = (query: string) => ({
+      query,
+      fileId,
+      told,
+      overlap: Math.max(...homes.map((it) => overlapOf(query, it))),
     })
+    return [
+      { ...asked(literal), meant: 'literal' as const },
+      { ...asked(paraphrase), meant: 'paraphrased' as const },
+    ].filter(({ overlap, meant }) => overlap > mostShared === (meant === 'literal'))
   })
-  const fitting = asked.filter(({ kind, overlap }) => overlap > mostShared === (kind === 'literal'))
-  const sought = fitting.map(({ query }) => soughtIn(query))
+  const sought = questions.map(({ query }) => soughtIn(query))
   const vectors = (await embed(sought.flat())).values()
-  const questions = fitting.map((question, at) => ({
+  const ready = questions.map((question, at) => ({
     ...question,
     vector: middleOf(sought[at]!.map(() => vectors.next().value!))!,
   }))
-  return { library: shelved, documents: documents.length, passages: readings.length, questions }
+  return {
+    library: shelved,
+    documents: documents.length,
+    passages: readings.flat().length,
+    literal: ready.filter(({ meant }) => meant === 'literal'),
+    paraphrased: ready.filter(({ meant }) => meant === 'paraphrased'),
+  }
 }
-
-/** Enough of a sentence to know it by, where it is longer than a passage. */
-const beginning = ({ told }: Known): string => told.slice(0, 60)
 
 export type Way = 'words' | 'meaning' | 'both'
 
