@@ -59,6 +59,11 @@ export const running = async (
   }
 }
 
+/** For tests that ask faster than a caller may. */
+export const unhurried: SettingsInput = {
+  limits: { key: { requestsPerSecond: null }, organization: { requestsPerSecond: null } },
+}
+
 /** The same sentences hold in both: everything in this process, and the embedded production defaults on a disk. */
 export const environments: Readonly<Record<string, (t: Test) => Promise<Adapters>>> = {
   memory: async () => memory(),

@@ -9,7 +9,7 @@ import { BlobStore } from '../core/ports/blob-store.ts'
 import { kind } from '../core/ports/metadata-store.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
-import { type Running, environments, running } from './environments.ts'
+import { type Running, environments, running, unhurried } from './environments.ts'
 import { formOf, uploadOf } from './fakes/uploads.ts'
 import { made } from './helpers.ts'
 
@@ -41,7 +41,7 @@ const json = async (answer: Response) => (await answer.json()) as { error: strin
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(`files in ${name}`, async (t) => {
-    const it = await running(t, await adapters(t))
+    const it = await running(t, await adapters(t), unhurried)
 
     await t.test('are stored, listed, fetched, re-wrapped and removed', async (t) => {
       const content = randomBytes(300_000)
@@ -296,7 +296,7 @@ for (const [name, adapters] of Object.entries(environments)) {
   })
 }
 
-const limited = (t: Test, files: object, bodies = {}) => running(t, memory(), { files, bodies })
+const limited = (t: Test, files: object, bodies = {}) => running(t, memory(), { ...unhurried, files, bodies })
 
 t.test('an organisation has its quota', async (t) => {
   const it = await limited(t, { quota: { bytes: 1000, files: 3 } })

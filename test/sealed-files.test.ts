@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { type Client, connect, newKek, newRagDek, rewrapRagDek } from '../core/client/client.ts'
-import { type Running, environments, running } from './environments.ts'
+import { type Running, environments, running, unhurried } from './environments.ts'
 
 const kek = newKek()
 const wrappedRagDek = newRagDek(kek)
@@ -36,7 +36,7 @@ const entropy = (bytes: Uint8Array): number => {
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(`sealed files in ${name}`, async (outer) => {
     const t = outer
-    const it = await running(t, await adapters(t))
+    const it = await running(t, await adapters(t), unhurried)
     const client = clientOf(it)
 
     await t.test('come back as they were, whatever their size', async (t) => {

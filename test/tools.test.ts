@@ -10,7 +10,7 @@ import { checkedConfig } from '../adapters/production/config.ts'
 import { names } from '../adapters/production/discover.ts'
 import { production } from '../adapters/production/index.ts'
 import { type Client, connect, newKek, newRagDek } from '../core/client/client.ts'
-import { running } from './environments.ts'
+import { running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
 import { zipOf } from './fakes/zip.ts'
@@ -85,7 +85,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     },
     {},
   )
-  const it = await running(t, await production(config, t.testdir()))
+  const it = await running(t, await production(config, t.testdir()), unhurried)
   const client: Client = connect({
     baseUrl: it.base,
     apiKey: it.key,
