@@ -8,7 +8,7 @@ import type { Renewable } from './generation.ts'
 import { checkedSettings, generations } from './generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/documents.ts'
-import { metrics } from './http/metrics.ts'
+import { Metrics, alone, metrics } from './http/metrics.ts'
 import { ledger } from './inference/ledger.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/streams.ts'
@@ -19,7 +19,8 @@ import { Clock, type Fetch, Log, Random } from './ports/host.ts'
 import type { Cache } from './ports/cache.ts'
 import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
-import { type Again, Reload, reloading } from './reload.ts'
+import type { Siblings } from './ports/siblings.ts'
+import { type Again, type Renew, Reload, reloading } from './reload.ts'
 import { lost } from './routes/lost.ts'
 import { table } from './routes/table.ts'
 import { Settings, type SettingsInput } from './settings.ts'
@@ -34,6 +35,8 @@ export interface Adapters extends Renewable {
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
+  /** None when absent. */
+  readonly siblings?: Fitting<Siblings>
 }
 
 export interface Gateway {
@@ -44,14 +47,17 @@ export interface Gateway {
   readonly keys: Keyring
   readonly audit: Audit
   readonly sweep: Sweep
+  /** What `again` does, with its row in the audit. */
   readonly reload: Reload
+  readonly renew: Renew
+  readonly metrics: Metrics
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
   drain(ms: number): Promise<number>
   /** Closes what the adapters opened. Drain first. */
   close(): Promise<void>
 }
 
-/** With `again` it can be told anew while it runs. */
+/** With `again` it can be told by its callers to read anew what it was made from. */
 export const createGateway = (
   adapters: Adapters,
   settings: SettingsInput = {},
@@ -68,14 +74,14 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, ...lasting } = adapters
+  const { upstreams, enclave, tools, ...lasting } = { siblings: use(alone), ...adapters }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, closing: closing.signal }
   const reloads = plugin({
     port: Reload,
     name: 'reload',
     needs: { audit: Audit, log: Log },
-    create: ({ audit, log }) => reloading(again && (() => again(eras.renew)), audit, log),
+    create: ({ audit, log }) => reloading(again, audit, log),
   })
 
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
@@ -86,11 +92,12 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const routes = table(settings.surfaces)
   const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings))
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
-  const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload })
+  const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const { clock, random } = base.supply({ clock: Clock, random: Random })
 
   return {
     ...shown,
+    renew: eras.renew,
     listener: served.listener,
     server: () => serverFor(served.listener, settings.env, clock, random),
     async drain(ms) {

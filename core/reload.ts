@@ -8,16 +8,19 @@ import type { SettingsInput } from './settings.ts'
 /** What is told anew; what is absent stays as it is. */
 export type Renewal = { readonly settings: SettingsInput } & Partial<Renewable>
 
-/** Reads once more what the gateway was made from and gives it to `renew`, which rejects and changes nothing when it can't be taken. */
-export type Again = (renew: (renewal: Renewal) => Promise<void>) => Promise<void>
+/** Takes another renewal for all requests that begin from now on. Rejects, and changes nothing, when it can't be taken. */
+export type Renew = (renewal: Renewal) => Promise<void>
 
-/** Takes what is told anew for all requests that begin from now on. Throws BadRequest when it can't be, and then nothing has changed. */
+/** Reads once more what the gateway was made from, and renews it with that. */
+export type Again = () => Promise<void>
+
+/** Reads again and renews, on somebody's behalf. Throws BadRequest when it can't be taken, and then nothing has changed. */
 export type Reload = (actor: Actor) => Promise<void>
 
 export const Reload = one<Reload>('Reload')
 
 /** One after the other, each with its row in the audit. */
-export const reloading = (take: (() => Promise<void>) | null, audit: Audit, log: Log): Reload => {
+export const reloading = (take: Again | null, audit: Audit, log: Log): Reload => {
   let last: Promise<unknown> = Promise.resolve()
   const turn = async (): Promise<void> => {
     if (take === null) throw new Unconfigured({ validator: { configuration: 'Expected one that can be read again' } })

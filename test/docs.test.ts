@@ -9,7 +9,7 @@ import { scopes } from '../core/access/caller.ts'
 import { sentences } from '../core/client/error.ts'
 import { catalogue } from '../core/enclave/catalogue.ts'
 import { documents } from '../core/http/documents.ts'
-import { Metrics, metrics } from '../core/http/metrics.ts'
+import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
 import { table } from '../core/routes/table.ts'
 import { SettingsShape, surfaces } from '../core/settings.ts'
@@ -170,7 +170,7 @@ t.test('the lists of words are whole', async (t) => {
     says('docs/errors.md', [`| \`${code}\` | ${status} | ${message} |`])
   }
   for (const [fault, sentence] of Object.entries(sentences)) says('docs/errors.md', [`| \`${fault}\` | ${sentence} |`])
-  const measured = made(Metrics, use(metrics))
+  const measured = made(Metrics, use(metrics), use(alone))
     .registry.getMetricsAsArray()
     .map(({ name }) => `| \`${name}\` |`)
   t.ok(measured.length > 0)

@@ -8,7 +8,7 @@ import { production } from '../adapters/production/index.ts'
 import { type Adapters, type Gateway, createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Log, type LogFacts } from '../core/ports/host.ts'
-import type { Again } from '../core/reload.ts'
+import type { Renew } from '../core/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
 
 export interface Running {
@@ -28,12 +28,16 @@ export const running = async (
   t: Test,
   adapters: Adapters,
   settings: SettingsInput = {},
-  again: Again | null = null,
+  again: ((renew: Renew) => Promise<void>) | null = null,
 ): Promise<Running> => {
   const logged: { event: string; facts: LogFacts; cause?: unknown }[] = []
   const note = (event: string, facts: LogFacts = {}, cause?: unknown) => void logged.push({ event, facts, cause })
   const log = plugin({ port: Log, name: 'kept', create: (): Log => ({ info: note, warn: note, error: note }) })
-  const gateway = createGateway({ ...adapters, log: use(log) }, settings, again)
+  const gateway: Gateway = createGateway(
+    { ...adapters, log: use(log) },
+    settings,
+    again && (() => again(gateway.renew)),
+  )
   const server = gateway.server()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -21,7 +21,7 @@ import { harden } from '../adapters/production/harden.ts'
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { Metrics, metrics } from '../core/http/metrics.ts'
+import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
 import { table } from '../core/routes/table.ts'
 import { surfaces } from '../core/settings.ts'
@@ -307,7 +307,7 @@ t.test('what is watched is measured', async (t) => {
     type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
   const known = new Set(['up', ...types.flatMap(([, name, type]) => parts(name!, type!))])
 
-  const kept = made(Metrics, use(metrics))
+  const kept = made(Metrics, use(metrics), use(alone))
   kept.began()
   kept.ended('GET /', 200, 1)
   kept.fault('Unavailable')

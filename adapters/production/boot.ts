@@ -1,40 +1,51 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { type Gateway, createGateway } from '../../core/gateway.ts'
-import type { Renewable } from '../../core/generation.ts'
-import type { Again } from '../../core/reload.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { type Config, checkedConfig, settingsOf } from './config.ts'
 import { names } from './discover.ts'
-import { production, renewed } from './index.ts'
+import { type Stand, production, renewed } from './index.ts'
 import { fromSurroundings } from './surroundings.ts'
+import type { Team, Told } from './workers/team.ts'
 
 export interface Booted {
   readonly gateway: Gateway
   readonly config: Config
+  renew(told: Told): Promise<void>
 }
 
-/** The configuration from the file that `SEALGATE_CONFIG` names, or from the environment, and the gateway that it describes. */
-export const boot = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[]): Promise<Booted> => {
-  const config = await configuration(env).catch((cause) => {
-    throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
-  })
+/** The gateway that the environment describes, or as the one who leads the team has told it. */
+export const boot = async (
+  env: NodeJS.ProcessEnv,
+  surfaces: readonly string[] | null = null,
+  team: Team | null = null,
+): Promise<Booted> => {
+  const { config, socket } = team?.told ?? { config: await firstConfiguration(env), socket: null }
   const data = env['SEALGATE_DATA'] || './data'
   await mkdir(data, { recursive: true, mode: 0o700 })
   const told = (config: Config) =>
     ({ ...settingsOf(config), ...(surfaces && { surfaces: surfaces as SettingsInput['surfaces'] }) }) as SettingsInput
-  const adapters = await production(config, data)
-  let stands: { readonly config: Config; readonly parts: Renewable } = { config, parts: adapters }
+  const parts = await production(config, data, socket)
+  let stands: Stand = { config, socket, parts }
 
-  const again: Again = async (renew) => {
-    const config = await configuration(env)
-    const parts = await renewed(config, stands.config, stands.parts)
-    await renew({ settings: told(config), ...parts })
-    stands = { config, parts }
+  const renew = async ({ config, socket }: Told): Promise<void> => {
+    const parts = await renewed(config, socket, stands)
+    await gateway.renew({ settings: told(config), ...parts })
+    stands = { config, socket, parts }
   }
-  return { gateway: createGateway(adapters, told(config), again), config }
+  const again = team?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
+  const siblings = team && { siblings: team.siblings }
+  const gateway: Gateway = createGateway({ ...parts, ...siblings }, told(config), again)
+  return { gateway, config, renew }
 }
 
-const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
+/** What is wrong with the first one is told with where it stands. */
+export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
+  configuration(env).catch((cause) => {
+    throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
+  })
+
+/** From the file that `SEALGATE_CONFIG` names, or from the environment. */
+export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
   const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
   const said: { server?: object; log?: object } = file ? await read(file) : fromSurroundings(env, await names('tools'))
   const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }

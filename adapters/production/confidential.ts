@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { use } from '../../core/plugin.ts'
 import { Prover } from '../../core/ports/prover.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
@@ -6,20 +7,23 @@ import type { Config } from './config.ts'
 import { chosen } from './discover.ts'
 import { connected, started } from './enclave.ts'
 
-/** The line to the confidential processes that are named, or to one that is started with what it needs of the configuration. */
-export const confidential = async (config: Config) => {
+/** The line to the confidential processes that are named, or to `socket`, or to one that is started with what it needs of the configuration. */
+export const confidential = async (config: Config, socket: string | null) => {
   const { connect, tls } = config.enclave
   if (connect === undefined) {
-    await willStart(config)
-    return use(started, { config: told(config) })
+    if (socket !== null) return use(connected, { connect: [socket] })
+    return use(started, { config: await inner(config) })
   }
   if (tls === undefined) return use(connected, { connect })
   const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
   return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
 }
 
+/** Whether a confidential process of our own may go on as it is. */
+export const sameInside = (one: Config, other: Config): boolean => isDeepStrictEqual(concerning(one), concerning(other))
+
 /** What of it makes a difference inside: only confidential models, and no providers of the gateway's when it has its own. */
-export const concerning = (config: Config) => {
+const concerning = (config: Config) => {
   const { providers, models, ...rest } = told(config)
   const named = Object.entries(models)
   return {
@@ -30,7 +34,12 @@ export const concerning = (config: Config) => {
   }
 }
 
-/** What a confidential process of our own is told. */
+/** What a confidential process of our own is told; whatever would end it at once is thrown here. */
+export const inner = async (config: Config) => {
+  await willStart(config)
+  return told(config)
+}
+
 const told = ({ providers, models, timeouts, routing, outside, env, enclave, tools, bodies }: Config) => ({
   providers,
   models,
@@ -43,7 +52,6 @@ const told = ({ providers, models, timeouts, routing, outside, env, enclave, too
   ...(tools && { tools }),
 })
 
-/** What would end it at once is said here, before it is started. */
 const willStart = async ({ enclave: { providers, evidence }, providers: outside, models }: Config): Promise<void> => {
   const inside = Object.entries(providers ?? {})
   await Promise.all(

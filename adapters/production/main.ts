@@ -1,7 +1,8 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 
-const usage = `sealgate [serve] [--surfaces a,b]   serves the gateway
+const usage = `sealgate [serve] [--surfaces a,b] [--workers N]    serves the gateway
 sealgate keys create|list|revoke    makes, shows and revokes keys
 sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U           a local proxy that seals what unmodified programs send
@@ -12,9 +13,21 @@ sealgate sweep [--grace MS]          removes stored bytes without a record, and 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
-    const { values } = parseArgs({ args: [...args], options: { surfaces: { type: 'string' } } })
-    const { serve } = await import('./serve.ts')
-    await serve(process.env, values.surfaces?.split(','))
+    const options = { surfaces: { type: 'string' }, workers: { type: 'string', default: '1' } } as const
+    const { values } = parseArgs({ args: [...args], options })
+    const surfaces = values.surfaces?.split(',') ?? null
+    const count = Number(values.workers)
+    if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
+    if (cluster.isWorker) {
+      const [{ serve }, { joined }] = await Promise.all([import('./serve.ts'), import('./workers/team.ts')])
+      await serve(process.env, surfaces, await joined(process)).finally(() => process.disconnect())
+    } else if (count > 1) {
+      const { lead } = await import('./workers/lead.ts')
+      await lead(process.env, count)
+    } else {
+      const { serve } = await import('./serve.ts')
+      await serve(process.env, surfaces)
+    }
   },
   async keys(args) {
     const { keys } = await import('./keys.ts')

@@ -5,25 +5,28 @@ import { operator } from '../../core/access/audit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { boot } from './boot.ts'
 import { firstKey } from './first-key.ts'
+import { signalled } from './signals.ts'
+import type { Team } from './workers/team.ts'
 
-/** Listens until SIGTERM or SIGINT, then lets what runs come to its end. */
-export const serve = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[]): Promise<void> => {
-  const { gateway, config } = await boot(env, surfaces)
+/** Listens until SIGTERM or SIGINT, or until the team's end, and then lets what runs come to its end. */
+export const serve = async (
+  env: NodeJS.ProcessEnv,
+  surfaces: readonly string[] | null = null,
+  team: Team | null = null,
+): Promise<void> => {
+  const { gateway, config, renew } = await boot(env, surfaces, team)
+  const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
     const server = gateway.server()
     server.listen(config.server.port, config.server.host)
     await once(server, 'listening')
-    const { port, family, address } = server.address() as AddressInfo
-    const host = family === 'IPv6' ? `[${address}]` : address
     if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
-    process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
-
-    process.on('SIGHUP', () => void gateway.reload(operator('signal')).catch(refused))
-    const lingers = await Promise.race([
-      once(process, 'SIGTERM').then(() => true),
-      once(process, 'SIGINT').then(() => false),
-    ])
+    if (team === null) {
+      announce(server.address() as AddressInfo)
+      process.on('SIGHUP', () => void reload())
+    } else team.begin({ renew, reload, measured: () => gateway.metrics.registry.getMetricsAsJSON() })
+    const lingers = await (team?.leave ?? signalled())
     const drained = gateway.drain(config.server.drain)
     if (lingers) await sleep(config.server.linger)
     server.close()
@@ -35,7 +38,12 @@ export const serve = async (env: NodeJS.ProcessEnv, surfaces?: readonly string[]
   }
 }
 
-const refused = (error: unknown): void => {
+export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | 'family' | 'address'>): void => {
+  const host = family === 'IPv6' ? `[${address}]` : address
+  process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
+}
+
+const complain = (error: unknown): void => {
   const { message, validator } = error instanceof GatewayError ? error : { message: String(error), validator: null }
   process.stderr.write(`sealgate: ${[message, ...Object.values(validator ?? {})].join(': ')}\n`)
 }

@@ -1,11 +1,14 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
+import { Siblings } from '../ports/siblings.ts'
 
 /** Labels are route patterns, statuses and class names: never anything that a caller wrote. */
 export interface Metrics {
   /** Others may register their own here. */
   readonly registry: Registry
+  /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
+  told(): Promise<string>
   began(): void
   ended(route: string, status: number, ms: number): void
   fault(kind: string): void
@@ -13,10 +16,14 @@ export interface Metrics {
 
 export const Metrics = one<Metrics>('Metrics')
 
+/** A process without siblings. */
+export const alone = plugin({ port: Siblings, name: 'alone', create: () => ({ measured: async () => [] }) })
+
 export const metrics = plugin({
   port: Metrics,
   name: 'metrics',
-  create: (): Metrics => {
+  needs: { siblings: Siblings },
+  create: ({ siblings }): Metrics => {
     const registry = new Registry()
     const registers = [registry]
     const seconds = new Histogram({
@@ -35,6 +42,12 @@ export const metrics = plugin({
     })
     return {
       registry,
+      async told() {
+        const others = await siblings.measured()
+        if (others.length === 0) return registry.metrics()
+        const all = [await registry.getMetricsAsJSON(), ...others]
+        return AggregatorRegistry.aggregate(all as object[][]).metrics()
+      },
       began: () => active.inc(),
       ended(route, status, ms) {
         active.dec()

@@ -46,7 +46,7 @@ const measured = route({
   summary: 'Everything measured, in the text form that Prometheus reads.',
   access: { scope: 'api_key.read' },
   needs: { metrics: Metrics },
-  handle: async (_, { metrics }) => text(await metrics.registry.metrics(), metrics.registry.contentType),
+  handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
 })
 
 export const health = [live, ready, measured] as const

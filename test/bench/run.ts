@@ -4,6 +4,7 @@ const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   chat: async () => (await import('./chat.ts')).chat(),
   sealed: async () => (await import('./sealed.ts')).sealed(),
   files: async () => (await import('./files.ts')).files(),
+  workers: async () => (await import('./workers.ts')).workers(),
   kills: async () => (await import('./kills.ts')).kills(),
 }
 

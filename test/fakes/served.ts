@@ -6,14 +6,19 @@ export const program = join(process.cwd(), 'dist/adapters/production/main.js')
 
 export interface Served {
   readonly base: string
+  /** On standard output and standard error, so far. */
   readonly said: string
   readonly child: ChildProcess
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
 /** The command as a user starts it, on a free port, with nothing in its environment but this. */
-export const served = async (env: Readonly<Record<string, string>>, file = program): Promise<Served> => {
-  const child = spawn(process.execPath, [file], {
+export const served = async (
+  env: Readonly<Record<string, string>>,
+  file = program,
+  args: readonly string[] = [],
+): Promise<Served> => {
+  const child = spawn(process.execPath, [file, ...args], {
     env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_LOG: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -31,7 +36,9 @@ export const served = async (env: Readonly<Record<string, string>>, file = progr
   })
   return {
     base,
-    said,
+    get said() {
+      return said
+    },
     child,
     async stop(signal) {
       child.kill(signal)

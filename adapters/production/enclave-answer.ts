@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { GatewayError, Unavailable } from '../../core/errors.ts'
+import type { Enclave, Grant } from '../../core/ports/enclave.ts'
+import { askingBack } from './shelf-line.ts'
+
+/** How far a confidential process is on its way out. */
+export interface Leave {
+  /** Gateways are to take it for gone: nothing more is sealed to its keys. */
+  hidden: boolean
+  /** No call begins any more. */
+  closed: boolean
+  /** Calls that are under way. */
+  active: number
+}
+
+const questions = askingBack(randomUUID)
+
+/** The calls of a gateway: what is asked back and the answer as lines of JSON, or the frames of a stream, a line each, then its trailer. */
+export const answering =
+  (it: Enclave, leave: Leave): RequestListener =>
+  async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort(new Error('The gateway left')))
+    const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
+    try {
+      const url = new URL(request.url ?? '/', 'unix://enclave')
+      const path = url.pathname.slice(1)
+      if (path.startsWith('handle/')) await handled(path.slice(7), request, response)
+      else if (await questions.serve(path, request, response)) return
+      else if (leave.hidden) throw new Unavailable()
+      else if (path === 'keys') say(await it.keys())
+      else if (path === 'attest')
+        say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
+      else if (path === 'models') say(await it.models(gone.signal))
+      else throw new Unavailable()
+      response.end()
+    } catch (error) {
+      refuse(error, request, response)
+    }
+
+    async function handled(route: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+      if (leave.closed) throw new Unavailable()
+      leave.active++
+      response.once('close', () => leave.active--)
+      const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
+      const sealed =
+        request.headers['large'] === 'yes'
+          ? lasting(request)
+          : (JSON.parse(await text(request)) as Record<string, unknown>)
+      const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
+      const reply = await it.handle(route, sealed, grant, gone.signal, shelf)
+      if (reply.kind === 'body') return void say(reply)
+      say({ kind: 'frames' })
+      for await (const frame of reply.frames) {
+        if (!response.write(`${frame}\n`) && !response.destroyed) await once(response, 'drain', { signal: gone.signal })
+      }
+      say({ trailer: await reply.trailer })
+    }
+  }
+
+/** Only what the catalogue and the outer checks say; everything else is the same word. */
+const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
+  const known = error instanceof GatewayError ? error : new Unavailable()
+  if (!request.complete) request.resume()
+  if (response.headersSent) return void response.destroy()
+  response.writeHead(known.status, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify({ name: known.name, message: known.message, validator: known.validator })}\n`)
+}
+
+/** Leaving off early keeps the connection: the refusal still has to go out on it. */
+const lasting = (request: IncomingMessage): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
+})

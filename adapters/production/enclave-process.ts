@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../../core/ports/host.ts'
+import { allowed } from './harden.ts'
+
+/** A confidential process of our own. */
+export interface EnclaveProcess {
+  /** Where it listens. */
+  readonly socket: string
+  /** It ends when nothing is under way in it any more, and after `ms` whatever is. */
+  leave(ms: number): void
+}
+
+const pause = 250
+const longest = 10_000
+
+/** Started anew whenever it ends: with new keys, since the old ones died with it. */
+export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: Log): EnclaveProcess => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
+  const socket = join(folder, 'enclave.sock')
+  const told = JSON.stringify({ ...config, enclave: { ...(config['enclave'] as object), listen: socket } })
+  const forget = () => rmSync(folder, { recursive: true, force: true })
+  let child: ChildProcess
+  let left = false
+  let wait = pause
+
+  const start = () => {
+    const main = new URL('./main.js', import.meta.url).pathname
+    const began = performance.now()
+    child = spawn(process.execPath, [main, 'enclave'], {
+      env: allowed(process.env),
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    child.stdin!.on('error', () => undefined)
+    child.stdin!.write(`${told}\n`)
+    child.once('exit', (code) => {
+      if (left) return forget()
+      log.warn('enclave.ended', { code })
+      wait = performance.now() - began > longest ? pause : Math.min(longest, wait * 2)
+      setTimeout(() => left || start(), wait).unref()
+    })
+  }
+  start()
+
+  return {
+    socket,
+    leave(ms) {
+      left = true
+      if (child.exitCode !== null || child.signalCode !== null) return forget()
+      child.stdin!.end()
+      const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+      child.once('exit', () => clearTimeout(timer))
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** What goes between two processes: a question, or what came of one. */
+export interface Letter {
+  readonly id: number
+  readonly ask?: string
+  readonly value?: unknown
+  /** Why there is no answer. */
+  readonly flaw?: string
+}
+
+export type Answers = Readonly<Record<string, (value: any) => unknown>>
+
+export interface Exchange {
+  ask<T>(question: string, value?: unknown): Promise<T>
+  hear(letter: Letter): void
+  /** The other end is gone: what is still open has no answer. */
+  close(): void
+}
+
+/** Questions and answers both ways over something that carries letters in order. */
+export const exchange = (send: (letter: Letter) => void, answers: Answers): Exchange => {
+  const open = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
+  let last = 0
+
+  const answer = async ({ id, ask, value }: Letter): Promise<void> => {
+    try {
+      send({ id, value: await answers[ask!]!(value) })
+    } catch (error) {
+      send({ id, flaw: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  return {
+    ask: (question, value) =>
+      new Promise((resolve, reject) => {
+        const id = ++last
+        open.set(id, { resolve, reject })
+        send({ id, ask: question, value })
+      }),
+    hear(letter) {
+      if (letter.ask !== undefined) return void answer(letter)
+      const { id, value, flaw } = letter
+      if (flaw === undefined) open.get(id)?.resolve(value)
+      else open.get(id)?.reject(new Error(flaw))
+      open.delete(id)
+    },
+    close() {
+      for (const { reject } of open.values()) reject(new Error('The process ended'))
+      open.clear()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { Measured } from '../../../core/ports/siblings.ts'
+import { configuration, firstConfiguration } from '../boot.ts'
+import { inner, sameInside } from '../confidential.ts'
+import type { Config } from '../config.ts'
+import { type EnclaveProcess, enclaveProcess } from '../enclave-process.ts'
+import { standardOutput, writeLog } from '../log.ts'
+import { announce } from '../serve.ts'
+import { signalled } from '../signals.ts'
+import { type Member, crew } from './crew.ts'
+import type { Told } from './team.ts'
+
+/** Ms in which what is under way in the confidential process when the last worker has ended may come to its end. */
+const patience = 2_000
+
+/** Leads workers that serve one port: has the one confidential process, tells all of them what to serve, and ends after them. */
+export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
+  let config = await firstConfiguration(env)
+  if (config.limits.redis === undefined)
+    throw new Error('limits.redis is not set: only there can workers count together')
+  const log = writeLog(config.log.level, standardOutput())
+  const opened = async (config: Config): Promise<EnclaveProcess | null> =>
+    config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
+  let enclave = await opened(config)
+  let turn: Promise<unknown> = Promise.resolve()
+  /** One after the other: a worker that is told meanwhile would serve by another configuration than the rest. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const it = turn.then(work)
+    turn = it.catch(() => undefined)
+    return it
+  }
+
+  const workers = crew(
+    (member) => ({
+      begin: () =>
+        inTurn(async (): Promise<Told> => {
+          member().begun = true
+          return { config, socket: enclave?.socket ?? null }
+        }),
+      reload: () => inTurn(reload),
+      measured: async () => {
+        const others = begun().filter((it) => it !== member())
+        const heard = await Promise.all(others.map(({ line }) => line.ask<Measured>('measured').catch(() => null)))
+        return heard.filter((it) => it !== null)
+      },
+    }),
+    log,
+  )
+  const begun = (): readonly Member[] => [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
+
+  /** The first one finds what is wrong; what it takes, the others take, or they are replaced by such as do. */
+  const reload = async (): Promise<void> => {
+    const next = await configuration(env)
+    const inside = sameInside(config, next) ? enclave : await opened(next)
+    const told: Told = { config: next, socket: inside?.socket ?? null }
+    const [first, ...others] = begun()
+    try {
+      if (first === undefined) throw new Error('no worker is there')
+      await first.line.ask('renew', told)
+    } catch (error) {
+      if (inside !== enclave) inside?.leave(patience)
+      throw error
+    }
+    await Promise.all(others.map((it) => it.line.ask('renew', told).catch(() => workers.replace(it))))
+    if (inside !== enclave) enclave?.leave(config.server.drain)
+    config = next
+    enclave = inside
+  }
+
+  try {
+    // The first one alone, since it may find that somebody needs a key.
+    const { address, port, addressType } = await workers.start()
+    await Promise.all(Array.from({ length: count - 1 }, () => workers.start()))
+    announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' })
+    process.on(
+      'SIGHUP',
+      () =>
+        void begun()[0]
+          ?.line.ask('reload')
+          .catch(() => undefined),
+    )
+    const lingers = await signalled()
+    for (const signal of ['SIGINT', 'SIGTERM'])
+      process.once(signal, () => workers.members.forEach((member) => member.kill()))
+    await workers.close(lingers)
+  } finally {
+    await workers.close(false)
+    enclave?.leave(patience)
+    log.dispose?.()
+  }
+}

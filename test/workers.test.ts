@@ -1,0 +1,172 @@
+import './fakes/unwatched.ts'
+import { execFile, execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { connect } from '../core/client/client.ts'
+import { startRedis } from './fakes/redis.ts'
+import { program, served } from './fakes/served.ts'
+import { talking } from './fakes/talking.ts'
+
+const until = async (there: () => boolean | Promise<boolean>, ms = 10_000): Promise<boolean> => {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await there()) return true
+  return false
+}
+
+const redis = await startRedis({ steer: true })
+t.teardown(() => redis?.close())
+
+/** What was started by that process and matches. */
+const below = (pid: number, what: string): readonly number[] => {
+  try {
+    return execFileSync('pgrep', ['-P', String(pid), '-f', what], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number)
+  } catch {
+    return []
+  }
+}
+
+t.test('two workers are one gateway', { skip: redis === null && 'no redis-server here' }, async (t) => {
+  const [a, b] = [await talking(t, 'a'), await talking(t, 'b')]
+  const file = join(t.testdir(), 'config.json')
+  const config = (baseUrl: string, more: object = {}) => ({
+    providers: { main: { use: 'openai', baseUrl, apiKey: 'x' }, rehearsal: { use: 'rehearsal' } },
+    models: {
+      small: { upstreams: [{ provider: 'main' }] },
+      secret: { confidential: true, standard: false, upstreams: [{ provider: 'rehearsal', model: 'rehearsal' }] },
+    },
+    enclave: { providers: { rehearsal: { use: 'rehearsal' } } },
+    log: { level: 'info' },
+    ...more,
+    limits: { redis: redis!.url, key: { requestsPerSecond: null, concurrentRequests: 8 }, ...(more as any).limits },
+  })
+  const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
+  await write(config(a.baseUrl))
+  const env = { SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file, SEALGATE_LOG: 'info' }
+  const it = await served(env, program, ['serve', '--workers', '2'])
+  t.teardown(() => it.child.kill('SIGKILL'))
+  const workers = () => below(it.child.pid!, 'serve --workers')
+  const enclaves = () => below(it.child.pid!, 'enclave')
+  t.equal(it.said.match(/made a key/g)?.length, 1, 'one first key')
+  t.equal(it.said.match(/listening on/g)?.length, 1, 'said once, by the one who leads')
+  t.equal(workers().length, 2)
+  t.equal(enclaves().length, 1, 'one confidential process for both')
+  const key = /(sk_live_\w+)/.exec(it.said)![1]!
+
+  /** On a connection of its own, so that the next one is taken by the other worker. */
+  const call = (method: string, path: string, body?: unknown) =>
+    new Promise<{ status: number; json: any; text: string }>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const asking = request(it.base + path, { method, headers, agent: new Agent({ keepAlive: false }) }, (answer) => {
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (part) => (text += part)).on('error', reject)
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode!, text, json: text.startsWith('{') ? JSON.parse(text) : null }),
+        )
+      })
+      asking.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  const asked = (stream = false) => ({ model: 'small', stream, messages: [{ role: 'user', content: 'Hi' }] })
+  const say = async () => {
+    const { status, json } = await call('POST', '/std/chat/completions', asked())
+    return status === 200 ? json.choices[0].message.content : status
+  }
+  const each = async (n: number, ask: () => Promise<unknown>) =>
+    new Set(await Promise.all(Array.from({ length: n }, ask)))
+  const pidsThatServed = () => new Set([...it.said.matchAll(/"pid":(\d+),.*"event":"request"/g)].map(([, pid]) => pid))
+
+  t.same(await each(6, say), new Set(['a']))
+  t.ok(await until(() => pidsThatServed().size === 2), 'both have served')
+
+  const client = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
+  const hidden = () => client.chat.completions.create({ model: 'secret', messages: [{ role: 'user', content: 'Hi' }] })
+  const opened = await Promise.all(Array.from({ length: 4 }, hidden))
+  t.ok(
+    opened.every(({ choices }) => choices[0]),
+    'sealed to one, through either',
+  )
+
+  const streams = Array.from({ length: 8 }, () => call('POST', '/std/chat/completions', asked(true)))
+  t.ok(await until(() => a.calls() === 6 + 8), 'as many at once as the limit says')
+  t.same(await each(4, say), new Set([429]), 'and not one more in either')
+  a.end()
+  t.ok((await Promise.all(streams)).every(({ text }) => text.includes('[DONE]')))
+
+  const totals = async () => {
+    const { text } = await call('GET', '/metrics')
+    const counted = [...text.matchAll(/^sealgate_request_seconds_count\{.*status="(\d+)".*\} (\d+)$/gm)]
+    return counted.reduce((sum, [, status, count]) => sum + (status === '429' ? Number(count) : 0), 0)
+  }
+  t.same([await totals(), await totals()], [4, 4], 'either one tells the sum of both')
+
+  const keyset = async () => (await call('GET', '/rvenc/keys')).json.keyset
+  const before = await keyset()
+  await write(config(b.baseUrl, { limits: { key: 7 } }))
+  const refused = await call('POST', '/admin/reload')
+  t.equal(refused.status, 400)
+  t.match(refused.json.validator.configuration, /limits\.key/)
+  t.same(await each(4, say), new Set(['a']), 'a bad file changes neither')
+  await write(config(b.baseUrl))
+  t.equal((await call('POST', '/admin/reload')).status, 200)
+  t.same(await each(6, say), new Set(['b']), 'a good one changes both before it is acknowledged')
+  t.same(await each(4, keyset), new Set([before]), 'and the enclave is left alone')
+  await write(config(a.baseUrl, { timeouts: { idle: 7000 } }))
+  it.child.kill('SIGHUP')
+  t.ok(
+    await until(async () => (await keyset()) !== before),
+    'by a signal: new keys where something concerns the enclave',
+  )
+  t.equal((await each(4, keyset)).size, 1, 'the same in both')
+  t.ok((await hidden()).choices[0], 'the same client')
+  t.ok(await until(() => enclaves().length === 1), 'the old one is gone')
+  const acts = (await call('GET', '/admin/audit')).json.data.acts.filter(({ action }: any) => action === 'reload')
+  t.same(
+    acts.map(({ outcome }: any) => outcome),
+    ['done', 'done', 'refused'],
+    'each once',
+  )
+
+  const [victim, other] = workers()
+  process.kill(victim!, 'SIGKILL')
+  t.ok(await until(() => workers().length === 2 && !workers().includes(victim!)), 'one that dies is started anew')
+  t.ok(workers().includes(other!), 'while the other one stays')
+  t.ok(await until(() => /"event":"worker.ended"/.test(it.said)))
+  t.ok(await until(async () => (await each(4, say)).size === 1), 'and serves what the others serve')
+
+  const last = call('POST', '/std/chat/completions', asked(true))
+  await sleep(300)
+  const began = performance.now()
+  const ended = it.stop('SIGTERM')
+  t.ok(
+    await until(() => workers().length === 1, 5000),
+    'one that has nothing under way is gone; the other waits for its stream',
+  )
+  a.end()
+  t.match((await last).text, '[DONE]', 'which ends whole')
+  t.equal(await ended, 0)
+  t.ok(performance.now() - began < 10_000)
+  t.same([workers(), enclaves()], [[], []], 'nobody is left')
+})
+
+t.test('what stops it before it listens', async (t) => {
+  const file = join(t.testdir(), 'config.json')
+  const refused = async (config: object, ...args: readonly string[]): Promise<string> => {
+    await writeFile(file, JSON.stringify(config))
+    const env = { PATH: process.env['PATH'], SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') }
+    const options = { env, timeout: 20_000 }
+    return promisify(execFile)(process.execPath, [program, 'serve', ...args], options).then(
+      () => 'served',
+      ({ code, stderr }) => `${code} ${stderr}`,
+    )
+  }
+  t.match(await refused({}, '--workers', '2'), /^1 sealgate: limits\.redis is not set/)
+  t.match(await refused({}, '--workers', 'two'), /^1 sealgate: --workers takes a whole number/)
+  const broken = { limits: { redis: 'redis://127.0.0.1:1' }, storage: { metadata: { use: 'sqlite', file: 7 } } }
+  t.match(await refused(broken, '--workers', '2'), /metadata.*\n[^]*a worker ended before it listened/)
+})
