@@ -244,10 +244,13 @@ t.test('who is asked, where, and for how long', async (t) => {
   t.same(paths, ['/health/live', '/health/live', '/health/ready'], 'a store that is away is no reason to start again')
   t.match(composed('gateway').ports, [new RegExp(`:${portOf('gateway')}$`)])
 
-  const { linger, drain } = config.gateway.server
-  const longest = Math.max(linger, drain) / 1000 + 30
-  t.ok(pod('gateway').terminationGracePeriodSeconds! >= longest, 'Kubernetes waits for the drain')
-  t.ok(parseInt(composed('gateway').stop_grace_period) * 60 >= longest, 'and so does Compose')
+  for (const side of ['gateway', 'enclave'] as const) {
+    const { linger, drain } = config[side].server
+    const longest = (linger + drain) / 1000 + 30
+    t.ok(pod(side).terminationGracePeriodSeconds! >= longest, 'Kubernetes waits for the drain')
+    const service = composed(side)
+    t.ok(parseInt(service.stop_grace_period) * 60 >= longest, 'and so does Compose')
+  }
 
   const { replicas, serviceName } = manifest<StatefulSet>('StatefulSet', 'enclave').spec!
   const names = Array.from({ length: replicas! }, (_, at) => `enclave-${at}.${serviceName}`)
