@@ -14,6 +14,16 @@ try {
   writeFileSync(join(folder, 'package.json'), '{"name":"installed","version":"0.0.0","private":true,"type":"module"}')
   run('npm', ['install', '--silent', `./${tarball}`], folder)
 
+  // Unpacked and installed by its own lock, it runs on what was tested here, whatever is newest elsewhere.
+  run('tar', ['-xzf', tarball], folder)
+  const unpacked = join(folder, 'package')
+  run('npm', ['ci', '--silent', '--omit=dev', '--ignore-scripts'], unpacked)
+  const lock = (path) => JSON.parse(readFileSync(path, 'utf8')).packages
+  const tested = lock('npm-shrinkwrap.json')
+  const there = Object.entries(lock(join(unpacked, 'node_modules/.package-lock.json')))
+  const others = there.filter(([path, { version }]) => tested[path]?.version !== version).map(([path]) => path)
+  if (others.length > 0) throw new Error(`installed, but never tested: ${others.join(' ')}`)
+
   const bill = JSON.parse(run('npm', ['sbom', '--silent', '--sbom-format=cyclonedx'], folder))
   const named = new Set(bill.components.filter(({ hashes }) => hashes).map(({ name }) => name))
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -30,8 +40,10 @@ try {
      await gateway.close()`,
   )
   if (run('node', ['embed.js'], folder).trim() !== 'function') throw new Error('could not be embedded')
+  if (!run(join(folder, 'node_modules/.bin/sealgate'), ['help'], folder).includes('sealgate keys'))
+    throw new Error('no command')
 
-  const server = spawn(join(folder, 'node_modules/.bin/sealgate'), [], {
+  const server = spawn('node', [join(unpacked, 'dist/adapters/production/main.js')], {
     cwd: folder,
     env: { ...process.env, PORT: '0', SEALGATE_LOG: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../core/access/audit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { boot } from './boot.ts'
@@ -15,6 +16,7 @@ export const serve = async (
   team: Team | null = null,
 ): Promise<void> => {
   const { gateway, config, renew } = await boot(env, surfaces, team)
+  collectDefaultMetrics({ register: gateway.metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
