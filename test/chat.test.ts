@@ -389,7 +389,7 @@ t.test('a backend’s secrets stay its own', async (t) => {
     '401': [{ status: 401, headers: json, body: error }, 502],
     '403': [{ status: 403, headers: { ...json, 'x-secret': secret }, body: error }, 502],
     '400': [{ status: 400, headers: json, body: error }, 400],
-    '404': [{ status: 404, headers: json, body: error }, 400],
+    '404': [{ status: 404, headers: json, body: error }, 502],
     '500': [{ status: 500, headers: json, body: error }, 502],
     '301': [{ status: 301, headers: { location: `http://${secret}/` }, body: '' }, 502],
     'a stream that turns into an error': [{ headers: sse, body: broken }, 200, true],

@@ -17,11 +17,12 @@ export const BaseUrl = v.pipe(
 
 /** What a status other than 2xx means. */
 export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {
-  if (status === 400 || status === 404 || status === 413 || status === 422) {
+  if (status === 400 || status === 413 || status === 422) {
     return new BadRequest('The backend refused the request', { cause })
   }
-  // 401, 402 and 403 are about our account with the backend, never about the caller.
-  const again = status === 408 || status === 429 || status >= 500 || (status >= 401 && status <= 403)
+  // Whether the account is good, and whether address and model are there, is our configuration's matter, never the caller's.
+  const ours = (status >= 401 && status <= 404) || status === 405 || status === 410
+  const again = status === 408 || status === 429 || status >= 500 || ours
   return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause })
 }
 

@@ -122,12 +122,13 @@ const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
 
 const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly (readonly [string, string])[] => {
   const format = it.transcriptFormat?.(call) ?? 'verbose_json'
-  const { model, language, prompt, granularities = [] } = call
+  const { model, language, prompt, temperature, granularities = [] } = call
   return [
     ['model', model],
     ['response_format', format],
     ...(language !== undefined && !call.translate ? [['language', language] as const] : []),
     ...(prompt !== undefined ? [['prompt', prompt] as const] : []),
+    ...(temperature !== undefined ? [['temperature', `${temperature}`] as const] : []),
     ...(format === 'verbose_json' && !call.translate
       ? granularities.map((one) => ['timestamp_granularities[]', one] as const)
       : []),
@@ -135,10 +136,14 @@ const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly (read
   ]
 }
 
-const speakBody = (it: ChatBackend, { model, text, voice = it.voice, format, speed }: SpeakCall): Fields => ({
+const speakBody = (
+  it: ChatBackend,
+  { model, text, voice = it.voice, instructions, format, speed }: SpeakCall,
+): Fields => ({
   model,
   input: text,
   ...(voice !== undefined && { voice }),
+  ...(instructions !== undefined && { instructions }),
   ...(format !== undefined && { response_format: format }),
   ...(speed !== undefined && { speed }),
 })

@@ -181,6 +181,7 @@ export interface TranscribeCall {
   readonly translate?: boolean
   readonly language?: string
   readonly prompt?: string
+  readonly temperature?: number
   readonly diarize?: boolean
   readonly smartFormat?: boolean
   readonly granularities?: readonly ('word' | 'segment')[]
@@ -210,6 +211,8 @@ export interface SpeakCall {
   readonly model: string
   readonly text: string
   readonly voice?: string
+  /** How to speak; backends that don't take it leave it. */
+  readonly instructions?: string
   /** mp3, opus, aac, flac, wav or pcm. */
   readonly format?: string
   readonly speed?: number

@@ -19,6 +19,7 @@ const transcription = v.object({
   file: v.custom<FormFile>((it) => it !== undefined),
   language: v.optional(v.pipe(v.string(), v.maxLength(16))),
   prompt: v.optional(v.string()),
+  temperature: v.optional(v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0), v.maxValue(1))),
   response_format: v.optional(v.picklist(formats), 'json'),
   granularities: v.optional(v.array(v.picklist(['word', 'segment'])), []),
   provider,
@@ -31,6 +32,7 @@ const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> 
     file: files.get('file'),
     language: first('language'),
     prompt: first('prompt'),
+    temperature: first('temperature'),
     response_format: first('response_format'),
     granularities: fields.get('timestamp_granularities[]') ?? fields.get('timestamp_granularities'),
     provider: first('provider'),
@@ -54,7 +56,7 @@ const transcribe = route({
   body: { read: 'form', schema: transcription, bytes: ({ bodies }) => bodies.audio, check: fieldsOf },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
-    const { file, language, prompt, granularities, provider } = input
+    const { file, language, prompt, temperature, granularities, provider } = input
     const entry = await served(catalog, caller, input.model, 'transcribe', signal)
     const reservation = await meter.spendAudio(caller, entry, Math.ceil(file.bytes.length / perSecond))
     try {
@@ -68,6 +70,7 @@ const transcribe = route({
               granularities,
               ...(language !== undefined && { language }),
               ...(prompt !== undefined && { prompt }),
+              ...(temperature !== undefined && { temperature }),
             },
             signal,
           ),
@@ -114,6 +117,7 @@ const speech = v.object({
   model: v.string(),
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
   voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  instructions: v.optional(v.pipe(v.string(), v.maxLength(10_000))),
   response_format: v.optional(v.picklist(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])),
   speed: v.optional(v.pipe(v.number(), v.minValue(0.25), v.maxValue(4))),
   provider,
@@ -127,7 +131,7 @@ const speak = route({
   body: { read: 'json', schema: speech, bytes: 1024 * 1024 },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
-    const { voice, speed, response_format: format } = input
+    const { voice, instructions, speed, response_format: format } = input
     const entry = await served(catalog, caller, input.model, 'speak', signal)
     const reservation = await meter.reserve(caller, entry, { input: tokensOf(input.input), output: 0 })
     try {
@@ -139,6 +143,7 @@ const speak = route({
               model,
               text: input.input,
               ...(voice !== undefined && { voice }),
+              ...(instructions !== undefined && { instructions }),
               ...(format !== undefined && { format }),
               ...(speed !== undefined && { speed }),
             },

@@ -51,7 +51,7 @@ t.test('compatible servers of other habits', async (t) => {
 
   headers = {}
   for (const [code, fault] of [
-    [404, BadRequest],
+    [404, UpstreamFailed],
     [413, BadRequest],
     [422, BadRequest],
     [402, UpstreamFailed],
@@ -69,6 +69,8 @@ t.test('compatible servers of other habits', async (t) => {
   )
   status = 409
   t.equal(await run({}).catch((fault) => fault.again), false, 'other 4xx are not tried again')
+  status = 404
+  t.equal(await run({}).catch((fault) => fault.again), true, 'a model that is not there may be elsewhere')
   status = 429
   for (const [header, value, wait] of [
     ['retry-after-ms', '1500', 1500],

@@ -121,12 +121,13 @@ t.test('transcriptions', async (t) => {
   }
   const plain = await ask(
     '/audio/transcriptions',
-    form({ model: 'hear', language: 'en', 'timestamp_granularities[]': 'word' }),
+    form({ model: 'hear', language: 'en', temperature: '0.2', 'timestamp_granularities[]': 'word' }),
   )
   t.same(plain.body, { text: 'Hello there. Bye.' })
   t.match(calls[0], {
     model: 'its-AUDIO_TRANSCRIPTION',
     language: 'en',
+    temperature: 0.2,
     granularities: ['word'],
     audio: { name: 'a.wav', mime: 'audio/wav' },
   })
@@ -148,16 +149,28 @@ t.test('transcriptions', async (t) => {
     segments: [{ id: 0 }, { id: 1, speaker: 1 }],
     words: [{ word: 'Hello' }],
   })
-  const bad = await ask('/audio/transcriptions', form({ model: 'hear', response_format: 'poem' }, false))
+  const bad = await ask(
+    '/audio/transcriptions',
+    form({ model: 'hear', response_format: 'poem', temperature: 'hot' }, false),
+  )
   t.equal(bad.status, 400)
-  t.same(Object.keys(bad.body.validator).sort(), ['file', 'response_format'])
+  t.same(Object.keys(bad.body.validator).sort(), ['file', 'response_format', 'temperature'])
   t.notOk(JSON.stringify(bad.body).includes('poem'), 'what was received is not told')
 })
 
 t.test('speech', async (t) => {
-  const it = await ask('/audio/speech', { model: 'say', input: 'Hello', voice: 'v', response_format: 'wav', speed: 2 })
+  const it = await ask('/audio/speech', {
+    model: 'say',
+    input: 'Hello',
+    voice: 'v',
+    response_format: 'wav',
+    speed: 2,
+    instructions: 'Slowly',
+  })
   t.same([it.status, it.type, [...it.bytes]], [200, 'audio/wav', [1, 2, 3]])
-  t.same(calls, [{ model: 'its-AUDIO_SPEECH', text: 'Hello', voice: 'v', format: 'wav', speed: 2 }])
+  t.same(calls, [
+    { model: 'its-AUDIO_SPEECH', text: 'Hello', voice: 'v', instructions: 'Slowly', format: 'wav', speed: 2 },
+  ])
   t.equal((await ask('/audio/speech', { model: 'say', input: 'Hello', speed: 9 })).status, 400)
 })
 
