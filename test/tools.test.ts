@@ -165,6 +165,30 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
       }
     })
 
+  await t.test('models that worked for a tool are on the bill of whoever called it', async (t) => {
+    const { credential } = await it.gateway.keys.create({ organization: 'seen' })
+    const own = connect({ baseUrl: it.base, apiKey: credential, kek: newKek(), policy: { allowInsecureDev: true } })
+    const bytes = await fixture('image/cup-of-coffee.jpg')
+    const sound = await fixture('audio/dialogue-of-two.ogg')
+    const { id } = await own.files.upload({ name: 'cup.jpg', mime: 'image/jpeg', bytes })
+    const heard = await own.files.upload({ name: 'two.ogg', mime: 'audio/ogg', bytes: sound })
+    await own.tools.call('getTime', { timezone: 'UTC' })
+    await own.tools.call('imageDescribeAndCaption', { fileId: id })
+    await own.tools.call('imageDescribeAndCaption', { fileId: id })
+    await own.tools.call('transcribeAudioToText', { fileId: heard.id })
+    await sleep(1500)
+    const headers = { authorization: `Bearer ${credential}` }
+    const { data } = (await (await it.call('GET', '/admin/usage', undefined, headers)).json()) as any
+    const rows = data.usage.map(({ model, requests, input, audio_seconds }: any) => ({ model, requests, input: input > 0, audio_seconds: audio_seconds ?? 0 })) // prettier-ignore
+    t.same(
+      rows.sort((one: any, other: any) => (one.model < other.model ? -1 : 1)),
+      [
+        { model: 'listener', requests: 1, input: false, audio_seconds: 2 },
+        { model: 'seer', requests: 2, input: true, audio_seconds: 0 },
+      ],
+    )
+  })
+
   await t.test('the simple ones', async (t) => {
     t.match(await call('getTime', { timezone: 'Asia/Kathmandu' }), { offset: '+05:45' })
     t.match(await call('webSearchTool', { query: 'herons' }), {

@@ -2,6 +2,7 @@ import type { Container } from '../container.ts'
 import { NotFound, Unavailable } from '../errors.ts'
 import { Clock } from '../ports/host.ts'
 import type { Enclave, Evidence, Grant, Keyset, SealedReply, Shelf } from '../ports/enclave.ts'
+import { type Use, billing, summed } from '../inference/bill.ts'
 import { Prover } from '../ports/prover.ts'
 import { Tool } from '../ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
@@ -31,6 +32,8 @@ export interface Inside {
 
 interface Chapter {
   readonly outer: Outer
+  /** It may have models work for it, and does not count that itself. */
+  readonly bills?: boolean
   run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
 }
 
@@ -86,6 +89,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         `tools/${tool.name}`,
         {
           outer: outers[tool.kind],
+          bills: tool.takes !== undefined,
           run: (opened, _, signal, outer, shelf) => runTool(opened, outer, tool, { shelf, search, mostFile }, signal),
         },
       ]),
@@ -128,11 +132,15 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         if (error instanceof Misbound) return sealedFailure(error.opened.secret, error)
         throw error
       }
+      const uses: Use[] = []
+      const run = () => chapter.run(opened, grant, signal, outer as Sealed, shelf)
       try {
-        return await chapter.run(opened, grant, signal, outer as Sealed, shelf)
+        if (!chapter.bills) return await run()
+        const reply = await billing(uses, run)
+        return reply.kind === 'body' ? { ...reply, trailer: summed(uses) } : reply
       } catch (error) {
         signal.throwIfAborted()
-        return sealedFailure(opened.secret, error)
+        return sealedFailure(opened.secret, error, summed(uses))
       }
     },
   }

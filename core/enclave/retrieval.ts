@@ -67,10 +67,11 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
       for (let at = 0; at < texts.length; at += batch) {
         const part = texts.slice(at, at + batch)
         const work = { ability: 'embed', model } as const
-        const answer = await employ(
+        const { answer } = await employ(
           supplied,
           work,
           ({ upstream, model }, signal) => upstream.embed!({ model, texts: part }, signal),
+          ({ usage }) => ({ usage }),
           signal,
         )
         vectors.push(...answer.vectors)

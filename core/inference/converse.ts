@@ -1,9 +1,10 @@
 import type { Supplied } from '../container.ts'
 import { BadRequest, UpstreamFailed } from '../errors.ts'
-import type { ChatBody, Completion, Part } from '../ports/upstream.ts'
+import type { ChatBody, Completion, Part, Usage } from '../ports/upstream.ts'
 import type { Candidate } from './catalog.ts'
 import { employ, type workNeeds } from './employ.ts'
 import { fold } from './fold.ts'
+import { inputOf, tokensOf, usageOf } from './tokens.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -38,21 +39,25 @@ export const converse = async (
   signal: AbortSignal,
 ): Promise<Said> => {
   const messages = [{ role: 'user', content: parts }]
-  const { fields, candidate } = await employ(
+  const { answer, model } = await employ(
     supplied,
     { ability: 'chat', model: wanted, modality: 'image' },
     async (candidate, signal) => {
       const asked = (body: ChatBody) => completed(candidate, body, signal)
-      const completion = await asked({ messages, response_format: formatOf(properties) }).catch((error: unknown) => {
-        // Many a server that takes images refuses the field; the instruction asks for the same.
-        if (error instanceof BadRequest) return asked({ messages })
-        throw error
-      })
-      return { fields: fieldsOf(textOf(completion)), candidate }
+      const { usage, ...completion } = await asked({ messages, response_format: formatOf(properties) }).catch(
+        (error: unknown) => {
+          // Many a server that takes images refuses the field; the instruction asks for the same.
+          if (error instanceof BadRequest) return asked({ messages })
+          throw error
+        },
+      )
+      const text = textOf(completion)
+      return { fields: fieldsOf(text), usage: usage ? usageOf(usage) : guessed({ messages }, text) }
     },
+    ({ usage }) => ({ usage }),
     signal,
   )
-  return { fields, model: wanted ?? (await nameOf(supplied, candidate, signal)) }
+  return { fields: answer.fields, model }
 }
 
 const formatOf = (properties: Fields) => ({
@@ -69,15 +74,11 @@ const completed = async ({ upstream, model }: Candidate, body: ChatBody, signal:
   return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
 }
 
-/** The backend's own name of a model may be nobody's business. */
-const nameOf = async (
-  { catalog }: Supplied<typeof workNeeds>,
-  candidate: Candidate,
-  signal: AbortSignal,
-): Promise<string> => {
-  const entries = await catalog.list(signal)
-  return entries.find(({ candidates }) => candidates.includes(candidate))?.name ?? candidate.model
-}
+const guessed = (body: ChatBody, said: string): Usage => ({
+  input: inputOf(body),
+  output: tokensOf(said),
+  estimated: true,
+})
 
 const textOf = ({ choices }: Completion): string => {
   const content = choices[0]?.message.content

@@ -1,6 +1,7 @@
 import type { Supplied } from '../container.ts'
 import { Unconfigured } from '../errors.ts'
 import { Inference } from './attempt.ts'
+import { type Use, bill } from './bill.ts'
 import { Catalog, type Ability, type Candidate, type Entry } from './catalog.ts'
 
 export const workNeeds = { catalog: Catalog, inference: Inference }
@@ -13,13 +14,26 @@ export interface Work {
   readonly modality?: 'image'
 }
 
-/** Has a model do a tool's work, with the routing, retries and deadlines of every other call. Throws Unconfigured when there is none. */
+/** What an answer took of the model, as far as that is told or can be guessed. */
+export type Cost<T> = (answer: T) => Partial<Pick<Use, 'usage' | 'audioSeconds'>>
+
+export interface Done<T> {
+  readonly answer: T
+  /** As callers name it. */
+  readonly model: string
+}
+
+/**
+ * Has a model do a tool's work, with the routing, retries and deadlines of every other call, on the bill of whoever called
+ * the tool. Throws Unconfigured when there is none.
+ */
 export const employ = async <T>(
   { catalog, inference }: Supplied<typeof workNeeds>,
   work: Work,
   ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
+  cost: Cost<T>,
   signal: AbortSignal,
-): Promise<T> => {
+): Promise<Done<T>> => {
   signal.throwIfAborted()
   const { ability, model, modality } = work
   const able = ({ does, settings }: Entry) =>
@@ -27,7 +41,9 @@ export const employ = async <T>(
   const entries = model === undefined ? await catalog.list(signal) : [await catalog.find(model, signal)]
   const entry = entries.find((it) => it !== null && able(it))
   if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
-  return (await inference.run({ entry, ability }, ask, signal)).answer
+  const { answer, backend } = await inference.run({ entry, ability }, ask, signal)
+  bill({ model: entry.name, backend, usage: null, audioSeconds: null, ...cost(answer) })
+  return { answer, model: entry.name }
 }
 
 const expected: Readonly<Record<Ability, string>> = {

@@ -20,6 +20,8 @@ export interface Reservation<Truth> {
    * where it was not known before.
    */
   settle(truth: Truth | null, backend: string | null, served?: Billed | null): Promise<void>
+  /** No model was asked: all is handed back and nothing is counted. */
+  cancel(): Promise<void>
 }
 
 /** What is charged for. */
@@ -102,18 +104,25 @@ export const meter = plugin({
       { amountOf, countsOf }: Tariff<Truth>,
     ): Reservation<Truth> => {
       let settled = false
+      const pay = async (amount: number): Promise<void> => {
+        if (spent === null) return
+        settling++
+        await spent.settle(spent.left.map(() => amount)).then(done, undone)
+      }
       return {
         headers,
+        async cancel() {
+          if (settled) return
+          settled = true
+          await pay(0)
+        },
         async settle(counted, backend, served = entry) {
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
           const place = { organization, key, day: dayOf(clock.now()), model: served?.name ?? 'unknown' }
           ledger.add(place, truth === null ? nothing : countsOf(truth, served, mode))
-          if (spent === null) return
-          const amount = truth === null ? 0 : amountOf(truth)
-          settling++
-          await spent.settle(spent.left.map(() => amount)).then(done, undone)
+          await pay(truth === null ? 0 : amountOf(truth))
         },
       }
     }

@@ -31,6 +31,8 @@ interface About<S extends GenericSchema> {
   readonly description: string
   /** Checked inside the enclave; never strict about keys the wire adds. */
   readonly params: S
+  /** Which allowances pay for the models that work for it; absent for a tool that needs none. */
+  readonly takes?: readonly ('tokens' | 'audio')[]
 }
 
 /** Results are plain JSON, bounded, and say when they were cut. Faults: BadRequest with a constant message, UpstreamFailed, Unavailable. */

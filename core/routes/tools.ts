@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Caller } from '../access/caller.ts'
 import { checked } from '../checked.ts'
 import { NotFound, Unavailable } from '../errors.ts'
 import { Cabinet } from '../files/cabinet.ts'
@@ -7,7 +8,8 @@ import { shelfOf } from '../files/shelf.ts'
 import { data, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
-import { Enclave } from '../ports/enclave.ts'
+import { type Billed, Meter, type Reservation } from '../inference/meter.ts'
+import { Enclave, type Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
 import { grantOf } from './grant.ts'
@@ -71,16 +73,47 @@ const execute = route({
     ]),
     bytes: ({ bodies }) => bodies.chat * 2 + 8192,
   },
-  needs: { tools: Tool, enclave: Enclave, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
-  async handle({ id, params, input, caller, signal }, { tools, enclave, cabinet, blobs, rows }) {
+  needs: { tools: Tool, enclave: Enclave, meter: Meter, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
+  async handle({ id, params, input, caller, signal }, { tools, enclave, meter, cabinet, blobs, rows }) {
     const tool = tools.find(({ name }) => name === params['id'])
     if (tool === undefined) throw new NotFound('No such tool')
     const sealed = checked(variants[tool.kind], input)
     const shelf = shelfOf(caller, { cabinet, blobs, rows })
-    const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
+    const settle = await paying(meter, caller, tool.takes)
+    const reply = await enclave
+      .handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
+      .catch((error: unknown) => {
+        settle({ backend: null, usage: null, audioSeconds: null }, null)
+        throw error
+      })
     if (reply.kind !== 'body') throw new Unavailable()
+    const { trailer } = reply
+    const served = trailer.model === null ? [] : await enclave.models(signal).catch(() => [])
+    settle(trailer, served.find(({ name }) => name === trailer.model) ?? null)
     return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
   },
 })
+
+/** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
+const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
+
+type Paid = Pick<Trailer, 'backend' | 'usage' | 'audioSeconds'>
+
+/** Reserves what the models may cost that work for a tool, and gives back how to settle it. */
+const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) => {
+  const words = takes.includes('tokens') ? await meter.reserve(caller, null, guess.tokens, 'confidential') : null
+  const sound = takes.includes('audio')
+    ? await meter.spendAudio(caller, null, guess.seconds, 'confidential').catch(async (error: unknown) => {
+        await words?.cancel()
+        throw error
+      })
+    : null
+  const one = <T>(its: Reservation<T> | null, truth: T | null, backend: string | null, served: Billed | null) =>
+    void (truth === null ? its?.cancel() : its?.settle(truth, backend, served))
+  return ({ backend, usage, audioSeconds }: Paid, served: Billed | null): void => {
+    one(words, usage, backend, served)
+    one(sound, audioSeconds, backend, served)
+  }
+}
 
 export const tools = [list, execute] as const

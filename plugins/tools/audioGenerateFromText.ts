@@ -6,6 +6,7 @@ import { packingOf, soundFormats } from '../../core/extract/sounds/sound-formats
 import { mostCharacters, utter } from '../../core/extract/sounds/speech.ts'
 import { joined, soundOf } from '../../core/extract/sounds/wav.ts'
 import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { tokensOf } from '../../core/inference/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Media } from '../../core/ports/upstream.ts'
 import { Tool } from '../../core/ports/tool.ts'
@@ -31,6 +32,7 @@ export default plugin({
     name: 'audioGenerateFromText',
     description: 'Speaks a text of at most 20,000 characters; the result is an audio file.',
     kind: 'makes-file',
+    takes: ['tokens'],
     params,
     async run({ text }, signal) {
       signal.throwIfAborted()
@@ -62,14 +64,17 @@ const byModel = async (
   whole: string,
   signal: AbortSignal,
 ): Promise<Media> => {
-  const speak = (text: string, format: string) =>
-    employ(
+  const speak = async (text: string, format: string): Promise<Media> => {
+    const { answer } = await employ(
       supplied,
       { ability: 'speak', model },
       ({ upstream, model }, signal) =>
         upstream.speak!({ model, text, format, ...(voice !== undefined && { voice }) }, signal),
+      () => ({ usage: { input: tokensOf(text), output: 0, estimated: true } }),
       signal,
     )
+    return answer
+  }
   if (whole.length <= most) return speak(whole, format)
   // Of all formats this is the one whose pieces can be joined.
   const pack = packingOf(format)

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
 import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { tokensOf } from '../../core/inference/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
@@ -20,10 +21,11 @@ export default plugin({
     name: 'generateImage',
     description: 'Draws an image from a description of at most 4,000 characters; the result is an image file.',
     kind: 'makes-file',
+    takes: ['tokens'],
     params,
     async run({ prompt }, signal) {
       signal.throwIfAborted()
-      const { mime, bytes } = await employ(
+      const { answer } = await employ(
         supplied,
         { ability: 'draw', model },
         async ({ upstream, model }, signal) => {
@@ -31,8 +33,10 @@ export default plugin({
           if (!image || image.bytes.length === 0) throw new UpstreamFailed('No image came back', { again: true })
           return image
         },
+        () => ({ usage: { input: tokensOf(prompt), output: 0, estimated: true } }),
         signal,
       )
+      const { mime, bytes } = answer
       return { name: `image.${endings[mime] ?? 'png'}`, mime, bytes }
     },
   }),

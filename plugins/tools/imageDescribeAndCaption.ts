@@ -20,6 +20,7 @@ export default plugin({
     name: 'imageDescribeAndCaption',
     description: 'A caption and a description of an image, the objects in it and its text, by a model that sees.',
     kind: 'reads-file',
+    takes: ['tokens'],
     params,
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { firstOf, writeDown } from '../../core/extract/sounds/audio-transcript.ts'
-import type { Candidate } from '../../core/inference/catalog.ts'
-import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { workNeeds } from '../../core/inference/employ.ts'
 import { excerpting } from '../../core/inference/excerpt.ts'
+import { scribe } from '../../core/inference/scribe.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
@@ -26,27 +26,13 @@ export default plugin({
     name: 'transcribeAudioToText',
     description: 'Writes down what is said, and when, in the first two hours of an audio or video file.',
     kind: 'reads-file',
+    takes: ['audio'],
     params,
     async run({ language }, signal, { bytes }) {
       signal.throwIfAborted()
-      const employed: Candidate[] = []
-      const written = await writeDown(
-        bytes,
-        (audio, signal) =>
-          employ(
-            supplied,
-            { ability: 'transcribe', model: wanted },
-            (candidate, signal) => {
-              employed.push(candidate)
-              const { upstream, model } = candidate
-              const how = { granularities: ['segment'], ...(language !== undefined && { language }) } as const
-              return upstream.transcribe!({ model, audio, ...how }, signal)
-            },
-            signal,
-          ),
-        signal,
-      )
-      const { parts, duration, truncated } = written
+      const how = { granularities: ['segment'], ...(language !== undefined && { language }) } as const
+      const { write, model } = scribe(supplied, wanted, how)
+      const { parts, duration, truncated } = await writeDown(bytes, write, signal)
       const segments = parts.flatMap((part) => part.segments)
       const kept = firstOf(segments, most)
       const { text, wasCut } = excerpting()
@@ -56,10 +42,7 @@ export default plugin({
         duration,
         segments: kept.map(({ start, end, text }) => ({ start, end, text })),
       }
-      const last = employed.at(-1)!
-      const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
-      const model = wanted ?? entry?.name ?? last.model
-      return { ...result, truncated: truncated || wasCut() || kept.length < segments.length, model }
+      return { ...result, truncated: truncated || wasCut() || kept.length < segments.length, model: model() }
     },
   }),
 })

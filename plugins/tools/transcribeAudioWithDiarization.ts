@@ -3,9 +3,9 @@ import { Unconfigured } from '../../core/errors.ts'
 import { firstOf, writeDown, type Part } from '../../core/extract/sounds/audio-transcript.ts'
 import { byBackend, byEar, saidBy, tellsSpeakers, type Said } from '../../core/extract/sounds/speakers-said.ts'
 import { tellSpeakers } from '../../core/extract/sounds/speakers.ts'
-import type { Candidate } from '../../core/inference/catalog.ts'
-import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { workNeeds } from '../../core/inference/employ.ts'
 import { excerpting } from '../../core/inference/excerpt.ts'
+import { scribe } from '../../core/inference/scribe.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
@@ -30,28 +30,17 @@ export default plugin({
     description:
       'Writes down who says what, and when, in the first two hours of an audio or video file. Where the model does not tell speakers apart they are told apart by their voices, which confuses voices that are alike and people who speak at once.',
     kind: 'reads-file',
+    takes: ['audio'],
     params,
     async run({ language }, signal, { bytes }) {
       signal.throwIfAborted()
-      const employed: Candidate[] = []
-      const written = await writeDown(
-        bytes,
-        (audio, signal) =>
-          employ(
-            supplied,
-            { ability: 'transcribe', model: wanted },
-            (candidate, signal) => {
-              employed.push(candidate)
-              const { upstream, model } = candidate
-              const granularities = ['word', 'segment'] as const
-              const how = { diarize: true, granularities, ...(language !== undefined && { language }) }
-              return upstream.transcribe!({ model, audio, ...how }, signal)
-            },
-            signal,
-          ),
-        signal,
-      )
-      const { parts, duration, truncated } = written
+      const how = {
+        diarize: true,
+        granularities: ['word', 'segment'],
+        ...(language !== undefined && { language }),
+      } as const
+      const { write, model } = scribe(supplied, wanted, how)
+      const { parts, duration, truncated } = await writeDown(bytes, write, signal)
       const { turns, diarization } = await attributed(bytes, parts, signal)
       const kept = firstOf(turns, most)
       const { text, wasCut } = excerpting()
@@ -62,10 +51,7 @@ export default plugin({
         speakers: new Set(turns.map(({ speaker }) => speaker)).size,
         turns: kept.map((turn) => ({ ...turn, speaker: `Speaker ${turn.speaker}` })),
       }
-      const last = employed.at(-1)!
-      const entry = (await supplied.catalog.list(signal)).find(({ candidates }) => candidates.includes(last))
-      const model = wanted ?? entry?.name ?? last.model
-      return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model, diarization }
+      return { ...result, truncated: truncated || wasCut() || kept.length < turns.length, model: model(), diarization }
     },
   }),
 })

@@ -4,8 +4,9 @@ import { BadRequest, Unconfigured } from '../../core/errors.ts'
 import { openVideo, type Frame } from '../../core/extract/pictures/video.ts'
 import { secondsOf, wavOf, type Sound } from '../../core/extract/sounds/wav.ts'
 import { converse, picture } from '../../core/inference/converse.ts'
-import { employ, workNeeds } from '../../core/inference/employ.ts'
+import { workNeeds } from '../../core/inference/employ.ts'
 import { excerpting, firstSentence } from '../../core/inference/excerpt.ts'
+import { scribe } from '../../core/inference/scribe.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import type { Part } from '../../core/ports/upstream.ts'
@@ -32,6 +33,7 @@ export default plugin({
     name: 'videoDescribeAndCaption',
     description: 'A caption and a description of a video, its scenes, and what is said in its first ten minutes.',
     kind: 'reads-file',
+    takes: ['tokens', 'audio'],
     params,
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
@@ -80,13 +82,7 @@ const transcribed = async (
   const samples = sound.samples.subarray(0, heard * sound.rate * 2)
   const audio = { name: 'sound.wav', mime: 'audio/wav', bytes: wavOf({ ...sound, samples }) }
   try {
-    const { text } = await employ(
-      supplied,
-      { ability: 'transcribe', model: transcriber },
-      ({ upstream, model }, signal) => upstream.transcribe!({ model, audio }, signal),
-      signal,
-    )
-    return text
+    return (await scribe(supplied, transcriber, {}).write(audio, signal)).text
   } catch (error) {
     if (error instanceof BadRequest && !(error instanceof Unconfigured)) return null
     throw error

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import * as v from 'valibot'
 import { GatewayError } from '../../core/errors.ts'
+import { type Use, bill, billing } from '../../core/inference/bill.ts'
 import type { Hit, OpenFile, Tool } from '../../core/ports/tool.ts'
 import { type Contract, proof } from './contract.ts'
 
@@ -43,6 +44,18 @@ const contract = {
     ok(/^[\w.+-]+\/[\w.+-]+/.test(String(mime)))
     ok(bytes instanceof Uint8Array)
   },
+  'says which allowances pay for the models that work for it': async (fresh) => {
+    const { tool, good } = await fresh()
+    const uses: Use[] = []
+    await billing(uses, () => run(tool, good.params, AbortSignal.timeout(60_000), good.file))
+    const paid = {
+      tokens: uses.some(({ usage }) => usage !== null),
+      audio: uses.some((it) => it.audioSeconds !== null),
+    }
+    if (tool.kind === 'retrieval') return
+    for (const allowance of ['tokens', 'audio'] as const)
+      if (paid[allowance]) ok(tool.takes?.includes(allowance), `${allowance} are taken and not declared`)
+  },
   'refuses in words of its own, without a word of the caller': async (fresh) => {
     const { tool, bad } = await fresh()
     if (bad === null) return
@@ -84,6 +97,12 @@ export const tool = proof<Tried, typeof contract>({
     'has a name that can stand in a path, and a description': with_({ description: '' }),
     'takes the parameters it says it takes, and no others': with_({ params: v.any() as never }),
     'gives plain JSON, or a file': with_({ run: async () => ({ at: new Date() }) }),
+    'says which allowances pay for the models that work for it': with_({
+      run: async () => {
+        bill({ model: 'm', backend: 'b', usage: { input: 1, output: 1 }, audioSeconds: null })
+        return { short: true }
+      },
+    }),
     'refuses in words of its own, without a word of the caller': with_({
       run: async ({ word }) => {
         throw new GatewayError(word)
