@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
+import { caged, endOf } from '../caged.ts'
 import { BadRequest } from '../errors.ts'
 
-/** Kilobytes of address space, seconds of work, and ms by the wall, for one decoder. */
-const memory = 2 * 1024 * 1024
+/** Seconds of work, and ms by the wall, for one decoder. */
 const work = 10
 const patience = 8_000
 
@@ -73,23 +72,9 @@ const argumentsFor = (source: string, seconds: readonly number[], pictures: read
   ]),
 ]
 
-/** Nothing of what the decoder says is read, and none of our environment but the search path is given to it. */
-const run = (decoder: string, given: readonly string[], signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const limits = `ulimit -v ${memory} 2>/dev/null; ulimit -t ${work} 2>/dev/null; exec "$@"`
-    const child = spawn('/bin/sh', ['-c', limits, 'sh', decoder, ...given], {
-      stdio: 'ignore',
-      env: { PATH: process.env['PATH'] },
-      signal,
-      timeout: patience,
-      killSignal: 'SIGKILL',
-    })
-    const missing = () => new BadRequest('This deployment cannot sample video')
-    child.once('error', () => reject(signal.aborted ? signal.reason : missing()))
-    child.once('close', (code) => {
-      if (signal.aborted) reject(signal.reason)
-      else if (code === 127) reject(missing())
-      else if (code !== 0) reject(new BadRequest('The video could not be sampled'))
-      else resolve()
-    })
-  })
+/** Nothing of what the decoder says is read. */
+const run = async (program: string, given: readonly string[], signal: AbortSignal): Promise<void> => {
+  const end = await endOf(caged({ program, given, work, patience, writes: true }, 'ignore', signal), signal)
+  if (end === 'missing') throw new BadRequest('This deployment cannot sample video')
+  if (end === 'failed') throw new BadRequest('The video could not be sampled')
+}
