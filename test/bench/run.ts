@@ -5,6 +5,7 @@ const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   sealed: async () => (await import('./sealed.ts')).sealed(),
   files: async () => (await import('./files.ts')).files(),
   kills: async () => (await import('./kills.ts')).kills(),
+  outages: async () => (await import('./outages.ts')).outages(),
 }
 
 const wanted = process.argv.slice(2)
