@@ -16,8 +16,13 @@ t.test('whatever is away', { skip: stage === null && 'a server is not installed'
     await t.test(scene.name, async (t) => {
       t.comment(told(seen))
       t.same(seen.wrong, [], 'only what is declared')
-      // The last of a hundred is told and not judged: on a busy machine it is the machine's.
-      t.ok(seen.added[1] <= scene.added, `${seen.added[1].toFixed(0)} of ${scene.added} ms added`)
+      const [median, most] = seen.added.map(Math.round) as [number, number]
+      t.ok(median <= scene.added, `${median} of ${scene.added} ms added to half of them`)
+      // A busy machine is allowed for: `npm run bench outages` has the figures of a quiet one.
+      t.ok(
+        most <= scene.added + seen.noise,
+        `${most} ms to nineteen of twenty, among ${Math.round(seen.noise)} of noise`,
+      )
       t.ok(seen.recovery <= scene.recovery, `${seen.recovery.toFixed(0)} of ${scene.recovery} ms until all is well`)
     })
   }

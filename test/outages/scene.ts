@@ -33,6 +33,8 @@ export interface Seen {
    * are without an outage, and what they are at the same time for requests that need nothing of what may be away.
    */
   readonly added: readonly [number, number, number]
+  /** What was taken off at the 95th, in ms: how busy the machine is. */
+  readonly noise: number
   readonly longest: number
   /** Ms. */
   readonly recovery: number
@@ -99,7 +101,8 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
         more[family === 'live' ? 'beside' : 'during'].push(beyond(answer))
       }
     }
-    const added = (share: number) => at(more.during, share) - Math.max(at(more.before, share), at(more.beside, share))
+    const noise = (share: number) => Math.max(at(more.before, share), at(more.beside, share))
+    const added = (share: number) => at(more.during, share) - noise(share)
     calmSince = Math.max(back, over - well)
     const stuck = names.filter((name) => over - (loads[name]!.oldest() ?? over) > well)
     wrong.push(...stuck.map((name) => `${name}: a call hangs`))
@@ -109,6 +112,7 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
       before: [at(before, 0.5), at(before, 0.99)],
       during: [at(during, 0.5), at(during, 0.99)],
       added: [added(0.5), added(0.95), added(0.99)],
+      noise: noise(0.95),
       longest: Math.max(0, ...during),
       recovery,
       wrong,
