@@ -87,7 +87,12 @@ export class UpstreamFailed extends GatewayError {
   }
 }
 
-export class Unavailable extends GatewayError {}
+/** Tells when to come back: in a second, unless whoever throws it knows better. */
+export class Unavailable extends GatewayError {
+  constructor(message?: string, facts: Facts = {}) {
+    super(message, { retryAfter: 1000, ...facts })
+  }
+}
 
 /** The client left: nobody reads an answer, so none is written. */
 export class Aborted extends GatewayError {

@@ -210,10 +210,17 @@ for (const [name, adapters] of Object.entries(environments)) {
     t.test('drains', async (t) => {
       t.equal((await fetch(`${it.base}/health/ready`)).status, 200)
       t.equal(await it.gateway.drain(1000), 0)
+      const before = it.logged.length
       const answer = await fetch(`${it.base}/health/ready`)
       t.equal(answer.status, 503)
+      t.match(await answer.json(), { status: 503, error: 'Draining', data: null })
+      t.equal(answer.headers.get('retry-after'), '1')
       t.equal(answer.headers.get('connection'), 'close')
       t.equal((await fetch(`${it.base}/health/live`)).status, 200)
+      t.notOk(
+        it.logged.slice(before).some(({ event }) => event === 'fault'),
+        'which is no fault',
+      )
     })
   })
 }
@@ -265,12 +272,17 @@ t.test('a store that is down is a 503, never a 401', async (t) => {
   })
   const it = await running(t, { ...adapters, metadataStore: use(flaky) })
   const { credential } = await it.gateway.keys.create({})
+  t.equal((await it.call('GET', '/metrics')).status, 200)
   down = true
   const answer = await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
   t.equal(answer.status, 503)
   t.equal(answer.headers.get('retry-after'), '1')
   t.notMatch(await answer.text(), /hunter2|internal/)
+  const faults = async () =>
+    /sealgate_faults_total\{kind="Unavailable"\} (\d+)/.exec(await (await it.call('GET', '/metrics')).text())?.[1]
+  t.equal(await faults(), '1')
   t.equal((await fetch(`${it.base}/health/ready`)).status, 503)
+  t.equal(await faults(), '1', 'a probe that is told so is none')
   t.notMatch(JSON.stringify(it.logged.map(({ facts }) => facts)), 'hunter2')
   down = false
   t.equal((await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })).status, 200)

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
-import { Aborted, BadRequest, Expired, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
+import { Aborted, BadRequest, Expired, GatewayError, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
 import type { Enclave, SealedReply, Shelf, Trailer } from '../../core/ports/enclave.ts'
 import { type Aside, type Question, answerAside } from './shelf-line.ts'
 
@@ -43,7 +43,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     new Promise((resolve, reject) => {
       const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal }, resolve)
       asked.once('error', (cause) =>
-        reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause, retryAfter: 1000 })),
+        reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause })),
       )
       if (body === null || typeof body === 'string') asked.end(body ?? undefined)
       else pipeline(body, asked).catch(reject)
@@ -134,6 +134,9 @@ const framesOf = (read: AsyncIterator<string>, signal: AbortSignal): SealedReply
         }
         yield value
       }
+    } catch (fault) {
+      // Why it was ended says more than that it did.
+      throw signal.aborted && signal.reason instanceof GatewayError ? signal.reason : fault
     } finally {
       tell(lost)
       await read.return?.()

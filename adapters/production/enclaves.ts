@@ -1,11 +1,16 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../core/errors.ts'
-import type { Enclave, Keyset } from '../../core/ports/enclave.ts'
-import type { Clock, Log } from '../../core/ports/host.ts'
+import type { Enclave, Keyset, SealedReply } from '../../core/ports/enclave.ts'
+import type { Alarm, Clock, Log } from '../../core/ports/host.ts'
 
+/** Ms that published keys are taken for current. */
 const fresh = 5_000
-const patience = 10_000
+/** Ms in which one that is asked for its keys answers, or counts as silent. */
+const patience = 5_000
+/** Ms after which one that is at work is asked whether it is still there, again and again. */
+const pulse = 3_000
 /** Ms in which one that was just started may still be on its way up. */
 const grace = 30_000
+/** Ms that a request waits for one that was down, and that such a one is left in peace. */
 const step = 100
 
 interface Member {
@@ -15,18 +20,30 @@ interface Member {
   /** When its newest key began; the last published is asked first. */
   since: number
   asked: number
-  up: boolean
+  /** Null until it was heard of. */
+  up: boolean | null
+  /** Whether it is up, while that is being found out. */
+  looking: Promise<boolean> | null
+  /** Ends what it has under way. */
+  readonly calls: Set<(fault: Unavailable) => void>
+  watch: Alarm | null
 }
 
-/** Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was sealed to. */
+/**
+ * Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was
+ * sealed to. One that falls silent holds up nobody but those who wait for it already, and those not for long.
+ */
 export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
   const members = lines.map((line, at): Member => ({
     name: `e${at}`,
     line,
     kids: new Set(),
     since: 0,
-    asked: 0,
-    up: true,
+    asked: -Infinity,
+    up: null,
+    looking: null,
+    calls: new Set(),
+    watch: null,
   }))
 
   const began = clock.now()
@@ -37,44 +54,124 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
     member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
     member.asked = clock.now()
-    if (seen && !member.up) log.info('enclave.up', { enclave: member.name })
+    if (seen && member.up === false) log.info('enclave.up', { enclave: member.name })
     member.up = true
     seen = true
   }
 
-  const look = async (member: Member): Promise<void> => {
-    try {
-      learn(member, await member.line.keys())
-    } catch (cause) {
-      if (seen && member.up) log.error('enclave.down', { enclave: member.name }, cause)
-      member.up = false
-      member.asked = clock.now()
-      member.kids = new Set()
-    }
+  const lose = (member: Member, cause: unknown): void => {
+    if (seen && member.up !== false) log.error('enclave.down', { enclave: member.name }, cause)
+    member.up = false
+    member.asked = clock.now()
+    member.kids = new Set()
   }
 
+  /** One look at a time, which goes on when nobody waits for it any more: an answer that is late still counts. */
+  const look = (member: Member): Promise<boolean> => {
+    const silent = () => {
+      const fault = new Unavailable(undefined, { cause: new Error('The enclave is silent') })
+      lose(member, fault)
+      for (const cut of member.calls) cut(fault)
+    }
+    const work = async () => {
+      const late = clock.alarm(patience, silent)
+      try {
+        learn(member, await member.line.keys())
+      } catch (cause) {
+        lose(member, cause)
+      } finally {
+        late.off()
+        member.looking = null
+      }
+      return member.up === true
+    }
+    return (member.looking ??= work())
+  }
+
+  const ups = () => members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
+
+  /** Those that are up, the newest first. Waits only where there is none. */
   const healthy = async (): Promise<readonly Member[]> => {
-    const stale = members.filter(({ asked, up }) => clock.now() - asked > (up ? fresh : step))
-    await Promise.all(stale.map(look))
-    const up = members.filter((member) => member.up).sort((one, other) => other.since - one.since)
+    const looks = members
+      .filter(({ asked, up }) => clock.now() - asked > (up ? fresh : step))
+      .map((it) => look(it).then((up) => up || Promise.reject(new Error('Down'))))
+    const first = Promise.any(looks).catch(() => false)
+    if (ups().length === 0) await Promise.race([first, clock.sleep(step)])
+    const up = ups()
     if (up.length > 0) return up
-    if (seen || clock.now() - began > grace) throw new Unavailable(undefined, { retryAfter: 1000 })
+    if (seen || clock.now() - began > grace) throw new Unavailable()
     await clock.sleep(step)
     return healthy()
   }
 
-  const chosen = async (name: string | undefined): Promise<Member> => {
-    if (name === undefined) return (await healthy())[0]!
-    const member = members.find((it) => it.name === name)
-    if (member === undefined) throw new NotFound('Unknown enclave')
-    return member
+  /** Work that is `cut` when the one that does it falls silent; `over` when it has ended. */
+  const under = (member: Member, cut: (fault: Unavailable) => void): (() => void) => {
+    member.calls.add(cut)
+    const watch = () => {
+      member.watch = null
+      if (member.calls.size === 0) return
+      void look(member)
+      member.watch = clock.alarm(pulse, watch)
+    }
+    member.watch ??= clock.alarm(pulse, watch)
+    return () => void member.calls.delete(cut)
+  }
+
+  const asked = <T>(member: Member, ask: (line: Enclave) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const over = under(member, reject)
+      ask(member.line).then(resolve, reject).finally(over)
+    })
+
+  /** Of the one that is named, or of the first that answers. */
+  const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
+    const named = members.find((it) => it.name === name)
+    if (name !== undefined && named === undefined) throw new NotFound('Unknown enclave')
+    let last: unknown = null
+    for (const member of named ? [named] : await healthy()) {
+      try {
+        return [member, await asked(member, ask)]
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        void look(member)
+        last = error
+      }
+    }
+    throw last
   }
 
   const published = async (name: string | undefined, ask: (line: Enclave) => Promise<Keyset>): Promise<Keyset> => {
-    const member = await chosen(name)
-    const keyset = await ask(member.line)
+    const [member, keyset] = await told(name, ask)
     learn(member, keyset)
     return keyset
+  }
+
+  const handled = async (
+    member: Member,
+    ask: (signal: AbortSignal) => Promise<SealedReply>,
+    signal: AbortSignal,
+  ): Promise<SealedReply> => {
+    signal.throwIfAborted()
+    const call = new AbortController()
+    const end = under(member, (fault) => call.abort(fault))
+    const over = () => {
+      signal.removeEventListener('abort', left)
+      end()
+    }
+    const left = () => {
+      over()
+      call.abort(signal.reason)
+    }
+    signal.addEventListener('abort', left)
+    try {
+      const reply = await ask(call.signal)
+      if (reply.kind === 'frames') return { ...reply, frames: ending(reply.frames, over) }
+      over()
+      return reply
+    } catch (error) {
+      over()
+      throw error
+    }
   }
 
   return {
@@ -82,39 +179,50 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
     async models(signal) {
       if (listed === null || clock.now() - listed.at > fresh) {
-        listed = { at: clock.now(), models: await (await chosen(undefined)).line.models(signal) }
+        const [, models] = await told(undefined, (line) => line.models(signal))
+        listed = { at: clock.now(), models }
       }
       return listed.models
     },
     async handle(route, sealed, grant, signal, shelf) {
-      const fields = Symbol.asyncIterator in sealed ? {} : (sealed as Readonly<Record<string, unknown>>)
+      const large = Symbol.asyncIterator in sealed
+      const fields = large ? {} : (sealed as Readonly<Record<string, unknown>>)
       const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid
-      const up = await healthy()
-      let holder = up.filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
-      if (holder.length === 0) {
-        await Promise.all(up.map(look))
-        holder = up.filter(({ kids }) => kids.has(String(kid)))
+      const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
+      let up = await healthy()
+      if (holders().length === 0) {
+        await Promise.race([Promise.all(members.map(look)), clock.sleep(step)])
+        up = ups()
+        if (up.length === 0) throw new Unavailable()
       }
       // An old key that is no longer published still opens for a while: whoever has it says so.
-      const asked = holder.length > 0 ? holder : up
+      const holder = holders()
       let last: unknown = null
-      for (const member of asked) {
+      for (const member of holder.length > 0 ? holder : up) {
         try {
-          return await member.line.handle(route, sealed, grant, signal, shelf)
+          return await handled(member, (signal) => member.line.handle(route, sealed, grant, signal, shelf), signal)
         } catch (error) {
           signal.throwIfAborted()
-          if (error instanceof Unavailable) member.asked = clock.now() - patience
+          if (error instanceof Unavailable) void look(member)
           // A failed opening records nothing, so the next one may try.
-          const again = !(Symbol.asyncIterator in sealed)
           const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
-          if (!again || !other || !(error instanceof GatewayError)) throw error
+          if (large || !other || !(error instanceof GatewayError)) throw error
           last = error
         }
       }
       throw last
     },
     async dispose() {
+      for (const { watch } of members) watch?.off()
       await Promise.all(members.map(({ line }) => line.dispose?.()))
     },
+  }
+}
+
+async function* ending(frames: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
+  try {
+    yield* frames
+  } finally {
+    over()
   }
 }

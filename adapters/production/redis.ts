@@ -121,7 +121,7 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
     beginning = null
   })
 
-  const down = (cause?: unknown) => new Unavailable(undefined, { retryAfter: 1_000, cause })
+  const down = (cause?: unknown) => new Unavailable(undefined, { cause })
 
   const put = <T>(it: Line<F>, question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>) =>
     new Promise<T>((resolve, reject) => {

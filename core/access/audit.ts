@@ -97,5 +97,5 @@ export const audit = plugin({
 })
 
 const unwritten = (cause: unknown): never => {
-  throw new Unavailable(undefined, { cause, retryAfter: 1000 })
+  throw new Unavailable(undefined, { cause })
 }

@@ -61,15 +61,17 @@ export const sending =
         validator?: Record<string, unknown> | null
       } | null
       if (!fresh && answer.status === 400 && said?.validator?.[names.kid] !== undefined) continue
-      throw said?.data == null ? refusal(answer) : sealedRefusal(request, said.data, answer.status)
+      throw said?.data == null ? refusal(answer) : sealedRefusal(request, said.data, answer)
     }
   }
 
 /** A failure that the enclave itself reports, under the seal. */
-const sealedRefusal = (request: SealedRequest, data: unknown, status: number): SealgateError => {
+const sealedRefusal = (request: SealedRequest, data: unknown, answer: Response): SealgateError => {
   const said = openAnswer(request, data) as { code?: unknown; field?: unknown } | null
+  const { status, retryAfter } = refusal(answer)
   return new SealgateError('failed', {
     status,
+    retryAfter,
     code: typeof said?.code === 'string' ? said.code : null,
     field: typeof said?.field === 'string' ? said.field : null,
   })

@@ -133,7 +133,7 @@ export const cabinet = plugin({
         if (size === null) {
           const other = hash === null ? null : await claims.holder(owner, hash)
           // Gone between the first look and this one.
-          if (other === null) throw new Unavailable(undefined, { retryAfter: 1000 })
+          if (other === null) throw new Unavailable()
           return { ...other, duplicate: true, keys: null }
         }
         const labels: Labels = {

@@ -29,7 +29,7 @@ export const admitting = (keyring: Keyring, trustedProxies: readonly string[]): 
 
 const unreadable = (cause: unknown): never => {
   if (cause instanceof GatewayError) throw cause
-  throw new Unavailable(undefined, { cause, retryAfter: 1000 })
+  throw new Unavailable(undefined, { cause })
 }
 
 /** The peer, or what the outermost trusted proxy says of it. */

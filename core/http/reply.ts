@@ -1,4 +1,5 @@
-import type { GatewayError } from '../errors.ts'
+import { type GatewayError, Unavailable } from '../errors.ts'
+import { retryHeaders } from './fault.ts'
 
 /** What a handler gives back. It never touches the HTTP library. */
 export type Reply = (
@@ -62,13 +63,16 @@ export const data = (data: unknown, message: string | null = null, status = 200)
   message,
 })
 
-/** An error that carries data: what exactly went wrong is sealed in there. */
+/** An error that is an answer and no fault of ours: in what it carries, what exactly went wrong is sealed. */
 export const refused = (status: number, error: string, data: unknown): Reply => ({
   kind: 'refused',
   status,
   error,
   data,
+  headers: status === unavailable.status ? retryHeaders(unavailable) : {},
 })
+
+const unavailable = new Unavailable()
 
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,

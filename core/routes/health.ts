@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { keys } from '../access/keyring.ts'
-import { Unavailable } from '../errors.ts'
 import { Metrics } from '../http/metrics.ts'
-import { data, text } from '../http/reply.ts'
+import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/host.ts'
@@ -28,15 +27,13 @@ const ready = route({
   answer: v.object({ ready: v.boolean() }),
   needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
   async handle({ signal }, { rows, lifecycle, clock }) {
-    if (lifecycle.draining) throw new Unavailable('Draining')
-    const asked = rows.get(keys, 'ready')
-    await Promise.race([
-      asked,
-      clock.sleep(patience, signal).then(() => {
-        throw new Unavailable()
-      }),
-    ])
-    return data({ ready: true })
+    // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
+    if (lifecycle.draining) return refused(503, 'Draining', null)
+    const inReach = await Promise.race([
+      rows.get(keys, 'ready').then(() => true),
+      clock.sleep(patience, signal).then(() => false),
+    ]).catch(() => false)
+    return inReach ? data({ ready: true }) : refused(503, 'Service temporarily unavailable', null)
   },
 })
 

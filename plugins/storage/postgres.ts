@@ -123,6 +123,8 @@ const indexed = (schema: string, { name, indexes }: Kind<any>) =>
     return { index: `${schema}."${id}"`, make: `"${id}" on ${schema}.rows (${parts}, id) where kind = '${name}'` }
   })
 
+const unreached = (cause: unknown) => Promise.reject(new Unavailable(undefined, { cause }))
+
 /** All kinds in one table. An update, and an addition to a counter, is one statement. */
 export default plugin({
   port: MetadataStore,
@@ -151,14 +153,26 @@ export default plugin({
     const due = new Map<string, number>()
     let indexing: Promise<void> = Promise.resolve()
     let ready: Promise<string> | null = null
-    // One that breaks while nobody uses it: the pool forgets it by itself.
-    pool.on('error', () => {})
+    // One that breaks while nobody uses it, or between two steps: the pool forgets it by itself, and the next step tells.
+    pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
 
-    /** Gives how to name the case of letters beyond ASCII, which the database's own locale may not know. */
-    const migrate = async (): Promise<string> => {
+    /** All of it or nothing: what is not heard to its end is not done. */
+    const whole = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
       const client = await pool.connect()
+      let done = false
       try {
         await client.query('begin')
+        const result = await work(client)
+        done = (await client.query('commit')).command === 'COMMIT'
+        return result
+      } finally {
+        client.release(!done)
+      }
+    }
+
+    /** Gives how to name the case of letters beyond ASCII, which the database's own locale may not know. */
+    const migrate = (): Promise<string> =>
+      whole(async (client) => {
         await client.query('select pg_advisory_xact_lock($1)', [locks.migrating])
         const there = await client.query('select 1 from pg_namespace where nspname = $1', [bare])
         if (there.rowCount === 0) await client.query(`create schema ${schema}`)
@@ -170,14 +184,8 @@ export default plugin({
           await client.query(`insert into ${schema}.steps values ($1)`, [i + 1])
         }
         const known = await client.query(`select 1 from pg_collation where collname = 'und-x-icu'`)
-        await client.query('commit')
-        client.release()
         return known.rowCount === 0 ? '' : ' collate "und-x-icu"'
-      } catch (fault) {
-        client.release(true)
-        throw fault
-      }
-    }
+      })
 
     /** Beside all other work, which it neither stops nor waits for: an index makes listing faster, never different. */
     const index = async (wanted: ReturnType<typeof indexed>) => {
@@ -190,9 +198,8 @@ export default plugin({
         const lock = () => client.query('select pg_try_advisory_lock($1) as mine', [locks.indexing])
         while (!(await lock()).rows[0].mine) await clock.sleep(50, closing.signal)
         for (const { index, make } of wanted) {
-          const found = await client.query('select indisvalid from pg_index where indexrelid = to_regclass($1)', [
-            index,
-          ])
+          const valid = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
+          const found = await client.query(valid, [index])
           if (found.rows[0]?.indisvalid) continue
           closing.signal.throwIfAborted()
           // One whose making was cut short.
@@ -208,7 +215,7 @@ export default plugin({
       const wanted = clock.now() >= (due.get(kind.name) ?? 0) ? indexed(schema, kind) : []
       ready ??= migrate().catch((cause) => {
         ready = null
-        throw new Unavailable(undefined, { cause })
+        return unreached(cause)
       })
       const folding = await ready
       if (wanted.length > 0 && due.get(kind.name) !== Infinity) {
@@ -222,13 +229,7 @@ export default plugin({
       return folding
     }
 
-    const run = async <R extends object = Stored>(sql: string, values: Values) => {
-      try {
-        return await pool.query<R>(sql, values)
-      } catch (cause) {
-        throw new Unavailable(undefined, { cause })
-      }
-    }
+    const run = <R extends object = Stored>(sql: string, values: Values) => pool.query<R>(sql, values).catch(unreached)
 
     /** Of a row that there may be. */
     const first = <T>(rows: readonly Stored[]) => (rows[0] ? unpack<T>(rows[0].data) : null)
@@ -250,15 +251,16 @@ export default plugin({
         const held = all(when).join('')
         await prepare(kind)
         const set = `update ${table} set data = ${schema}.merge(data, $3)`
-        return first<T>(
-          (await run(`${set} where kind = $1 and id = $2${held} returning data::text as data`, values)).rows,
-        )
+        const where = `where kind = $1 and id = $2${held}`
+        return first<T>((await run(`${set} ${where} returning data::text as data`, values)).rows)
       },
       async add(kind, id, deltas) {
         await prepare(kind)
         const upsert = `insert into ${table} values ($1, $2, $3) on conflict (kind, id) do update`
         const sql = `${upsert} set data = ${schema}.sum(rows.data, excluded.data) returning data::text as data`
-        const row = first<Record<string, number>>((await run(sql, [kind.name, written(id), pack(deltas)])).rows)!
+        const step = (client: pg.PoolClient) => client.query<Stored>(sql, [kind.name, written(id), pack(deltas)])
+        // Final by a word of its own: a server that was silent would carry it out when nobody waits for it any more.
+        const row = first<Record<string, number>>((await whole(step).catch(unreached)).rows)!
         return Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name]!]))
       },
       async remove(kind, id, when) {

@@ -9,13 +9,16 @@ import memoryEnclave from '../../adapters/memory/enclave.ts'
 import { clock, log } from '../../adapters/memory/host.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { connected, started } from '../../adapters/production/enclave.ts'
+import { several } from '../../adapters/production/enclaves.ts'
 import { connect } from '../../core/client/client.ts'
 import { use } from '../../core/plugin.ts'
-import { Enclave } from '../../core/ports/enclave.ts'
+import { Enclave, type SealedReply } from '../../core/ports/enclave.ts'
+import { Log } from '../../core/ports/host.ts'
 import { conform } from '../contracts/contract.ts'
 import { enclave } from '../contracts/enclave.ts'
 import { running } from '../environments.ts'
-import { fitted } from '../helpers.ts'
+import { fakeClock } from '../fakes/clock.ts'
+import { fitted, made } from '../helpers.ts'
 
 const main = join(process.cwd(), 'dist/adapters/production/main.js')
 const providers = { rehearsal: { use: 'rehearsal' } }
@@ -106,6 +109,71 @@ t.test('several: each request goes to the one that it was sealed to', async (t) 
   await once(children[0]!, 'exit')
   await t.resolves(it.keys('e1'), 'the other one goes on')
   t.same((await it.keys()).keyset, (await it.keys('e1')).keyset)
+})
+
+t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
+  const clock = fakeClock()
+  const never = new AbortController().signal
+  const silent = new Set<string>()
+  const line = (name: string, not_before: number): Enclave => {
+    const says = <T>(it: T) => new Promise<T>((resolve) => silent.has(name) || resolve(it))
+    const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
+    const keys = () => says({ keyset: name, keys: [key], evidence: { type: 'dev' } })
+    const trailer = { model: name, backend: null, usage: null, audioSeconds: null }
+    return {
+      keys,
+      attest: keys,
+      models: () => says([]),
+      async handle(route, _, __, signal) {
+        if (route === 'frames') {
+          const frames = (async function* () {
+            yield 'one'
+            await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          })()
+          return { kind: 'frames', frames, trailer: Promise.resolve(trailer) }
+        }
+        const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        return Promise.race([ended, says({ kind: 'body' as const, status: 200, body: {}, failure: null, trailer })])
+      },
+    }
+  }
+  const it = several([line('old', 1), line('new', 2)], clock, made(Log, use(log)))
+  const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
+  const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
+  const told = (work: Promise<unknown>) => {
+    const its = { state: 'waits' }
+    work.then(
+      () => (its.state = 'served'),
+      (fault: Error) => (its.state = fault.name),
+    )
+    return its
+  }
+  t.equal((await it.keys()).keyset, 'new', 'the newest')
+  const stream = (await ask('new', 'frames')) as Extract<SealedReply, { kind: 'frames' }>
+  const frames = stream.frames[Symbol.asyncIterator]()
+  await frames.next()
+  silent.add('new')
+  const waiting = [ask('new'), it.keys(), it.attest(new Uint8Array(32)), frames.next()].map(told)
+  await clock.pass(7_900)
+  t.equal((await ask('old')).kind, 'body', 'the other one goes on, and nobody looks first')
+  t.same(waiting.map(({ state }) => state), ['waits', 'waits', 'waits', 'waits']) // prettier-ignore
+  await clock.pass(200)
+  t.same(
+    waiting.map(({ state }) => state),
+    ['Unavailable', 'served', 'served', 'Unavailable'],
+    'within eight seconds; keys are those of another',
+  )
+  const late = told(ask('new'))
+  await clock.pass(100)
+  t.equal(late.state, 'served', 'by the one that is there, which says whether it can open it')
+  silent.add('old')
+  const both = [ask('old'), ask('new')].map(told)
+  await clock.pass(8_100)
+  t.same(both.map(({ state }) => state), ['Unavailable', 'Unavailable']) // prettier-ignore
+  const quick = told(ask('old'))
+  await clock.pass(100)
+  t.equal(quick.state, 'Unavailable', 'and once it is known, at once')
+  await it.dispose?.()
 })
 
 const certificates = (() => {

@@ -6,6 +6,7 @@ const chapters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   files: async () => (await import('./files.ts')).files(),
   workers: async () => (await import('./workers.ts')).workers(),
   kills: async () => (await import('./kills.ts')).kills(),
+  outages: async () => (await import('./outages.ts')).outages(),
 }
 
 const wanted = process.argv.slice(2)

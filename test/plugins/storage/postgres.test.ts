@@ -340,11 +340,15 @@ t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL 
     store.list(notes, {}),
     store.create(notes, 'silent', note(1)),
   ]
+  await store.add(counts, 'once', { n: 1 })
   ours!.pause()
+  await unavailable(t, store.add(counts, 'once', { n: 1 }))
   await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
   await within(t, 2500, () => Promise.all(each().map((it) => unavailable(t, it))))
   ours!.resume()
   t.same(await store.get(notes, 'a'), note(1), 'as soon as it speaks again')
+  await sleep(100)
+  t.same(await store.get(counts, 'once'), { n: 1 }, 'what nobody waits for any more is not added')
 
   let acknowledged = 0
   let going = true

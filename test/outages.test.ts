@@ -1,0 +1,38 @@
+import './fakes/unwatched.ts'
+import t from 'tap'
+import { drill } from './outages/drill.ts'
+import { told } from './outages/scene.ts'
+import { setStage } from './outages/stage.ts'
+
+t.setTimeout(175_000)
+const stage = await setStage(t.testdir())
+if (stage !== null) t.teardown(stage.close)
+
+t.test('whatever is away', { skip: stage === null && 'a server is not installed', timeout: 170_000 }, async (t) => {
+  const outages = drill(stage!, 4_000)
+  let step = await outages.next()
+  for (; !step.done; step = await outages.next()) {
+    const { scene, seen } = step.value
+    await t.test(scene.name, async (t) => {
+      t.comment(told(seen))
+      t.same(seen.wrong, [], 'only what is declared')
+      const [median, most] = seen.added.map(Math.round) as [number, number]
+      t.ok(median <= scene.added, `${median} of ${scene.added} ms added to half of them`)
+      // A busy machine is allowed for: `npm run bench outages` has the figures of a quiet one.
+      t.ok(
+        most <= scene.added + seen.noise,
+        `${most} ms to nineteen of twenty, among ${Math.round(seen.noise)} of noise`,
+      )
+      t.ok(seen.recovery <= scene.recovery, `${seen.recovery.toFixed(0)} of ${scene.recovery} ms until all is well`)
+    })
+  }
+
+  const { files, usage, places, requests, sockets } = step.value
+  t.comment(JSON.stringify(step.value))
+  t.ok(files.acknowledged > 50, `${files.acknowledged} files were acknowledged`)
+  t.same([files.lost, files.hollow], [0, 0], 'all of them are there, and none without its bytes')
+  t.ok(usage.acknowledged > 200, `${usage.acknowledged} calls of models were acknowledged`)
+  t.same([usage.counted, usage.byTokens], [usage.acknowledged, usage.acknowledged], 'each is counted, once')
+  t.same([places, requests], [0, 0], 'nothing is held')
+  t.notOk(sockets?.tooMany, 'no socket is left behind')
+})

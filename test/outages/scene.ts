@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Family } from './families.ts'
+import type { Answer, Load } from './load.ts'
+import type { Stage } from './stage.ts'
+
+/** What a family may be answered with beside 200 while something is away. */
+export type Declared = Partial<Record<Family, readonly number[]>>
+
+export interface Scene {
+  readonly name: string
+  /** Ms that it lasts. */
+  readonly lasting: number
+  begin(stage: Stage): unknown
+  /** Resolves when all is there again. */
+  end(stage: Stage): unknown
+  /** By the name of a load. */
+  readonly declared: Readonly<Record<string, Declared>>
+  /** Ms that it may add to the time of a request. */
+  readonly added: number
+  /** Ms from the end until everything is 200 again. */
+  readonly recovery: number
+}
+
+export interface Seen {
+  readonly requests: number
+  /** Of all that were begun or still under way during the outage. */
+  readonly codes: string
+  /** Ms, median and 99th of a hundred: without an outage, and during it. */
+  readonly before: readonly [number, number]
+  readonly during: readonly [number, number]
+  /**
+   * Ms that a request took longer than is usual for its family, median, 95th and 99th of a hundred, beyond what those
+   * are without an outage, and what they are at the same time for requests that need nothing of what may be away.
+   */
+  readonly added: readonly [number, number, number]
+  /** What was taken off at the 95th, in ms: how busy the machine is. */
+  readonly noise: number
+  readonly longest: number
+  /** Ms. */
+  readonly recovery: number
+  /** Answers that were not declared, or are not what they should be. */
+  readonly wrong: readonly string[]
+}
+
+/** Ms without a bad answer after which all counts as well again. */
+const well = 800
+const slack = 1_500
+
+export const at = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0
+
+/** Plays one scene after another under these loads; what is usual is learnt between them. */
+export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, since: number) => {
+  const names = Object.keys(loads)
+  const usual = new Map(names.map((name) => [name, [] as Answer[]]))
+  let calmSince = since
+
+  const settled = async (back: number, recovery: number) => {
+    for (const until = back + recovery + slack; performance.now() < until; await sleep(20)) {
+      const now = performance.now()
+      const quiet = Object.values(loads).every(({ answers, oldest }) => {
+        const bad = answers.findLast(({ code }) => code !== 200)
+        const last = bad === undefined ? back : Math.max(back, bad.began + bad.ms)
+        return now - last > well && now - (oldest() ?? now) < well
+      })
+      if (quiet) return
+    }
+  }
+
+  return async (scene: Scene): Promise<Seen> => {
+    const began = performance.now()
+    await scene.begin(stage)
+    await sleep(scene.lasting - (performance.now() - began))
+    await scene.end(stage)
+    const back = performance.now()
+    await settled(back, scene.recovery)
+    const over = performance.now()
+
+    const wrong: string[] = []
+    const concerned: Answer[] = []
+    const [before, during]: [number[], number[]] = [[], []]
+    const more: Readonly<Record<'before' | 'during' | 'beside', number[]>> = { before: [], during: [], beside: [] }
+    let recovery = 0
+    for (const name of names) {
+      const all = loads[name]!.answers
+      const calm = usual.get(name)!
+      calm.push(...all.filter(({ began: it, ms }) => it >= calmSince && it + ms < began))
+      const beyond = beyondUsual(calm)
+      before.push(...calm.map(({ ms }) => ms))
+      more.before.push(...calm.map(beyond))
+      for (const answer of all.filter(({ began: it, ms }) => it + ms >= began && it < over)) {
+        const { family, code, flaw, began: it, ms } = answer
+        const allowed = it < back + scene.recovery && (scene.declared[name]?.[family] ?? []).includes(code)
+        const when = `${((it - began) / 1000).toFixed(1)} s, ${Math.round(ms)} ms`
+        if (flaw !== null || (code !== 200 && !allowed))
+          wrong.push(`${name} ${family}: ${code} ${flaw ?? ''} (${when})`)
+        if (it >= back && code !== 200) recovery = Math.max(recovery, it + ms - back)
+        if (it >= back) continue
+        concerned.push(answer)
+        during.push(ms)
+        more[family === 'live' ? 'beside' : 'during'].push(beyond(answer))
+      }
+    }
+    const noise = (share: number) => Math.max(at(more.before, share), at(more.beside, share))
+    const added = (share: number) => at(more.during, share) - noise(share)
+    calmSince = Math.max(back, over - well)
+    const stuck = names.filter((name) => over - (loads[name]!.oldest() ?? over) > well)
+    wrong.push(...stuck.map((name) => `${name}: a call hangs`))
+    return {
+      requests: concerned.length,
+      codes: tallied(concerned),
+      before: [at(before, 0.5), at(before, 0.99)],
+      during: [at(during, 0.5), at(during, 0.99)],
+      added: [added(0.5), added(0.95), added(0.99)],
+      noise: noise(0.95),
+      longest: Math.max(0, ...during),
+      recovery,
+      wrong,
+    }
+  }
+}
+
+/** Ms that an answer took longer than the median of its family. */
+const beyondUsual = (calm: readonly Answer[]) => {
+  const medians = new Map<Family, number>()
+  for (const { family } of calm) {
+    if (medians.has(family)) continue
+    const times = calm.filter((it) => it.family === family).map(({ ms }) => ms)
+    medians.set(family, at(times, 0.5))
+  }
+  return ({ family, ms }: Answer) => ms - (medians.get(family) ?? 0)
+}
+
+const tallied = (answers: readonly Answer[]): string => {
+  const counts = new Map<number, number>()
+  for (const { code } of answers) counts.set(code, (counts.get(code) ?? 0) + 1)
+  return [...counts]
+    .sort()
+    .map(([code, count]) => `${count} × ${code}`)
+    .join(', ')
+}
+
+export const told = ({ requests, codes, before, during, added, longest, recovery }: Seen): string => {
+  const ms = (...times: readonly number[]) => `${times.map((it) => it.toFixed(0)).join('/')} ms`
+  return (
+    `${requests} requests (${codes}); p50/p99 ${ms(...before)} before, ${ms(...during)} during; ` +
+    `p50/p95/p99 ${ms(...added)} added, the longest ${ms(longest)}; well again after ${ms(recovery)}`
+  )
+}
