@@ -112,7 +112,9 @@ const questions = askingBack(randomUUID)
 
 /** One call of the gateway: what is asked back and the answer as lines of JSON, or the frames of a stream, a line each, then its trailer. */
 const answer = async (it: Enclave, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const gone = new AbortController()
+  const [gone, stop] = [new AbortController(), new AbortController()]
+  const either = AbortSignal.any([gone.signal, stop.signal])
+  const left = () => stop.abort(new Error('The caller left'))
   response.once('close', () => gone.abort(new Error('The gateway left')))
   const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
   try {
@@ -130,10 +132,13 @@ const answer = async (it: Enclave, request: IncomingMessage, response: ServerRes
           ? lasting(request)
           : (JSON.parse(await text(request)) as Record<string, unknown>)
       const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
-      const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, gone.signal, shelf)
+      const reply = await it.handle(path.replace(/^handle\//, ''), sealed, grant, either, shelf)
       if (reply.kind === 'body') say(reply)
       else {
-        say({ kind: 'frames' })
+        let end = ''
+        questions.word((id) => (end = id), gone.signal).then(left, () => undefined)
+        // No backend is asked before the gateway has a place for the stream.
+        await questions.word((begin) => say({ kind: 'frames', begin, end }), gone.signal)
         for await (const frame of reply.frames) {
           if (!response.write(`${frame}\n`) && !response.destroyed)
             await once(response, 'drain', { signal: gone.signal })
