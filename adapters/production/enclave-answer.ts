@@ -22,7 +22,7 @@ const questions = askingBack(randomUUID)
 export const answering =
   (it: Enclave, leave: Leave): RequestListener =>
   async (request, response) => {
-    const gone = new AbortController()
+    const [gone, stop] = [new AbortController(), new AbortController()]
     response.once('close', () => gone.abort(new Error('The gateway left')))
     const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
     try {
@@ -51,9 +51,15 @@ export const answering =
           ? lasting(request)
           : (JSON.parse(await text(request)) as Record<string, unknown>)
       const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
-      const reply = await it.handle(route, sealed, grant, gone.signal, shelf)
+      const reply = await it.handle(route, sealed, grant, AbortSignal.any([gone.signal, stop.signal]), shelf)
       if (reply.kind === 'body') return void say(reply)
-      say({ kind: 'frames' })
+      let end = ''
+      questions.word((id) => (end = id), gone.signal).then(
+        () => stop.abort(new Error('The caller left')),
+        () => undefined,
+      )
+      // No backend is asked before the gateway has a place for the stream.
+      await questions.word((begin) => say({ kind: 'frames', begin, end }), gone.signal)
       for await (const frame of reply.frames) {
         if (!response.write(`${frame}\n`) && !response.destroyed) await once(response, 'drain', { signal: gone.signal })
       }

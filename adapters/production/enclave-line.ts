@@ -3,13 +3,20 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { Aborted, BadRequest, Expired, GatewayError, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
 import type { Enclave, SealedReply, Shelf, Trailer } from '../../core/ports/enclave.ts'
-import { type Aside, type Question, answerAside } from './shelf-line.ts'
+import { type Aside, type Question, answerAside, give } from './shelf-line.ts'
 
 export interface Tls {
   readonly ca: Buffer
   readonly cert: Buffer
   readonly key: Buffer
 }
+
+/** As the line says it: frames come when the word is given under `begin`, and under `end` they stop before their time. */
+type Frames = { readonly kind: 'frames'; readonly begin: string; readonly end: string }
+type Reply = Extract<SealedReply, { kind: 'body' }> | Frames
+
+/** Ms in which a stream that was stopped has to tell what it used. */
+const patience = 5_000
 
 /** Ms that an idle connection is kept; the other side keeps it longer. */
 const idle = { keepAlive: true, timeout: 60_000 } as const
@@ -71,15 +78,11 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const aside: Aside = (method, path, body, signal) => ask(method, path, body, signal)
 
   /** The answer itself; what is asked back before it is seen to meanwhile. */
-  const first = async (
-    read: AsyncIterator<string>,
-    shelf: Shelf | undefined,
-    signal: AbortSignal,
-  ): Promise<SealedReply> => {
+  const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<Reply> => {
     for (;;) {
       const { done, value } = await read.next()
       if (done) throw new Unavailable()
-      const said = JSON.parse(value) as SealedReply | { readonly ask: Question }
+      const said = JSON.parse(value) as Reply | { readonly ask: Question }
       if (!('ask' in said)) return said
       if (shelf === undefined) throw new Unavailable()
       // What goes wrong on this side ends the call on the other, whose answer is awaited here.
@@ -95,12 +98,35 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       const body = Symbol.asyncIterator in sealed ? (sealed as AsyncIterable<Uint8Array>) : JSON.stringify(sealed)
       const large = typeof body !== 'string' && { large: 'yes' }
       const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...large }
-      const answer = await ask('POST', `handle/${route}`, body, signal, headers)
-      const read = await lines(answer)
-      const reply = await first(read, shelf, signal)
-      if (reply.kind === 'frames') return framesOf(read, signal)
-      await read.next()
-      return reply
+      const line = new AbortController()
+      const cut = () => line.abort(signal.reason)
+      if (signal.aborted) cut()
+      signal.addEventListener('abort', cut, { once: true })
+      const heard = async () => {
+        const read = await lines(await ask('POST', `handle/${route}`, body, line.signal, headers))
+        return { read, reply: await first(read, shelf, signal) }
+      }
+      // A signal may outlive the call: nothing stays behind on it.
+      const uncut = () => signal.removeEventListener('abort', cut)
+      const { read, reply } = await heard().catch((error: unknown) => {
+        uncut()
+        throw error
+      })
+      if (reply.kind === 'body') {
+        uncut()
+        await read.next()
+        return reply
+      }
+      const begin = () => {
+        uncut()
+        return give(reply.begin, aside, signal)
+      }
+      const end = () => {
+        const late = AbortSignal.timeout(patience)
+        late.addEventListener('abort', () => line.abort())
+        give(reply.end, aside, late).catch(() => line.abort())
+      }
+      return framesOf(read, begin, end, signal)
     },
     dispose: () => agent.destroy(),
   }
@@ -117,29 +143,60 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Frames until the trailer; a line that breaks off before it is a fault. */
-const framesOf = (read: AsyncIterator<string>, signal: AbortSignal): SealedReply => {
+/** Frames from when they are wanted until the trailer, which is heard even where nobody wants the rest. */
+const framesOf = (
+  read: AsyncIterator<string>,
+  begin: () => Promise<void>,
+  end: () => void,
+  signal: AbortSignal,
+): SealedReply => {
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
-  async function* frames() {
+
+  /** Null when there are no more; a line that breaks off before the trailer is a fault. */
+  const next = async (): Promise<string | null> => {
+    const { done, value } = await read.next()
+    if (done) throw new Unavailable()
+    if (!value.startsWith('{')) return value
+    tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+    await read.next()
+    return null
+  }
+  const rest = async () => {
     try {
+      while ((await next()) !== null) continue
+    } catch {
+      tell(lost)
+    }
+  }
+
+  async function* frames() {
+    let over = false
+    let ending = false
+    const stop = () => {
+      if (!ending) end()
+      ending = true
+    }
+    try {
+      signal.addEventListener('abort', stop, { once: true })
+      await begin()
       for (;;) {
-        const { done, value } = await read.next()
+        const frame = await next()
+        over = frame === null
         if (signal.aborted) throw new Aborted()
-        if (done) throw new Unavailable()
-        if (value.startsWith('{')) {
-          tell((JSON.parse(value) as { trailer: Trailer }).trailer)
-          return void (await read.next())
-        }
-        yield value
+        if (frame === null) return
+        yield frame
       }
     } catch (fault) {
       // Why it was ended says more than that it did.
       throw signal.aborted && signal.reason instanceof GatewayError ? signal.reason : fault
     } finally {
-      tell(lost)
-      await read.return?.()
+      signal.removeEventListener('abort', stop)
+      if (!over) {
+        stop()
+        void rest()
+      }
     }
   }
   return { kind: 'frames', frames: frames(), trailer }

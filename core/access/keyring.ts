@@ -71,6 +71,8 @@ export const keyring = plugin({
     const asked = new Map<string, Promise<Holder | null>>()
 
     const look = async (hash: string, mode: Mode | null): Promise<Holder | null> => {
+      // Before it is read: it may be revoked while it is on its way here.
+      const until = clock.now() + fresh
       const row = await rows.get(keys, hash)
       const now = clock.now()
       if (row === null || mode === null || row.revoked_at !== null) return null
@@ -78,7 +80,7 @@ export const keyring = plugin({
       if (row.mode === 'test' && !testKeys) return null
       const holder = holds(row)
       if (known.size >= remembered) known.clear()
-      known.set(hash, { holder, until: now + fresh, expires: row.expires_at ?? Infinity })
+      known.set(hash, { holder, until, expires: row.expires_at ?? Infinity })
       return holder
     }
 
