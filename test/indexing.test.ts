@@ -5,10 +5,14 @@ import enclave from '../adapters/memory/enclave.ts'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
 import { connect, newKek, newRagDek } from '../core/client/client.ts'
+import { sealRows } from '../core/enclave/rag-rows.ts'
+import { retrieval } from '../core/enclave/retrieval.ts'
+import type { Inference } from '../core/inference/attempt.ts'
+import type { Catalog } from '../core/inference/catalog.ts'
 import { type FileRow, files } from '../core/files/record.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
-import { Enclave } from '../core/ports/enclave.ts'
+import { Enclave, type Shelf } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { running, unhurried } from './environments.ts'
 
@@ -118,4 +122,22 @@ t.test('of two indexings at once the later one counts', async (t) => {
   await end(1)
   await until(async () => (await status()) === 'completed')
   t.equal(await indexes(), 1, 'and it alone is there')
+})
+
+t.test('indexes that were opened are held, but not for ever for one who asks by name', async (t) => {
+  const ragDek = new Uint8Array(32).fill(7)
+  const read: string[] = []
+  const shelf = {
+    indexes: async (ids: readonly string[] | null) => (ids ?? []).map((id) => ({ id, version: '1' })),
+    async index(id: string) {
+      read.push(id)
+      return sealRows(ragDek, id, [{ text: `The ferry of ${id}`, heading: null, page: null, vector: null }])
+    },
+  } as unknown as Shelf
+  const catalog = { list: async () => [] } as unknown as Catalog
+  const { search } = retrieval({ catalog, inference: {} as Inference }, { model: undefined, cache: 1, mostFile: 1 })
+  const found = async (id: string) =>
+    (await search(shelf, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
+  for (const id of ['one', 'one', 'two', 'two', 'two']) t.same(await found(id), [id])
+  t.same(read, ['one', 'two', 'two'], 'with the second file the cache is full, and what was not asked for goes')
 })
