@@ -140,7 +140,9 @@ export const fileAccess = (ask: Ask, keys: Keys, sealParts: SealParts): FileAcce
         version: source.size > chunked ? '2' : '1',
         name_tag: keys.hash(utf8(`name\0${source.name}`)).slice(0, 32),
         ...(options.type && { type_hint: options.type }),
-        ...(options.index && (await indexFields(sealParts, dek, keys.ragDek(), ''))),
+        // Nobody says afterwards that they were sealed to a key that is over, so it is asked for first.
+        ...(options.index &&
+          (await indexFields((names, parts) => sealParts(names, parts, true), dek, keys.ragDek(), ''))),
       }
       const told = (sent: number) => options.onProgress?.(sent, source.size)
       const content =

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/host.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import { nativeAgreement } from './agreement.ts'
-import { type Entered, type Replay, replayTable } from './replay.ts'
+import { type Entered, type Replay, replayTables } from './replay.ts'
 
 export interface HeldKey {
   readonly kem: Kem
@@ -39,6 +39,7 @@ const grace = 10 * minute
 export class Epochs {
   readonly #clock: Clock
   readonly #settings: EpochSettings
+  readonly #replay = replayTables()
   #epochs: readonly Epoch[] = []
 
   constructor(clock: Clock, settings: EpochSettings) {
@@ -87,12 +88,13 @@ export class Epochs {
     if (last === undefined || now >= last.notAfter) kept.push(this.#made(now))
     else if (last.notBefore <= now && last.replay.fullness() >= 0.75) kept.push(this.#made(now))
     else if (last.notBefore <= now && last.notAfter - now <= ahead) kept.push(this.#made(last.notAfter))
+    for (const { notAfter, replay } of this.#epochs) if (now >= notAfter + grace) replay.close()
     this.#epochs = kept
     return now
   }
 
   #made(notBefore: number): Epoch {
-    const replay = replayTable()
+    const replay = this.#replay()
     const dh = nativeAgreement()
     const keys = kems
       .filter(({ name }) => this.#settings.kems.includes(name))

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const slots = 2 ** 21
+/** Tables that wait for the next epochs. */
+const mostSpare = 2
 
 export type Entered = 'fresh' | 'seen' | 'full'
 
@@ -11,13 +13,22 @@ export interface Replay {
   has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */
   fullness(): number
+  /** Forgets all; nothing is entered any more. */
+  close(): void
+}
+
+/** Tables one after the other. The memory of one that is over serves the next: so large a piece, freed and taken again and again, tears holes into the heap. */
+export const replayTables = (size = slots): (() => Replay) => {
+  const spare: BigUint64Array[] = []
+  return () => replayTable(size, spare)
 }
 
 /** Tags of 8 bytes under a secret of the table, so that nobody can aim at a slot. 16 MiB, taken when first used. */
-export const replayTable = (size = slots): Replay => {
+const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
   const secret = randomBytes(32)
   let table: BigUint64Array | null = null
   let used = 0
+  let closed = false
 
   const tagOf = (item: Uint8Array): bigint =>
     createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
@@ -31,7 +42,8 @@ export const replayTable = (size = slots): Replay => {
 
   return {
     enter(...items) {
-      table ??= new BigUint64Array(size)
+      if (closed) return 'full'
+      table ??= spare.pop() ?? new BigUint64Array(size)
       const tags = [...new Set(items.map(tagOf))]
       if (tags.length < items.length || tags.some((tag) => table![find(tag)] === tag)) return 'seen'
       if (used + tags.length >= size) return 'full'
@@ -41,5 +53,10 @@ export const replayTable = (size = slots): Replay => {
     },
     has: (...items) => table !== null && items.map(tagOf).some((tag) => table![find(tag)] === tag),
     fullness: () => used / size,
+    close() {
+      if (table !== null && spare.length < mostSpare) spare.push(table.fill(0n))
+      table = null
+      closed = true
+    },
   }
 }

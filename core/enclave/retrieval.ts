@@ -120,7 +120,9 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
       mine.versions.set(id, version)
     }
     held.delete(key)
-    held.set(key, mine)
+    // What nobody asks for by its name any more is only let go of together, since other searches may be at it.
+    const stale = mine.versions.size > there.length && mine.library.size > cache
+    if (mine.versions.size > 0 && !stale) held.set(key, mine)
     evict()
     return { library: mine.library, ids: there.map(({ id }) => id) }
   }

@@ -194,12 +194,16 @@ export const cabinet = plugin({
       },
 
       async remove(owner, id) {
-        const row = await find(owner, id)
-        if (!(await rows.remove(files, id))) throw missing()
-        if (row.client_hash !== null) await claims.release(owner, row.client_hash, id)
-        await stored.leave(row.organization, row.file_size)
-        await blobs.remove(row.file_path)
-        if (row.rag_path !== null) await blobs.remove(row.rag_path)
+        for (;;) {
+          const row = await find(owner, id)
+          // An index that came in meanwhile has to go, too.
+          if (!(await rows.remove(files, id, { rag_path: row.rag_path }))) continue
+          if (row.client_hash !== null) await claims.release(owner, row.client_hash, id)
+          await stored.leave(row.organization, row.file_size)
+          await blobs.remove(row.file_path)
+          if (row.rag_path !== null) await blobs.remove(row.rag_path)
+          return
+        }
       },
     }
   },

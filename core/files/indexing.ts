@@ -62,21 +62,28 @@ export const indexing = plugin({
       rag_until: clock.now() + settings.files.indexing,
     })
 
-    /** The end of an indexing; what it replaces goes after the record no longer names it. */
-    const settle = async (id: string, row: FileRow, path: string | null): Promise<void> => {
+    /** The end of an indexing, unless it was forgotten or begun anew since `until` was its lease; what it replaces goes after the record no longer names it. */
+    const settle = async (id: string, until: number | null, path: string | null): Promise<void> => {
       const end =
         path === null ? ({ rag_status: 'failed' } as const) : ({ rag_status: 'completed', rag_path: path } as const)
-      const before = await rows.get(files, id)
-      const after = await rows.update(files, id, { ...end, rag_until: null })
-      if (path === null) return
-      if (after === null) await blobs.remove(path)
-      else if (before?.rag_path != null && before.rag_path !== path) await blobs.remove(before.rag_path)
+      for (;;) {
+        const before = await rows.get(files, id)
+        if (before === null || before.rag_until !== until) break
+        const { rag_path } = before
+        if ((await rows.update(files, id, { ...end, rag_until: null }, { rag_until: until, rag_path })) === null)
+          continue
+        if (path !== null && rag_path !== null) await blobs.remove(rag_path)
+        return
+      }
+      if (path !== null) await blobs.remove(path)
     }
 
-    const work = async (grant: Grant, item: IndexItem, row: FileRow, began: () => Promise<void>): Promise<void> => {
+    /** Gives back where the index is. */
+    const work = async (grant: Grant, item: IndexItem, row: FileRow, began: () => Promise<void>): Promise<string> => {
       const path = indexPathOf(row, `${row.file_name.replace(/\.enc$/, '')}.${uuid7(clock, random)}.idx`)
       const whole = shelfOf(row, { cabinet, blobs, rows })
       let kept = false
+      let keeping: Promise<void> = Promise.resolve()
       const shelf: Shelf = {
         ...whole,
         async file(id) {
@@ -87,8 +94,8 @@ export const indexing = plugin({
         content: async (id, signal) => (id === item.file_id ? whole.content(id, signal) : null),
         async keepIndex(id, bytes, signal) {
           if (id !== item.file_id) throw new NotFound('No such file')
-          await blobs.put(path, bytes, signal)
-          kept = true
+          keeping = blobs.put(path, bytes, signal).then(() => void (kept = true))
+          await keeping
         },
       }
       const { s3_r2_path: _, ...sealed } = item
@@ -96,8 +103,10 @@ export const indexing = plugin({
       try {
         const reply = await enclave.handle('files/encrypted/index', sealed, grant, signal, shelf)
         if (reply.kind !== 'body' || reply.failure !== null || !kept) throw new Refused()
-        await settle(item.file_id, row, path)
+        return path
       } catch (error) {
+        // The enclave may be gone while its last bytes are on their way to the disk.
+        await keeping.catch(() => undefined)
         if (kept) await blobs.remove(path)
         throw error
       }
@@ -115,17 +124,21 @@ export const indexing = plugin({
         }
         if (row.file_path !== item.s3_r2_path) return refused('unknown_file')
         return new Promise<IndexBegun>((resolve) => {
+          let { rag_until: until } = row
           let begun = false
           const began = async () => {
-            await rows.update(files, item.file_id, lease('running'))
+            const taken = lease('running')
+            await rows.update(files, item.file_id, taken)
+            until = taken.rag_until
             begun = true
             resolve({ file_id: item.file_id, rag_status: 'running', code: 'running' })
           }
           const it = work(grant, item, row, began)
+            .then((path) => settle(item.file_id, until, path))
             .catch(async (error: unknown) => {
               if (!(error instanceof Refused))
                 log.warn('index.failed', { request: grant.request, error: nameOf(error) })
-              if (begun || row.rag_status === 'pending') await settle(item.file_id, row, null)
+              if (begun || row.rag_status === 'pending') await settle(item.file_id, until, null)
               resolve(refused(codeOf(error)))
             })
             .catch((cause: unknown) => {

@@ -39,7 +39,7 @@ export const sweep = plugin({
         const over = { field: 'expires_at', to: clock.now() } as const
         const { rows: page } = await rows.list(files, { between: over, limit: 200 })
         for (const { id, row } of page) {
-          if (!(await rows.remove(files, id))) continue
+          if (!(await rows.remove(files, id, { rag_path: row.rag_path }))) continue
           await stored.leave(row.organization, row.file_size)
           await blobs.remove(row.file_path)
           if (row.rag_path !== null) await blobs.remove(row.rag_path)

@@ -30,6 +30,7 @@ interface Asked {
   readonly model?: string
   readonly stream?: boolean
   readonly logprobs?: boolean
+  readonly input?: string | readonly string[]
 }
 
 const likely = ['A', 'B', 'C', 'yes', 'no', '0', '1', '2'].map((token, at) => ({ token, logprob: -1 - at / 4 }))
@@ -50,12 +51,19 @@ const completionOf = ({ logprobs }: Asked) => ({
   usage,
 })
 
+const heard = { text: 'Hello.', duration: 2, language: 'english' }
+
 const others: Readonly<Record<string, unknown>> = {
   '/v1/models': { object: 'list', data: [] },
-  '/v1/embeddings': { data: [{ index: 0, embedding: 'AACAPwAAAEAAAEDA' }], usage },
   '/v1/images/generations': { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] },
-  '/v1/audio/transcriptions': { text: 'Hello.', duration: 2, language: 'english' },
+  '/v1/audio/transcriptions': heard,
+  '/v1/audio/translations': heard,
 }
+
+const vectorsOf = ({ input }: Asked) => ({
+  data: [input].flat().map((_, index) => ({ index, embedding: 'AACAPwAAAEAAAEDA' })),
+  usage,
+})
 
 export interface Backend {
   readonly url: string
@@ -84,11 +92,16 @@ export const startBackend = async (): Promise<Backend> => {
       answer.writeHead(200, { 'content-type': 'audio/mpeg' })
       return void answer.end(Buffer.alloc(32 * 1024, 'a'))
     }
-    if (request.url !== '/v1/chat/completions') {
+    const other = others[request.url!]
+    if (other !== undefined) {
       answer.writeHead(200, json)
-      return void answer.end(JSON.stringify(others[request.url!] ?? {}))
+      return void answer.end(JSON.stringify(other))
     }
     const asked = JSON.parse(Buffer.concat(parts).toString()) as Asked
+    if (request.url === '/v1/embeddings') {
+      answer.writeHead(200, json)
+      return void answer.end(JSON.stringify(vectorsOf(asked)))
+    }
     if (asked.stream) return stream(answer, asked.model === 'cut')
     answer.writeHead(200, json)
     answer.end(JSON.stringify(completionOf(asked)))

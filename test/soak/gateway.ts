@@ -1,50 +1,36 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readlink } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import type { State } from './server.ts'
+import type { Swept } from '../../core/files/sweep.ts'
+import { socketsIn, startChild } from './child.ts'
+import type { GatewayState, Ready } from './server.ts'
 
 /** A gateway in a process of its own. */
-export interface Started {
+export interface Gateway {
   readonly base: string
-  state(): Promise<State>
+  /** A key of each caller, each of another user. */
+  readonly keys: readonly string[]
+  state(): Promise<GatewayState>
+  sweep(): Promise<Swept>
   /** Requests that did not come to their end. */
   drain(): Promise<number>
-  /** Sockets that the process has open; null where the system does not tell. */
-  sockets(): Promise<number | null>
+  sockets(): Promise<number>
+  /** Files that it has open under its folder of stored bytes. */
+  files(): Promise<number>
   stop(): Promise<void>
 }
 
-export const startGateway = async (env: Readonly<Record<string, string>>): Promise<Started> => {
-  const file = fileURLToPath(import.meta.url).replace(/gateway\.([jt]s)$/, 'server.$1')
-  const child = fork(file, {
-    env: { ...process.env, NODE_ENV: 'production', ...env },
-    execArgv: [...process.execArgv, '--expose-gc'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  child.once('exit', (code) => {
-    if (code !== null && code !== 0) throw new Error(`The gateway ended with ${code}`)
-  })
-  const ask = async <T>(question: string): Promise<T> => {
-    child.send(question)
-    return ((await once(child, 'message')) as [T])[0]
-  }
-  const [port] = (await once(child, 'message')) as [number]
+export const startGateway = async (config: object, data: string, callers: number): Promise<Gateway> => {
+  const told = { CONFIG: JSON.stringify(config), DATA: data, CALLERS: String(callers), TMPDIR: data }
+  const child = startChild('server', { ...process.env, NODE_ENV: 'production', ...told })
+  child.process.stdout!.resume()
+  const [{ port, keys }] = (await once(child.process, 'message')) as [Ready]
   return {
     base: `http://127.0.0.1:${port}`,
-    state: () => ask('state'),
-    drain: () => ask('drain'),
-    async sockets() {
-      const folder = `/proc/${child.pid}/fd`
-      const files = await readdir(folder).catch(() => null)
-      if (files === null) return null
-      const links = await Promise.all(files.map((file) => readlink(`${folder}/${file}`).catch(() => '')))
-      return links.filter((link) => link.startsWith('socket:')).length
-    },
-    async stop() {
-      const ended = once(child, 'exit')
-      child.kill()
-      await ended
-    },
+    keys,
+    state: () => child.ask('state'),
+    sweep: () => child.ask('sweep'),
+    drain: () => child.ask('drain'),
+    sockets: async () => socketsIn(await child.open()),
+    files: async () => ((await child.open()) ?? []).filter((it) => it.includes('/blobs/')).length,
+    stop: () => child.stop(),
   }
 }

@@ -1,52 +1,43 @@
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { memory } from '../../adapters/memory/index.ts'
-import { fetch, log } from '../../adapters/production/host.ts'
+import { checkedConfig, settingsOf } from '../../adapters/production/config.ts'
+import { production } from '../../adapters/production/index.ts'
 import { createGateway } from '../../core/gateway.ts'
-import { use } from '../../core/plugin.ts'
-import type { SettingsInput } from '../../core/settings.ts'
-import openai from '../../plugins/providers/openai.ts'
-import rehearsal from '../../plugins/providers/rehearsal.ts'
+import type { Swept } from '../../core/files/sweep.ts'
 import { watchedLimiter } from '../fakes/watched-limiter.ts'
-import { families } from './traffic.ts'
+import { type Memory, memoryOf } from './child.ts'
 
 /** What the gateway's process tells of itself. */
-export interface State {
-  /** Bytes. */
-  readonly rss: number
-  /** Bytes of what JavaScript holds, after a collection. */
-  readonly kept: number
+export interface GatewayState extends Memory {
   readonly held: number
   readonly reserved: number
 }
 
-const { BACKEND, DEAD, KEY, FAMILIES } = process.env
-const most = 1_000_000_000
-const free = { requestsPerSecond: most, concurrentRequests: 10_000, tokensPerMinute: most }
-const limiter = watchedLimiter()
-const traffic = await families(FAMILIES ? FAMILIES.split(',') : [])
-const settings: SettingsInput = {
-  models: Object.assign({}, ...traffic.map(({ models }) => models ?? {})),
-  limits: { key: free, organization: free },
-  decision: { places: 10_000 },
-  // What is meant to break must not close the way for the rest.
-  routing: { breaker: { faults: 1_000_000, ratio: 1 } },
+export interface Ready {
+  readonly port: number
+  readonly keys: readonly string[]
 }
-const upstreams = [use(openai, { baseUrl: BACKEND! }, 'soak'), use(openai, { baseUrl: DEAD! }, 'dead'), use(rehearsal)]
-const adapters = { ...memory(), fetch: use(fetch), log: use(log), rateLimiter: limiter.fitting, upstreams }
-const gateway = createGateway(adapters, settings)
-await gateway.keys.create({}, KEY!)
-const server = gateway.server()
-server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
 
-process.on('message', async (question) => {
-  if (question === 'drain') return void process.send!(await gateway.drain(5000))
-  // What the first one finds dead may hold on to more until its own end was run.
-  for (let round = 0; round < 3; round++) {
-    globalThis.gc?.()
-    await sleep(20)
-  }
-  const { rss, heapUsed, external } = process.memoryUsage()
-  const state: State = { rss, kept: heapUsed + external, held: limiter.held(), reserved: limiter.open() }
-  process.send!(state)
-})
+const { CONFIG, DATA, CALLERS } = process.env
+const config = checkedConfig(JSON.parse(CONFIG!), {})
+const limiter = watchedLimiter()
+const adapters = { ...(await production(config, DATA!)), rateLimiter: limiter.fitting }
+const gateway = createGateway(adapters, settingsOf(config))
+const keys: string[] = []
+for (let n = 0; n < Number(CALLERS); n++) keys.push((await gateway.keys.create({ user: `user-${n}` })).credential)
+const server = gateway.server()
+server.listen(0, '127.0.0.1', () =>
+  process.send!({ port: (server.address() as AddressInfo).port, keys } satisfies Ready),
+)
+
+const answers: Readonly<Record<string, () => Promise<unknown>>> = {
+  state: async (): Promise<GatewayState> => ({
+    ...(await memoryOf()),
+    held: limiter.held(),
+    reserved: limiter.open(),
+  }),
+  sweep: (): Promise<Swept> => gateway.sweep.now(0),
+  drain: () => gateway.drain(5000),
+}
+
+process.on('message', async (question) => process.send!(await answers[String(question)]!()))
+process.once('disconnect', () => process.exit())

@@ -1,11 +1,17 @@
 import { readdir } from 'node:fs/promises'
 import { request, type Agent } from 'node:http'
+import type { Client } from '../../core/client/client.ts'
+import { SealgateError } from '../../core/client/error.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 
+/** Whom one call is made for: nobody else uses these at that time, and what they have stored is only what calls that were left have left. */
 export interface Target {
   readonly base: string
   readonly key: string
   readonly agent: Agent
+  readonly fetch: typeof globalThis.fetch
+  /** Ends its requests when the call is left. */
+  readonly client: Client
 }
 
 /** One family of calls. Each file in `traffic/` exports one as `traffic`; nothing else names it. */
@@ -13,8 +19,10 @@ export interface Traffic {
   readonly name: string
   /** How often it comes, measured against the others. */
   readonly weight: number
-  /** Ms that a call takes about: whoever leaves does so within that time. */
+  /** Ms that a call takes about, before that is known. */
   readonly ms: number
+  /** Whoever leaves may leave files behind. */
+  readonly stores?: boolean
   /** What the server must serve for it; the backend behind `soak` is that of backend.ts. */
   readonly models?: SettingsInput['models']
   /** One call, read whole. Gives back what was not as it should be; rejects when `leave` fires, and then its socket is closed. */
@@ -37,7 +45,7 @@ export const families = async (names: readonly string[]): Promise<readonly Traff
 export const one = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)]!
 
 export interface Sent {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly body?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -77,4 +85,21 @@ export const ask = ({ base, key, agent }: Target, path: string, sent: Sent, leav
 export const judged = ({ status, text }: Got, wanted: number, right: (text: string) => boolean): string | null => {
   if (status !== wanted) return `status ${status} instead of ${wanted}`
   return right(text) ? null : `status ${status} with another body`
+}
+
+/** Null when it was refused as it should be. */
+export const refused = async (
+  work: Promise<unknown>,
+  wanted: Readonly<Record<string, unknown>>,
+  leave: AbortSignal,
+): Promise<string | null> => {
+  try {
+    await work
+  } catch (error) {
+    leave.throwIfAborted()
+    const facts = error instanceof SealgateError ? (error as unknown as Readonly<Record<string, unknown>>) : {}
+    if (Object.entries(wanted).every(([name, value]) => facts[name] === value)) return null
+    throw error
+  }
+  return 'answered what it should have refused'
 }

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import blobStore from '../adapters/memory/blob-store.ts'
+import enclave from '../adapters/memory/enclave.ts'
+import { memory } from '../adapters/memory/index.ts'
+import metadataStore from '../adapters/memory/metadata-store.ts'
+import { connect, newKek, newRagDek } from '../core/client/client.ts'
+import { sealRows } from '../core/enclave/rag-rows.ts'
+import { retrieval } from '../core/enclave/retrieval.ts'
+import type { Inference } from '../core/inference/attempt.ts'
+import type { Catalog } from '../core/inference/catalog.ts'
+import { type FileRow, files } from '../core/files/record.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { BlobStore } from '../core/ports/blob-store.ts'
+import { Enclave, type Shelf } from '../core/ports/enclave.ts'
+import { MetadataStore } from '../core/ports/metadata-store.ts'
+import { running, unhurried } from './environments.ts'
+
+/** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
+const stage = async (t: Test) => {
+  const blobs: BlobStore = blobStore.create({}, {}, 'blobs')
+  const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
+  const waiting: (() => void)[] = []
+  let beforeRemoval = async () => {}
+  const slow = plugin({
+    port: Enclave,
+    name: 'slow',
+    create: (): Enclave => {
+      const inner = enclave.create({}, {}, 'inner')
+      return {
+        ...inner,
+        handle: (route, sealed, grant, signal, shelf) =>
+          inner.handle(route, sealed, grant, signal, {
+            ...shelf!,
+            async keepIndex(...given) {
+              await new Promise<void>((go) => waiting.push(go))
+              await shelf!.keepIndex(...given)
+            },
+          }),
+      }
+    },
+  })
+  const interrupted: MetadataStore = {
+    ...rows,
+    async remove(kind, id, when) {
+      if (kind.name === files.name) await beforeRemoval()
+      return rows.remove(kind, id, when)
+    },
+  }
+  const stores = {
+    blobStore: use(plugin({ port: BlobStore, name: 'kept', create: () => blobs })),
+    metadataStore: use(plugin({ port: MetadataStore, name: 'kept', create: () => interrupted })),
+  }
+  const it = await running(t, { ...memory(), enclave: use(slow), ...stores }, unhurried)
+  const kek = newKek()
+  const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
+  const client = connect({ baseUrl: it.base, apiKey: it.key, ...own })
+  const bytes = Buffer.from('The ferry leaves at noon.')
+  const { id } = await client.files.upload({ name: 'note.txt', mime: 'text/plain', bytes })
+  const until = async (done: () => Promise<boolean> | boolean) => {
+    for (let turns = 0; !(await done()); turns++) {
+      if (turns > 400) throw new Error('It did not come to pass')
+      await sleep(10)
+    }
+  }
+  return {
+    client,
+    id,
+    /** Begins an indexing that has all but its end. */
+    async index() {
+      const before = waiting.length
+      await client.files.index([id])
+      await until(() => waiting.length > before)
+    },
+    /** Resolves when it has begun to end. */
+    async end(nth: number) {
+      await until(() => waiting.length > nth)
+      waiting[nth]!()
+    },
+    status: async () => (await rows.get<FileRow>(files, id))?.rag_status ?? null,
+    async indexes() {
+      const paths: string[] = []
+      for await (const path of blobs.list('index/')) paths.push(path)
+      return paths.length
+    },
+    until,
+    between: (work: () => Promise<void>) => void (beforeRemoval = work),
+  }
+}
+
+t.test('an index goes with its file, though it comes in while that goes', async (t) => {
+  const { client, id, index, end, status, indexes, until, between } = await stage(t)
+  await index()
+  between(async () => {
+    between(async () => {})
+    await end(0)
+    await until(async () => (await status()) === 'completed')
+  })
+  await client.files.remove(id)
+  t.equal(await status(), null)
+  t.equal(await indexes(), 0, 'nothing is left of it')
+})
+
+t.test('what was forgotten while it was indexed does not come back', async (t) => {
+  const { client, id, index, end, status, indexes } = await stage(t)
+  await index()
+  await client.files.forgetIndex([id])
+  await end(0)
+  await sleep(100)
+  t.equal(await status(), 'none')
+  t.equal(await indexes(), 0, 'and leaves nothing')
+})
+
+t.test('of two indexings at once the later one counts', async (t) => {
+  const { client, id, index, end, status, indexes, until } = await stage(t)
+  await index()
+  await sleep(5)
+  await client.files.index([id])
+  await end(0)
+  await sleep(100)
+  t.same([await status(), await indexes()], ['running', 0])
+  await end(1)
+  await until(async () => (await status()) === 'completed')
+  t.equal(await indexes(), 1, 'and it alone is there')
+})
+
+t.test('indexes that were opened are held, but not for ever for one who asks by name', async (t) => {
+  const ragDek = new Uint8Array(32).fill(7)
+  const read: string[] = []
+  const shelf = {
+    indexes: async (ids: readonly string[] | null) => (ids ?? []).map((id) => ({ id, version: '1' })),
+    async index(id: string) {
+      read.push(id)
+      return sealRows(ragDek, id, [{ text: `The ferry of ${id}`, heading: null, page: null, vector: null }])
+    },
+  } as unknown as Shelf
+  const catalog = { list: async () => [] } as unknown as Catalog
+  const { search } = retrieval({ catalog, inference: {} as Inference }, { model: undefined, cache: 1, mostFile: 1 })
+  const found = async (id: string) =>
+    (await search(shelf, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
+  for (const id of ['one', 'one', 'two', 'two', 'two']) t.same(await found(id), [id])
+  t.same(read, ['one', 'two', 'two'], 'with the second file the cache is full, and what was not asked for goes')
+})

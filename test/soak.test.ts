@@ -1,0 +1,14 @@
+import './fakes/unwatched.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+
+t.test('ten seconds of everything at once, much of it left early, leave nothing behind', async (t) => {
+  const soak = new URL('./soak/run.js', import.meta.url).pathname
+  const child = spawn(process.execPath, [soak, String(9 / 60)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill())
+  const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  t.equal(code, 0, said + complained)
+  t.match(said, /passed\n$/)
+})
