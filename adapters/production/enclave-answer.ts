@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { GatewayError, Unavailable } from '../../core/errors.ts'
 import type { Enclave, Grant } from '../../core/ports/enclave.ts'
+import { linesOf } from './lines.ts'
 import { askingBack } from './shelf-line.ts'
 
 /** How far a confidential process is on its way out. */
@@ -46,26 +46,33 @@ export const answering =
       leave.active++
       response.once('close', () => leave.active--)
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
-      const sealed =
-        request.headers['large'] === 'yes'
-          ? lasting(request)
-          : (JSON.parse(await text(request)) as Record<string, unknown>)
+      const large = request.headers['large'] === 'yes'
+      const spoken = large ? null : linesOf(request)
+      const sealed = spoken === null ? lasting(request) : (JSON.parse(await one(spoken)) as Record<string, unknown>)
       const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
       const reply = await it.handle(route, sealed, grant, AbortSignal.any([gone.signal, stop.signal]), shelf)
-      if (reply.kind === 'body') return void say(reply)
-      let end = ''
-      questions.word((id) => (end = id), gone.signal).then(
-        () => stop.abort(new Error('The caller left')),
-        () => undefined,
-      )
-      // No backend is asked before the gateway has a place for the stream.
-      await questions.word((begin) => say({ kind: 'frames', begin, end }), gone.signal)
-      for await (const frame of reply.frames) {
-        if (!response.write(`${frame}\n`) && !response.destroyed) await once(response, 'drain', { signal: gone.signal })
+      if (reply.kind === 'body') say(reply)
+      else {
+        say({ kind: 'frames' })
+        // No backend is asked before the gateway has a place for the stream; when its half of the line ends, the caller has left.
+        await one(spoken!)
+        void one(spoken!).catch(() => stop.abort(new Error('The caller left')))
+        for await (const frame of reply.frames) {
+          if (!response.write(`${frame}\n`) && !response.destroyed)
+            await once(response, 'drain', { signal: gone.signal })
+        }
+        say({ trailer: await reply.trailer })
       }
-      say({ trailer: await reply.trailer })
+      // Its half ends first: where both end at once, Node's agent gives the connection to two calls.
+      while (spoken !== null && !(await spoken.next()).done) continue
     }
   }
+
+const one = async (lines: AsyncIterator<string>): Promise<string> => {
+  const { done, value } = await lines.next()
+  if (done) throw new Unavailable()
+  return value
+}
 
 /** Only what the catalogue and the outer checks say; everything else is the same word. */
 const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {

@@ -1,9 +1,19 @@
-import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
-import { Aborted, BadRequest, Expired, GatewayError, NotFound, TooLarge, TooMany, Unavailable } from '../../core/errors.ts'
+import {
+  Aborted,
+  BadRequest,
+  Expired,
+  GatewayError,
+  NotFound,
+  TooLarge,
+  TooMany,
+  Unavailable,
+} from '../../core/errors.ts'
 import type { Enclave, SealedReply, Shelf, Trailer } from '../../core/ports/enclave.ts'
-import { type Aside, type Question, answerAside, give } from './shelf-line.ts'
+import { linesOf } from './lines.ts'
+import { type Aside, type Question, answerAside } from './shelf-line.ts'
 
 export interface Tls {
   readonly ca: Buffer
@@ -11,9 +21,7 @@ export interface Tls {
   readonly key: Buffer
 }
 
-/** As the line says it: frames come when the word is given under `begin`, and under `end` they stop before their time. */
-type Frames = { readonly kind: 'frames'; readonly begin: string; readonly end: string }
-type Reply = Extract<SealedReply, { kind: 'body' }> | Frames
+type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
 
 /** Ms in which a stream that was stopped has to tell what it used. */
 const patience = 5_000
@@ -40,49 +48,49 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
-  const ask = (
-    method: string,
-    path: string,
-    body: string | AsyncIterable<Uint8Array> | null,
-    signal: AbortSignal,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal }, resolve)
-      asked.once('error', (cause) =>
-        reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause })),
-      )
-      if (body === null || typeof body === 'string') asked.end(body ?? undefined)
-      else pipeline(body, asked).catch(reject)
+  const open = (method: string, path: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}) => {
+    const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal })
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      asked.once('response', resolve)
+      asked.on('error', (cause) => reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause })))
     })
+    return { asked, answered }
+  }
+
+  const aside: Aside = (method, path, body, signal) => {
+    const { asked, answered } = open(method, path, signal)
+    if (body === null) asked.end()
+    // What breaks it breaks the answer too.
+    else pipeline(body, asked).catch(() => asked.destroy())
+    return answered
+  }
 
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
     const read = linesOf(answer)
     if (answer.statusCode === 200) return read
-    const said = JSON.parse(String((await read.next()).value)) as {
-      name: string
-      message: string
-      validator: Record<string, string> | null
+    const { name, message, validator } = JSON.parse(String((await read.next()).value)) as {
+      readonly name: string
+      readonly message: string
+      readonly validator: Record<string, string> | null
     }
-    const known = errors[said.name]
-    throw known === undefined ? new Unavailable() : new known(said.message, { validator: said.validator })
+    await read.next()
+    const known = errors[name]
+    throw known === undefined ? new Unavailable() : new known(message, { validator })
   }
 
-  const one = async <T>(method: string, path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
-    const read = await lines(await ask(method, path, null, signal))
+  const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
+    const read = await lines(await aside(method, path, null, signal))
     const said = JSON.parse(String((await read.next()).value)) as T
     await read.next()
     return said
   }
 
-  const aside: Aside = (method, path, body, signal) => ask(method, path, body, signal)
-
   /** The answer itself; what is asked back before it is seen to meanwhile. */
-  const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<Reply> => {
+  const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<First> => {
     for (;;) {
       const { done, value } = await read.next()
       if (done) throw new Unavailable()
-      const said = JSON.parse(value) as Reply | { readonly ask: Question }
+      const said = JSON.parse(value) as First | { readonly ask: Question }
       if (!('ask' in said)) return said
       if (shelf === undefined) throw new Unavailable()
       // What goes wrong on this side ends the call on the other, whose answer is awaited here.
@@ -95,59 +103,45 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
     async handle(route, sealed, grant, signal, shelf) {
-      const body = Symbol.asyncIterator in sealed ? (sealed as AsyncIterable<Uint8Array>) : JSON.stringify(sealed)
-      const large = typeof body !== 'string' && { large: 'yes' }
-      const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...large }
+      const large = Symbol.asyncIterator in sealed
+      const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large && { large: 'yes' }) }
       const line = new AbortController()
       const cut = () => line.abort(signal.reason)
-      if (signal.aborted) cut()
-      signal.addEventListener('abort', cut, { once: true })
-      const heard = async () => {
-        const read = await lines(await ask('POST', `handle/${route}`, body, line.signal, headers))
-        return { read, reply: await first(read, shelf, signal) }
-      }
       // A signal may outlive the call: nothing stays behind on it.
       const uncut = () => signal.removeEventListener('abort', cut)
-      const { read, reply } = await heard().catch((error: unknown) => {
+      if (signal.aborted) cut()
+      signal.addEventListener('abort', cut, { once: true })
+      const { asked, answered } = open('POST', `handle/${route}`, line.signal, headers)
+      if (large) pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
+      else asked.write(`${JSON.stringify(sealed)}\n`)
+      try {
+        const read = await lines(await answered)
+        const reply = await first(read, shelf, signal)
+        // One that nobody begins to read is cut by its signal.
+        if (reply.kind === 'frames') return framesOf(read, asked, uncut, () => line.abort(), signal)
         uncut()
-        throw error
-      })
-      if (reply.kind === 'body') {
-        uncut()
+        asked.end()
         await read.next()
         return reply
-      }
-      const begin = () => {
+      } catch (error) {
         uncut()
-        return give(reply.begin, aside, signal)
+        asked.end()
+        throw error
       }
-      const end = () => {
-        const late = AbortSignal.timeout(patience)
-        late.addEventListener('abort', () => line.abort())
-        give(reply.end, aside, late).catch(() => line.abort())
-      }
-      return framesOf(read, begin, end, signal)
     },
     dispose: () => agent.destroy(),
   }
 }
 
-/** Lines as they come; leaving before the end closes the socket, reading to the end keeps it. */
-async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
-  answer.setEncoding('utf8')
-  let held = ''
-  for await (const part of answer as AsyncIterable<string>) {
-    const lines = (held + part).split('\n')
-    held = lines.pop()!
-    yield* lines
-  }
-}
-
-/** Frames from when they are wanted until the trailer, which is heard even where nobody wants the rest. */
+/**
+ * Our half of the line stays open while frames are wanted: a word on it lets them begin, and its end stops them. The
+ * trailer is heard in any case.
+ */
 const framesOf = (
   read: AsyncIterator<string>,
-  begin: () => Promise<void>,
-  end: () => void,
+  asked: ClientRequest,
+  begun: () => void,
+  cut: () => void,
   signal: AbortSignal,
 ): SealedReply => {
   let tell: (trailer: Trailer) => void = () => {}
@@ -160,27 +154,29 @@ const framesOf = (
     if (done) throw new Unavailable()
     if (!value.startsWith('{')) return value
     tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+    asked.end()
     await read.next()
     return null
   }
   const rest = async () => {
+    const late = setTimeout(cut, patience)
     try {
       while ((await next()) !== null) continue
     } catch {
       tell(lost)
+    } finally {
+      clearTimeout(late)
     }
   }
 
   async function* frames() {
     let over = false
-    let ending = false
-    const stop = () => {
-      if (!ending) end()
-      ending = true
-    }
+    const stop = () => void asked.end()
     try {
       signal.addEventListener('abort', stop, { once: true })
-      await begin()
+      if (signal.aborted) throw new Aborted()
+      begun()
+      asked.write('begin\n')
       for (;;) {
         const frame = await next()
         over = frame === null

@@ -94,8 +94,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {
     await rm(listen, { force: true })
-    const server = createServer(listener)
-    server.keepAliveTimeout = patient
+    const server = lasting(createServer(listener))
     await once(server.listen(listen), 'listening')
     await chmod(listen, 0o600)
     return server
@@ -106,9 +105,12 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   const server = createTlsServer(
     { ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
     listener,
-  )
-  server.keepAliveTimeout = patient
+  ) as unknown as Server
+  lasting(server)
   const at = new URL(`tcp://${listen}`)
   await once(server.listen(Number(at.port), at.hostname), 'listening')
-  return server as unknown as Server
+  return server
 }
+
+/** The gateway's half of a call is open for as long as the answer is. */
+const lasting = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })

@@ -64,12 +64,6 @@ export const answerAside = async (
   }
 }
 
-/** The gateway's end: says the word that is waited for under this id. */
-export const give = async (id: string, aside: Aside, signal: AbortSignal): Promise<void> => {
-  const heard = await aside('POST', `told/${id}`, told(null, null), signal)
-  heard.resume()
-}
-
 interface Waiting {
   readonly bytes: AsyncIterable<Uint8Array> | null
   hear(value: unknown, rest: AsyncIterable<Uint8Array>): void
@@ -80,10 +74,12 @@ interface Waiting {
 export const askingBack = (newId: () => string) => {
   const open = new Map<string, Waiting>()
 
-  const wait = <T>(
-    say: (id: string) => void,
+  const ask = <T>(
+    say: (question: Question) => void,
+    of: keyof Shelf,
+    argument: unknown,
     signal: AbortSignal,
-    bytes: AsyncIterable<Uint8Array> | null,
+    bytes: AsyncIterable<Uint8Array> | null = null,
   ): Promise<{ value: T; rest: AsyncIterable<Uint8Array> }> =>
     new Promise((resolve, reject) => {
       const id = newId()
@@ -108,21 +104,10 @@ export const askingBack = (newId: () => string) => {
           reject(new Unavailable())
         },
       })
-      say(id)
+      say({ id, of, argument })
     })
 
-  const ask = <T>(
-    say: (question: Question) => void,
-    of: keyof Shelf,
-    argument: unknown,
-    signal: AbortSignal,
-    bytes: AsyncIterable<Uint8Array> | null = null,
-  ) => wait<T>((id) => say({ id, of, argument }), signal, bytes)
-
   return {
-    /** Resolves when the gateway gives the word under the id that is said. */
-    word: async (say: (id: string) => void, signal: AbortSignal): Promise<void> => void (await wait(say, signal, null)),
-
     /** The stores of one call. */
     shelf(say: (question: Question) => void, signal: AbortSignal): Shelf {
       const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
