@@ -5,7 +5,7 @@ import { told } from './outages/scene.ts'
 import { setStage } from './outages/stage.ts'
 
 t.setTimeout(175_000)
-const stage = await setStage(t.testdir())
+const stage = await setStage()
 if (stage !== null) t.teardown(stage.close)
 
 t.test('whatever is away', { skip: stage === null && 'a server is not installed', timeout: 170_000 }, async (t) => {

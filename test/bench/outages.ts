@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { drill } from '../outages/drill.ts'
 import { told } from '../outages/scene.ts'
 import { setStage } from '../outages/stage.ts'
 
 /** What callers see while a server is away, Redis for ten seconds. */
 export const outages = async (): Promise<readonly string[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-outages-'))
-  const stage = await setStage(folder)
+  const stage = await setStage()
   if (stage === null) return ['a server is not installed']
   try {
     const lines: string[] = []
@@ -28,6 +24,5 @@ export const outages = async (): Promise<readonly string[]> => {
     return lines
   } finally {
     await stage.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -28,7 +28,7 @@ const rate = 60
 const warm = 90
 const calm = 1_500
 /** Sockets that may be kept for the next request, and how long any other may take to be closed. */
-const [kept, closing] = [30, 5_000]
+const [kept, closing] = [60, 5_000]
 
 /** Every outage under load, Redis being killed for so many ms. */
 export async function* drill(stage: Stage, lasting: number): AsyncGenerator<Played, Left> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../fakes/postgres.ts'
 import { startRedis } from '../fakes/redis.ts'
@@ -47,8 +48,10 @@ export const [total, rest] = [2_500, 1_000]
 const plenty = { requestsPerSecond: 10_000, concurrentRequests: 10_000, tokensPerMinute: 1_000_000_000 }
 
 /** Everything that a gateway stands on, real and steerable; null, and why is printed, where one of them is not installed. */
-export const setStage = async (folder: string): Promise<Stage | null> => {
-  const closing: (() => Promise<unknown>)[] = []
+export const setStage = async (): Promise<Stage | null> => {
+  // Not among the tests: the path of a socket has to be short.
+  const folder = await mkdtemp(join(tmpdir(), 'outages-'))
+  const closing = [(): Promise<unknown> => rm(folder, { recursive: true, force: true })]
   const close = async () => {
     for (const it of closing.splice(0).reverse()) await it()
   }
