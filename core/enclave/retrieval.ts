@@ -6,6 +6,7 @@ import { Unconfigured } from '../errors.ts'
 import { employ, type workNeeds } from '../inference/employ.ts'
 import type { SealedReply, Shelf } from '../ports/enclave.ts'
 import type { Hit } from '../ports/tool.ts'
+import type { Thesaurus } from '../retrieval/kin.ts'
 import { type Library, library } from '../retrieval/library.ts'
 import { middleOf, soughtIn } from '../retrieval/query.ts'
 import { readingOf, split } from '../retrieval/split.ts'
@@ -15,6 +16,7 @@ import type { Opened, Outer, Sealed } from './open.ts'
 import { openRows, sealRows } from './rag-rows.ts'
 import { silent } from './reply.ts'
 import { keyOf, openStored, shelved } from './stored.ts'
+import { thesaurus } from './thesaurus.ts'
 
 export const indexOuter: Outer = {
   cipherText: 'cipher_text',
@@ -56,6 +58,7 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
   // One at a time: a file is held whole, and its parsers have the other core.
   const turn = pLimit(1)
   const held = new Map<string, Shelved>()
+  let loaded: Promise<Thesaurus | null> | null = null
 
   /** Null for each where no model makes vectors: words alone are searched then. */
   const vectorsOf = async (
@@ -142,8 +145,12 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
   }
 
   const search: Search = async (shelf, ragDek, query, ids, signal) => {
-    const [it, vectors] = await Promise.all([opened(shelf, ragDek, ids, signal), vectorsOf(soughtIn(query), signal)])
-    return it.library.search({ query, vector: middleOf(vectors), fileIds: it.ids, most: mostHits })
+    const [it, vectors, kin] = await Promise.all([
+      opened(shelf, ragDek, ids, signal),
+      vectorsOf(soughtIn(query), signal),
+      (loaded ??= thesaurus()),
+    ])
+    return it.library.search({ query, vector: middleOf(vectors), thesaurus: kin, fileIds: it.ids, most: mostHits })
   }
 
   return { index, search }

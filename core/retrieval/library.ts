@@ -1,9 +1,11 @@
+import type { Thesaurus } from './kin.ts'
 import { hashOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
 import { bestOf, rank, type Ranked, type Shelf } from './rank.ts'
 import { around, snippetOf } from './snippet.ts'
 import { type Passage, readingOf } from './split.ts'
 import { vectorsOf } from './vectors.ts'
+import { vocabulary } from './vocabulary.ts'
 
 export interface Placed {
   readonly passage: Passage
@@ -23,6 +25,8 @@ export interface Wanted {
   readonly query: string
   /** The middle of what is `soughtIn` the query; null to go by words alone. */
   readonly vector: Float32Array | null
+  /** Null to look up the words of the query alone. */
+  readonly thesaurus: Thesaurus | null
   /** All files when absent. */
   readonly fileIds?: readonly string[]
   readonly most: number
@@ -42,13 +46,26 @@ export interface Library {
 
 export const library = (): Library => {
   const shelves = new Map<string, Shelf>()
+  const words = vocabulary()
+  let numbered = 0
+  const remove = (fileId: string) => {
+    const shelf = shelves.get(fileId)
+    if (shelf === undefined) return
+    shelves.delete(fileId)
+    words.drop(shelf.number, shelf.postings)
+  }
   return {
-    put: (fileId, placed) => void shelves.set(fileId, shelfOf(fileId, placed)),
-    remove: (fileId) => void shelves.delete(fileId),
+    put(fileId, placed) {
+      remove(fileId)
+      const shelf = shelfOf(fileId, numbered++, placed)
+      shelves.set(fileId, shelf)
+      words.add(shelf.number, shelf.postings)
+    },
+    remove,
     has: (fileId) => shelves.has(fileId),
-    search({ query, vector, fileIds = [...shelves.keys()], most }) {
+    search({ query, vector, thesaurus, fileIds = [...shelves.keys()], most }) {
       const meant = [...new Set(fileIds)].sort().flatMap((fileId) => shelves.get(fileId) ?? [])
-      const ranked = rank(meant, termsOf(query), vector)
+      const ranked = rank(meant, words, termsOf(query, thesaurus), vector)
       // Most of those that are near a better one are shown with it.
       for (let count = most * 4; ; count *= 4) {
         const found = shown(meant, ranked, bestOf(ranked.scores, count), most)
@@ -56,18 +73,19 @@ export const library = (): Library => {
       }
     },
     get size() {
-      return [...shelves.values()].reduce((sum, shelf) => sum + sizeOf(shelf), 0)
+      return [...shelves.values()].reduce((sum, shelf) => sum + sizeOf(shelf), words.size)
     },
   }
 }
 
-const shelfOf = (fileId: string, placed: readonly Placed[]): Shelf => {
+const shelfOf = (fileId: string, number: number, placed: readonly Placed[]): Shelf => {
   const passages = placed.map(({ passage }) => passage)
   // What a file is called stands over all of it.
   const title = passages[0]?.heading ?? ''
   const texts = passages.map((it) => (it.heading === title ? readingOf(it) : `${title}\n${readingOf(it)}`))
   return {
     fileId,
+    number,
     passages,
     postings: postingsOf(texts),
     titles: new Set(postingsOf([title]).words),

@@ -41,17 +41,6 @@ export const postingsOf = (texts: readonly string[]): Postings => {
   return { lengths, length: lengths.reduce((sum, it) => sum + it, 0), words, starts, rows, counts, bytes }
 }
 
-/** Where a word's entries begin and end; the same place twice when it stands nowhere. */
-export const entriesOf = ({ words, starts }: Postings, word: number): readonly [number, number] => {
-  let low = 0
-  for (let high = words.length; low < high;) {
-    const middle = (low + high) >>> 1
-    if (words[middle]! < word) low = middle + 1
-    else high = middle
-  }
-  return words[low] === word ? [starts[low]!, starts[low + 1]!] : [0, 0]
-}
-
 /** FNV-1a over UTF-16. */
 export const hashOf = (word: string): number => {
   let hash = 0x811c9dc5

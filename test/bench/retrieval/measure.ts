@@ -1,3 +1,5 @@
+import { thesaurus } from '../../../core/enclave/thesaurus.ts'
+import type { Thesaurus } from '../../../core/retrieval/kin.ts'
 import { library, type Library } from '../../../core/retrieval/library.ts'
 import { middleOf, soughtIn } from '../../../core/retrieval/query.ts'
 import { readingOf, split } from '../../../core/retrieval/split.ts'
@@ -19,8 +21,10 @@ export interface Question {
 
 export interface Stage {
   readonly library: Library
+  readonly thesaurus: Thesaurus | null
   readonly documents: number
   readonly passages: number
+  readonly texts: readonly string[]
   readonly literal: readonly Question[]
   readonly paraphrased: readonly Question[]
 }
@@ -64,8 +68,10 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
   }))
   return {
     library: shelved,
+    thesaurus: await thesaurus(),
     documents: documents.length,
     passages: readings.flat().length,
+    texts: readings.flat(),
     literal: ready.filter(({ meant }) => meant === 'literal'),
     paraphrased: ready.filter(({ meant }) => meant === 'paraphrased'),
   }
@@ -74,10 +80,15 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
 export type Way = 'words' | 'meaning' | 'both'
 
 /** The share of questions for which one of the first snippets has the whole answer. */
-export const recall = ({ library }: Stage, questions: readonly Question[], way: Way = 'both', most = 5): number => {
+export const recall = (
+  { library, thesaurus }: Stage,
+  questions: readonly Question[],
+  way: Way = 'both',
+  most = 5,
+): number => {
   const found = questions.filter(({ query, vector, fileId, told }) =>
     library
-      .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, most })
+      .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, thesaurus, most })
       .some((hit) => hit.fileId === fileId && plain(hit.snippet).includes(plain(told))),
   )
   return found.length / questions.length

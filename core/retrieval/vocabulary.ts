@@ -1,0 +1,44 @@
+import type { Postings } from './postings.ts'
+
+/** Where the words of all shelves stand, so that a word that stands nowhere costs nothing to look up. */
+export interface Vocabulary {
+  /** A shelf is known by its number from then on. */
+  add(shelf: number, postings: Postings): void
+  drop(shelf: number, postings: Postings): void
+  /** For each shelf that has a word three numbers: the shelf's, and where its entries there begin and end. */
+  standing(word: number): readonly number[]
+  /** Bytes that are held, nearly. */
+  readonly size: number
+}
+
+export const vocabulary = (): Vocabulary => {
+  const held = new Map<number, number[]>()
+  let numbers = 0
+  return {
+    add(shelf, { words, starts }) {
+      for (const [at, word] of words.entries()) {
+        const places = held.get(word)
+        const place = [shelf, starts[at]!, starts[at + 1]!] as const
+        if (places === undefined) held.set(word, [...place])
+        else places.push(...place)
+      }
+      numbers += words.length * 3
+    },
+    drop(shelf, { words }) {
+      for (const word of words) {
+        const left = (held.get(word) ?? []).filter((_, at, all) => all[at - (at % 3)] !== shelf)
+        if (left.length === 0) held.delete(word)
+        else held.set(word, left)
+      }
+      numbers -= words.length * 3
+    },
+    standing: (word) => held.get(word) ?? nowhere,
+    get size() {
+      return numbers * 8 + held.size * perWord
+    },
+  }
+}
+
+const nowhere: readonly number[] = []
+/** A list and its entry. */
+const perWord = 80
