@@ -55,7 +55,7 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
       providers,
       models: { open: { upstreams }, secret: confidential },
       storage: { metadata: { use: 'postgres', url: postgres!.url } },
-      limits: { redis: redis!.url, key: free, organization: free },
+      limits: { redis: redis!.url, patience: 2000, key: free, organization: free },
       enclave: { connect: sockets },
       server: { linger: 1000, drain: 30_000 },
     }),

@@ -43,7 +43,12 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
     enclave: { providers: { rehearsal: { use: 'rehearsal' } } },
     log: { level: 'info' },
     ...more,
-    limits: { redis: redis!.url, key: { requestsPerSecond: null, concurrentRequests: 8 }, ...(more as any).limits },
+    limits: {
+      redis: redis!.url,
+      patience: 2000,
+      key: { requestsPerSecond: null, concurrentRequests: 8 },
+      ...(more as any).limits,
+    },
   })
   const write = (it: object | string) => writeFile(file, typeof it === 'string' ? it : JSON.stringify(it))
   await write(config(a.baseUrl))

@@ -31,6 +31,8 @@ export const ConfigShape = v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
       /** Limits and cache are shared over this Redis; without it they are this process's own. */
       redis: v.optional(v.string()),
+      /** Ms without an answer after which Redis counts as down; this is also the most that it may add to a request. */
+      patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
       whenDown: v.optional(
         v.strictObject({ places: v.optional(mode), tokens: v.optional(mode), requests: v.optional(mode) }),
         {},
@@ -76,7 +78,7 @@ export const settingsOf = ({
   tools,
   ...rest
 }: Config): SettingsInput => {
-  const { redis, whenDown, ...limits } = rest.limits
+  const { redis, patience, whenDown, ...limits } = rest.limits
   return { ...rest, limits }
 }
 

@@ -24,14 +24,14 @@ import { toolsOf } from './tools.ts'
  */
 export const production = async (config: Config, data: string, socket: string | null = null): Promise<Adapters> => {
   const { storage, limits, providers } = config
-  const { redis, whenDown } = limits
+  const { redis, patience, whenDown } = limits
   return {
     clock: use(clock),
     random: use(random),
     fetch: use(fetch, { outside: config.outside }),
     log: use(log, config.log),
     cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
-    rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, whenDown }),
+    rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, patience, whenDown }),
     enclave: await confidential(config, socket),
     blobStore: await chosen(
       BlobStore,
@@ -83,6 +83,7 @@ const unchanging = [
   'outside',
   'storage',
   'limits.redis',
+  'limits.patience',
   'limits.whenDown',
   'enclave.connect',
   'enclave.listen',

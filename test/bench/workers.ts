@@ -55,7 +55,7 @@ const crewOf = async (count: number, base: string, redis: string, data: string):
     JSON.stringify({
       providers: { bench: { use: 'openai', baseUrl: `${base}/v1`, apiKey: 'none' } },
       models: { bench: { upstreams: [{ provider: 'bench' }] } },
-      limits: { redis, key: free, organization: free },
+      limits: { redis, patience: 2000, key: free, organization: free },
       log: { level: 'error' },
       // Nothing here is sealed, so nobody is started for it.
       enclave: { connect: [`${data}.sock`] },

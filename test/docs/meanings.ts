@@ -108,6 +108,8 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('organizations.<name>.limits', limits('this organisation; what is absent is as in `limits.organization`')),
   'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
   'organizations.<name>.quota.files': 'Files that it may have stored.',
+  'limits.patience':
+    'Without an answer for so long Redis counts as down; this is also the most that it adds to a request. Longer where gateways share a busy machine.',
   'limits.redis':
     'URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
   'limits.whenDown.places':

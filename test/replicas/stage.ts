@@ -93,7 +93,11 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
       key: unlimited,
       organization: { ...unlimited, concurrentRequests: crowd },
       // Nothing is let pass uncounted: what is not exact is refused.
-      ...(!apart && { redis: redis.url, whenDown: { places: 'closed', tokens: 'closed', requests: 'closed' } }),
+      ...(!apart && {
+        redis: redis.url,
+        patience: 2000,
+        whenDown: { places: 'closed', tokens: 'closed', requests: 'closed' },
+      }),
     },
     decision: { places: deciding },
     timeouts: { total: ms, firstToken: ms, idle: ms, decision: ms },
