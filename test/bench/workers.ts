@@ -17,16 +17,17 @@ export const workers = async (): Promise<readonly string[]> => {
   try {
     for (const count of [1, 2]) begun.push(await crewOf(count, upstream.base, redis.url, join(folder, `${count}`)))
     const [one, two] = begun as [Crew, Crew]
-    const load = () => ({
+    const load = (name: string) => ({
       path: '/std/chat/completions',
       body: JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'Say "words".\n'.repeat(40) }] }),
       headers: { authorization: `Bearer ${key}` },
       requests: 4000,
-      concurrency: 32,
+      // As many at once for each: two are there to carry twice as much.
+      concurrency: name === 'one' ? 32 : 64,
     })
     const seen = await compare({ one, two }, load, 5)
     const before = await two.each()
-    const { failed } = await measure(two, load())
+    const { failed } = await measure(two, load('two'))
     const shares = (await two.each()).map((cpu, at) => cpu - before[at]!)
     const whole = shares.reduce((sum, share) => sum + share, 0)
     const part = (share: number) => `${((100 * share) / whole).toFixed(1)} %`
