@@ -69,7 +69,7 @@ const watch = async () => {
   const pause = Math.min(10_000, length / 5)
   for (let turn = 1; performance.now() - began < length - pause; turn++) {
     await sleep(pause)
-    await sample(turn % 3 === 0)
+    await sample(turn % 3 === 2)
   }
 }
 await Promise.all([watch(), crew.work(workers, () => performance.now() - began >= length)])

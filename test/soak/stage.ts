@@ -53,7 +53,7 @@ export const stage = async (traffic: readonly Traffic[], callers: number, life: 
     routing: { breaker: { faults: 1_000_000, ratio: 1 } },
   }
   const pace = { since: Date.now(), times: epoch / life }
-  const inside = { ...config, timeouts: { total: 120_000 * pace.times } }
+  const inside = { ...config, timeouts: { total: Math.round(120_000 * pace.times) } }
   const [steady, renewed] = [join(data, 'steady.sock'), join(data, 'renewed.sock')]
   const enclave = await startEnclave(inside, steady, pace)
   let other = await startEnclave(inside, renewed, pace)
