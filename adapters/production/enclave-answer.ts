@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../core/errors.ts'
 import type { Enclave, Grant } from '../../core/ports/enclave.ts'
@@ -22,8 +21,8 @@ const questions = askingBack(randomUUID)
 export const answering =
   (it: Enclave, leave: Leave): RequestListener =>
   async (request, response) => {
-    const [gone, stop] = [new AbortController(), new AbortController()]
-    response.once('close', () => gone.abort(new Error('The gateway left')))
+    const gone = new AbortController()
+    response.once('close', () => response.writableFinished || gone.abort(left))
     const say = (value: unknown) => response.write(`${JSON.stringify(value)}\n`)
     try {
       const url = new URL(request.url ?? '/', 'unix://enclave')
@@ -50,29 +49,42 @@ export const answering =
       const spoken = large ? null : linesOf(request)
       const sealed = spoken === null ? lasting(request) : (JSON.parse(await one(spoken)) as Record<string, unknown>)
       const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
-      const reply = await it.handle(route, sealed, grant, AbortSignal.any([gone.signal, stop.signal]), shelf)
+      const reply = await it.handle(route, sealed, grant, gone.signal, shelf)
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })
         // No backend is asked before the gateway has a place for the stream; when its half of the line ends, the caller has left.
         await one(spoken!)
-        void one(spoken!).catch(() => stop.abort(new Error('The caller left')))
+        let over = false
+        const stop = () => over || gone.abort(left)
+        spoken!.next().then(stop, stop)
         for await (const frame of reply.frames) {
-          if (!response.write(`${frame}\n`) && !response.destroyed)
-            await once(response, 'drain', { signal: gone.signal })
+          if (!response.write(`${frame}\n`) && !response.destroyed) await drained(response)
         }
         say({ trailer: await reply.trailer })
+        over = true
       }
       // Its half ends first: where both end at once, Node's agent gives the connection to two calls.
       while (spoken !== null && !(await spoken.next()).done) continue
     }
   }
 
+const left = new Error('The caller or the gateway left')
+
 const one = async (lines: AsyncIterator<string>): Promise<string> => {
   const { done, value } = await lines.next()
   if (done) throw new Unavailable()
   return value
 }
+
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 
 /** Only what the catalogue and the outer checks say; everything else is the same word. */
 const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {

@@ -48,21 +48,23 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
-  const open = (method: string, path: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}) => {
-    const asked = send({ ...where, agent, method, path: `/${path}`, headers, signal })
+  const open = (method: string, path: string, options: RequestOptions) => {
+    const asked = send({ ...where, agent, method, path: `/${path}`, ...options })
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       asked.once('response', resolve)
-      asked.on('error', (cause) => reject(signal.aborted ? signal.reason : new Unavailable(undefined, { cause })))
+      asked.on('error', (cause) => reject(new Unavailable(undefined, { cause })))
     })
     return { asked, answered }
   }
 
   const aside: Aside = (method, path, body, signal) => {
-    const { asked, answered } = open(method, path, signal)
+    const { asked, answered } = open(method, path, { signal })
     if (body === null) asked.end()
     // What breaks it breaks the answer too.
     else pipeline(body, asked).catch(() => asked.destroy())
-    return answered
+    return answered.catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error
+    })
   }
 
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
@@ -105,20 +107,19 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     async handle(route, sealed, grant, signal, shelf) {
       const large = Symbol.asyncIterator in sealed
       const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large && { large: 'yes' }) }
-      const line = new AbortController()
-      const cut = () => line.abort(signal.reason)
+      signal.throwIfAborted()
+      const { asked, answered } = open('POST', `handle/${route}`, { headers })
+      const cut = () => void asked.destroy()
       // A signal may outlive the call: nothing stays behind on it.
       const uncut = () => signal.removeEventListener('abort', cut)
-      if (signal.aborted) cut()
       signal.addEventListener('abort', cut, { once: true })
-      const { asked, answered } = open('POST', `handle/${route}`, line.signal, headers)
       if (large) pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
       else asked.write(`${JSON.stringify(sealed)}\n`)
       try {
         const read = await lines(await answered)
         const reply = await first(read, shelf, signal)
         // One that nobody begins to read is cut by its signal.
-        if (reply.kind === 'frames') return framesOf(read, asked, uncut, () => line.abort(), signal)
+        if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
         uncut()
         asked.end()
         await read.next()
@@ -126,7 +127,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       } catch (error) {
         uncut()
         asked.end()
-        throw error
+        throw signal.aborted ? signal.reason : error
       }
     },
     dispose: () => agent.destroy(),
@@ -141,7 +142,6 @@ const framesOf = (
   read: AsyncIterator<string>,
   asked: ClientRequest,
   begun: () => void,
-  cut: () => void,
   signal: AbortSignal,
 ): SealedReply => {
   let tell: (trailer: Trailer) => void = () => {}
@@ -159,7 +159,7 @@ const framesOf = (
     return null
   }
   const rest = async () => {
-    const late = setTimeout(cut, patience)
+    const late = setTimeout(() => asked.destroy(), patience)
     try {
       while ((await next()) !== null) continue
     } catch {
