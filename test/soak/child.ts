@@ -34,6 +34,8 @@ export const startChild = (name: string, env: NodeJS.ProcessEnv): Child => {
     async stop() {
       stopped = true
       const ended = once(child, 'exit')
+      // A confidential process heeds this alone, any other the signal.
+      child.stdin!.end()
       child.kill()
       await ended
     },
