@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../core/errors.ts'
 import type { Enclave, Grant } from '../../core/ports/enclave.ts'
+import { drained } from './drained.ts'
 import { linesOf } from './lines.ts'
 import { askingBack } from './shelf-line.ts'
 
@@ -27,7 +28,7 @@ export const answering =
     try {
       const url = new URL(request.url ?? '/', 'unix://enclave')
       const path = url.pathname.slice(1)
-      if (path.startsWith('handle/')) await handled(path.slice(7), request, response)
+      if (path.startsWith('handle/')) await handled(path.slice(7))
       else if (await questions.serve(path, request, response)) return
       else if (leave.hidden) throw new Unavailable()
       else if (path === 'keys') say(await it.keys())
@@ -40,7 +41,7 @@ export const answering =
       refuse(error, request, response)
     }
 
-    async function handled(route: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    async function handled(route: string): Promise<void> {
       if (leave.closed) throw new Unavailable()
       leave.active++
       response.once('close', () => leave.active--)
@@ -76,15 +77,6 @@ const one = async (lines: AsyncIterator<string>): Promise<string> => {
   if (done) throw new Unavailable()
   return value
 }
-
-const drained = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    response.on('drain', done).on('close', done)
-  })
 
 /** Only what the catalogue and the outer checks say; everything else is the same word. */
 const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {

@@ -16,7 +16,7 @@ import { type Leave, answering } from './enclave-answer.ts'
 import { harden } from './harden.ts'
 import { fetch } from './host.ts'
 import { releaseDigest } from './release.ts'
-import { signalled } from './signals.ts'
+import { deaf, signalled } from './signals.ts'
 import { toolsOf } from './tools.ts'
 
 /**
@@ -47,9 +47,9 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
 /** Ms until every gateway has asked for its keys in vain. */
 const noticed = 6_000
 
-/** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. Signals meant for them reach the whole group. */
+/** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. */
 const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => undefined)
+  deaf(process)
   return new Promise((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve(false))
   })

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Client } from '../../core/client/client.ts'
 import type { ChatParams } from '../../core/client/chat.ts'
 import type { Chunk } from '../../core/ports/upstream.ts'
+import { drained } from './drained.ts'
 import { Refused, toldBy } from './seal-errors.ts'
 import { heard } from './seal-audio.ts'
 
@@ -100,13 +101,7 @@ const relay = async (response: ServerResponse, chunks: AsyncIterable<Chunk>): Pr
     if (!response.headersSent)
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
     if (response.write(`data: ${data}\n\n`) || response.destroyed) return
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        response.off('drain', done).off('close', done)
-        resolve()
-      }
-      response.on('drain', done).on('close', done)
-    })
+    await drained(response)
   }
   try {
     for await (const chunk of chunks) await write(JSON.stringify(chunk))

@@ -3,3 +3,8 @@ import { once } from 'node:events'
 /** True for SIGTERM, where somebody may have to be shown that it should stop sending; a second signal ends the process at once. */
 export const signalled = (): Promise<boolean> =>
   Promise.race([once(process, 'SIGTERM').then(() => true), once(process, 'SIGINT').then(() => false)])
+
+/** For a process that is ended by another one: signals meant for that one reach the whole group. */
+export const deaf = (it: NodeJS.Process): void => {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) it.on(signal, () => undefined)
+}

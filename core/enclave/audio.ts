@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { listenStyle } from '../dialects/listen-style.ts'
 import type { Supplied } from '../container.ts'
+import { secondsOf } from '../inference/tokens.ts'
 import type { Grant, SealedReply } from '../ports/enclave.ts'
 import { textOf } from '../wire/bytes.ts'
 import { Refusal } from './catalogue.ts'
@@ -50,7 +51,7 @@ export const audio = async (
     ({ upstream, model }, signal) => upstream.transcribe!({ ...call, model }, signal),
     signal,
   )
-  const seconds = answer.duration ?? call.audio.bytes.length / perSecond
+  const seconds = answer.duration ?? secondsOf(call.audio.bytes.length)
   return sealedReply(secret, listenStyle(answer, entry.name), {
     model: entry.name,
     backend,
@@ -58,9 +59,6 @@ export const audio = async (
     audioSeconds: seconds,
   })
 }
-
-/** Bytes of a second of speech as it is usually packed. */
-const perSecond = 16_000
 
 const nameOf = (bytes: Uint8Array): string => {
   const name = decoded(bytes)

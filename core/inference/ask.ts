@@ -14,7 +14,7 @@ import { fanOut } from './fan-out.ts'
 import { fold } from './fold.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './rotate.ts'
-import { inputOf, usageOf } from './tokens.ts'
+import { inputOf, total, usageOf } from './tokens.ts'
 import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
 
 /** Reads at once: as many as a request may have questions, so that none waits for another. */
@@ -160,19 +160,5 @@ const readGroups = async (
     probabilities: raw.map((it) => it / sum),
     ...(masses.length === parts.length && { labelMass: Math.min(...masses) }),
     truncated: parts.some(({ truncated }) => truncated === true),
-  }
-}
-
-/** Counts of several calls together; one guess makes the sum a guess. */
-export const total = (used: readonly Usage[]): Usage => {
-  const sum = (of: (usage: Usage) => number | undefined) => used.reduce((sum, usage) => sum + (of(usage) ?? 0), 0)
-  const reasoning = sum(({ reasoning }) => reasoning)
-  const cached = sum(({ cached }) => cached)
-  return {
-    input: sum(({ input }) => input),
-    output: sum(({ output }) => output),
-    ...(reasoning > 0 && { reasoning }),
-    ...(cached > 0 && { cached }),
-    ...(used.some(({ estimated }) => estimated === true) && { estimated: true }),
   }
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Usage } from '../ports/upstream.ts'
+import { total } from './tokens.ts'
 
 /** What one call of a model took. */
 export interface Use {
@@ -31,14 +32,10 @@ export const summed = (uses: readonly Use[]) => {
   const { model = null, backend = null } = uses.at(-1) ?? {}
   const told = uses.flatMap(({ usage }) => (usage === null ? [] : [usage]))
   const heard = uses.flatMap(({ audioSeconds }) => (audioSeconds === null ? [] : [audioSeconds]))
-  const sum = (of: readonly number[]) => of.reduce((all, it) => all + it, 0)
-  const usage: Usage | null =
-    told.length === 0
-      ? null
-      : {
-          input: sum(told.map(({ input }) => input)),
-          output: sum(told.map(({ output }) => output)),
-          ...(told.some(({ estimated }) => estimated) && { estimated: true }),
-        }
-  return { model, backend, usage, audioSeconds: heard.length === 0 ? null : sum(heard) }
+  return {
+    model,
+    backend,
+    usage: told.length === 0 ? null : total(told),
+    audioSeconds: heard.length === 0 ? null : heard.reduce((sum, seconds) => sum + seconds, 0),
+  }
 }

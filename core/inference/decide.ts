@@ -6,13 +6,13 @@ import { GatewayError, UpstreamFailed } from '../errors.ts'
 import type { Clock } from '../ports/host.ts'
 import type { Decided, DecideCall, Distribution, Question, Usage } from '../ports/upstream.ts'
 import { answerOf, checkDistribution, confidenceOf, measure, sizeOf } from './answer.ts'
-import { ask, total } from './ask.ts'
+import { ask } from './ask.ts'
 import type { Inference } from './attempt.ts'
 import type { Candidate, Entry } from './entry.ts'
 import type { Meter } from './meter.ts'
 import { ordersOf } from './rotate.ts'
 import { cool } from './token-odds.ts'
-import { tokensOf, type Estimate } from './tokens.ts'
+import { type Estimate, tokensOf, total } from './tokens.ts'
 
 export interface Deciding {
   readonly inference: Pick<Inference, 'run'>

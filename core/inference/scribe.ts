@@ -1,9 +1,7 @@
 import type { Supplied } from '../container.ts'
 import type { TranscribeCall, Transcript } from '../ports/upstream.ts'
 import { employ, type workNeeds } from './employ.ts'
-
-/** Bytes of a second of speech as it is usually packed. */
-const perSecond = 16_000
+import { secondsOf } from './tokens.ts'
 
 /** Writes down pieces of a sound by a model, and tells in the end which. */
 export const scribe = (
@@ -19,7 +17,7 @@ export const scribe = (
         supplied,
         { ability: 'transcribe', model: wanted },
         ({ upstream, model }, signal) => upstream.transcribe!({ ...how, model, audio }, signal),
-        ({ duration }) => ({ audioSeconds: duration ?? audio.bytes.length / perSecond }),
+        ({ duration }) => ({ audioSeconds: duration ?? secondsOf(audio.bytes.length) }),
         signal,
       )
       served = model

@@ -45,3 +45,23 @@ const weigh = (value: unknown): number => {
 
 /** What a backend says it counted; nothing, and marked so, when that is no count. */
 export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, output: 0, estimated: true }
+
+/** Counts of several calls together; one guess makes the sum a guess. */
+export const total = (used: readonly Usage[]): Usage => {
+  const sum = (of: (usage: Usage) => number | undefined) => used.reduce((sum, usage) => sum + (of(usage) ?? 0), 0)
+  const reasoning = sum(({ reasoning }) => reasoning)
+  const cached = sum(({ cached }) => cached)
+  return {
+    input: sum(({ input }) => input),
+    output: sum(({ output }) => output),
+    ...(reasoning > 0 && { reasoning }),
+    ...(cached > 0 && { cached }),
+    ...(used.some(({ estimated }) => estimated === true) && { estimated: true }),
+  }
+}
+
+/** Bytes of a second of speech as it is usually packed. */
+const perSecond = 16_000
+
+/** A guess at how long a packed sound is, until somebody has heard it. */
+export const secondsOf = (bytes: number): number => bytes / perSecond

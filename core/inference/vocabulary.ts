@@ -1,10 +1,10 @@
 import { badAnswer } from '../dialects/probabilities.ts'
 import { BadRequest } from '../errors.ts'
 import type { Completion, Decided, DecideCall, Distribution, Question, Usage } from '../ports/upstream.ts'
-import { total } from './ask.ts'
 import { marksOf, messagesFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './rotate.ts'
 import { oddsOf } from './token-odds.ts'
+import { total } from './tokens.ts'
 
 /** What a model in this process would say next. */
 export interface Glance {

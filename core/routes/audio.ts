@@ -6,7 +6,7 @@ import { route } from '../http/route.ts'
 import { Inference } from '../inference/attempt.ts'
 import { Catalog } from '../inference/catalog.ts'
 import { Meter } from '../inference/meter.ts'
-import { tokensOf } from '../inference/tokens.ts'
+import { secondsOf, tokensOf } from '../inference/tokens.ts'
 import type { Transcript } from '../ports/upstream.ts'
 import { provider } from './provider.ts'
 import { served } from './serving.ts'
@@ -45,9 +45,6 @@ const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> 
   throw new BadRequest('Validation failed', { validator: Object.fromEntries(validator) })
 }
 
-/** Bytes of a second of speech as it is usually packed; only a guess until the backend tells the length. */
-const perSecond = 16_000
-
 const transcribe = route({
   method: 'POST',
   path: '/std/audio/transcriptions',
@@ -58,7 +55,7 @@ const transcribe = route({
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
     const { file, language, prompt, temperature, granularities, provider } = input
     const entry = await served(catalog, caller, input.model, 'transcribe', signal)
-    const reservation = await meter.spendAudio(caller, entry, Math.ceil(file.bytes.length / perSecond))
+    const reservation = await meter.spendAudio(caller, entry, Math.ceil(secondsOf(file.bytes.length)))
     try {
       const { answer, backend } = await inference.run(
         { entry, ability: 'transcribe', provider: provider ?? null },

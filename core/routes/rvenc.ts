@@ -6,11 +6,12 @@ import { data, events, json, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { isListed, listed } from '../inference/listing.ts'
 import { Meter, type Reservation } from '../inference/meter.ts'
+import { secondsOf } from '../inference/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { type Alarm, Clock } from '../ports/host.ts'
-import type { Usage } from '../ports/upstream.ts'
 import { Streams } from '../http/streams.ts'
 import { Settings } from '../settings.ts'
+import { billed } from './billed.ts'
 import { grantOf } from './grant.ts'
 import { lengths } from '../wire/body.ts'
 import { hex } from './sealed-hex.ts'
@@ -38,7 +39,7 @@ const chat = route({
     try {
       const reply = await enclave.handle('rvenc/chat/completions', input, grantOf(id, caller), either)
       if (reply.kind === 'body') {
-        void settle(enclave, reservation, reply.trailer)
+        void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return reply.failure === null ? json(reply.body) : refused(reply.status, reply.failure, reply.body)
       }
       const release = await streams.take(caller).catch((error: unknown) => {
@@ -49,7 +50,7 @@ const chat = route({
       const ended = async () => {
         idle.off()
         await release()
-        void reply.trailer.then((trailer) => settle(enclave, reservation, trailer))
+        void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
       return events(relayed(reply, idle, ended), broken, beat)
@@ -60,14 +61,12 @@ const chat = route({
   },
 })
 
-const settle = async (
+const settle = async <T>(
   enclave: Enclave,
-  reservation: Reservation<Usage>,
-  { model, backend, usage }: Trailer,
-): Promise<void> => {
-  const served = model === null ? [] : await enclave.models(AbortSignal.timeout(10_000)).catch(() => [])
-  await reservation.settle(usage, backend, served.find(({ name }) => name === model) ?? null)
-}
+  reservation: Reservation<T>,
+  trailer: Trailer,
+  truth: T | null,
+): Promise<void> => reservation.settle(truth, trailer.backend, await billed(enclave, trailer))
 
 /** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
 async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
@@ -106,8 +105,6 @@ const audioBody = v.object({
 
 /** Hex and the fields around it. */
 const mostAudio = 2 * (lengths.audio + 16) + 512 * 1024
-/** Bytes of hex of a second of speech as it is usually packed. */
-const perSecond = 32_000
 
 /** The body is never read here: it goes in as it comes, and the enclave looks at its fields. */
 const audio = (
@@ -126,7 +123,7 @@ const audio = (
     async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
       const length = Number(headers['content-length'] ?? 0)
       if (length > mostAudio) throw new TooLarge('The file is too large')
-      const reservation = await meter.spendAudio(caller, null, Math.ceil(length / perSecond), 'confidential')
+      const reservation = await meter.spendAudio(caller, null, Math.ceil(secondsOf(length / 2)), 'confidential')
       try {
         const reply = await enclave.handle(
           `rvenc/audio/${verb}`,
@@ -135,9 +132,7 @@ const audio = (
           signal,
         )
         if (reply.kind !== 'body') throw new Unavailable()
-        const { model, backend, audioSeconds } = reply.trailer
-        const entries = model === null ? [] : await enclave.models(signal)
-        void reservation.settle(audioSeconds, backend, entries.find(({ name }) => name === model) ?? null)
+        void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
         return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
       } catch (error) {
         void reservation.settle(null, null)

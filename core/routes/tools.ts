@@ -12,6 +12,7 @@ import { type Billed, Meter, type Reservation } from '../inference/meter.ts'
 import { Enclave, type Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
+import { billed } from './billed.ts'
 import { grantOf } from './grant.ts'
 import { hex } from './sealed-hex.ts'
 
@@ -79,27 +80,23 @@ const execute = route({
     if (tool === undefined) throw new NotFound('No such tool')
     const sealed = checked(variants[tool.kind], input)
     const shelf = shelfOf(caller, { cabinet, blobs, rows })
-    const settle = await paying(meter, caller, tool.takes)
-    const reply = await enclave
-      .handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
-      .catch((error: unknown) => {
-        settle({ backend: null, usage: null, audioSeconds: null }, null)
-        throw error
-      })
-    if (reply.kind !== 'body') throw new Unavailable()
-    const { trailer } = reply
-    const served = trailer.model === null ? [] : await enclave.models(signal).catch(() => [])
-    settle(trailer, served.find(({ name }) => name === trailer.model) ?? null)
-    return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+    const pay = await paying(meter, caller, tool.takes)
+    try {
+      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
+      return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+    } catch (error) {
+      pay(null, null)
+      throw error
+    }
   },
 })
 
 /** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
 
-type Paid = Pick<Trailer, 'backend' | 'usage' | 'audioSeconds'>
-
-/** Reserves what the models may cost that work for a tool, and gives back how to settle it. */
+/** Reserves what the models may cost that work for a tool, and gives back how to settle it; what was not used is handed back. */
 const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) => {
   const words = takes.includes('tokens') ? await meter.reserve(caller, null, guess.tokens, 'confidential') : null
   const sound = takes.includes('audio')
@@ -108,11 +105,11 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
         throw error
       })
     : null
-  const one = <T>(its: Reservation<T> | null, truth: T | null, backend: string | null, served: Billed | null) =>
-    void (truth === null ? its?.cancel() : its?.settle(truth, backend, served))
-  return ({ backend, usage, audioSeconds }: Paid, served: Billed | null): void => {
-    one(words, usage, backend, served)
-    one(sound, audioSeconds, backend, served)
+  return (trailer: Trailer | null, served: Billed | null): void => {
+    const one = <T>(its: Reservation<T> | null, truth: T | null | undefined) =>
+      void (truth == null ? its?.cancel() : its?.settle(truth, trailer!.backend, served))
+    one(words, trailer?.usage)
+    one(sound, trailer?.audioSeconds)
   }
 }
 

@@ -1,6 +1,7 @@
 import { plugin, use } from '../../../core/plugin.ts'
 import { type Measured, Siblings } from '../../../core/ports/siblings.ts'
 import type { Config } from '../config.ts'
+import { deaf } from '../signals.ts'
 import { type Exchange, type Letter, exchange } from './exchange.ts'
 
 /** What a worker is told before it begins, and again at each reload. */
@@ -30,9 +31,9 @@ export interface Team {
   readonly leave: Promise<boolean>
 }
 
-/** The worker's end. Signals are for the process that leads: they may reach the whole group. */
+/** The worker's end. Signals are for the process that leads. */
 export const joined = async (it: NodeJS.Process): Promise<Team> => {
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) it.on(signal, () => undefined)
+  deaf(it)
   let begin: (work: Work) => void = () => {}
   const work = new Promise<Work>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}
