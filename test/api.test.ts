@@ -1,10 +1,7 @@
 import { connect } from 'node:net'
-import { once } from 'node:events'
 import t from 'tap'
-import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
 import { plugin, use } from '../core/plugin.ts'
-import { Unavailable } from '../core/errors.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { environments, running } from './environments.ts'
 

@@ -18,6 +18,7 @@ import { backend, vector } from './fakes/stage.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { watchedLimiter } from './fakes/watched-limiter.ts'
 import { startProvider } from './faults/provider.ts'
+import { until } from './until.ts'
 
 const json = { 'content-type': 'application/json' }
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
@@ -438,11 +439,6 @@ const spoken = async (t: Test) => {
     server.close()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, open }
-}
-
-const until = async (there: () => boolean, ms = 5000): Promise<boolean> => {
-  for (const end = performance.now() + ms; !there(); await sleep(1)) if (performance.now() > end) return false
-  return true
 }
 
 t.test('each event is handed on at once, in one write', async (t) => {

@@ -15,6 +15,7 @@ import { BlobStore } from '../core/ports/blob-store.ts'
 import { Enclave, type Shelf } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { running, unhurried } from './environments.ts'
+import { until } from './until.ts'
 
 /** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
 const stage = async (t: Test) => {
@@ -57,12 +58,6 @@ const stage = async (t: Test) => {
   const client = connect({ baseUrl: it.base, apiKey: it.key, ...own })
   const bytes = Buffer.from('The ferry leaves at noon.')
   const { id } = await client.files.upload({ name: 'note.txt', mime: 'text/plain', bytes })
-  const until = async (done: () => Promise<boolean> | boolean) => {
-    for (let turns = 0; !(await done()); turns++) {
-      if (turns > 400) throw new Error('It did not come to pass')
-      await sleep(10)
-    }
-  }
   return {
     client,
     id,
@@ -70,11 +65,11 @@ const stage = async (t: Test) => {
     async index() {
       const before = waiting.length
       await client.files.index([id])
-      await until(() => waiting.length > before)
+      t.ok(await until(() => waiting.length > before))
     },
     /** Resolves when it has begun to end. */
     async end(nth: number) {
-      await until(() => waiting.length > nth)
+      t.ok(await until(() => waiting.length > nth))
       waiting[nth]!()
     },
     status: async () => (await rows.get<FileRow>(files, id))?.rag_status ?? null,
@@ -83,18 +78,17 @@ const stage = async (t: Test) => {
       for await (const path of blobs.list('index/')) paths.push(path)
       return paths.length
     },
-    until,
     between: (work: () => Promise<void>) => void (beforeRemoval = work),
   }
 }
 
 t.test('an index goes with its file, though it comes in while that goes', async (t) => {
-  const { client, id, index, end, status, indexes, until, between } = await stage(t)
+  const { client, id, index, end, status, indexes, between } = await stage(t)
   await index()
   between(async () => {
     between(async () => {})
     await end(0)
-    await until(async () => (await status()) === 'completed')
+    t.ok(await until(async () => (await status()) === 'completed'))
   })
   await client.files.remove(id)
   t.equal(await status(), null)
@@ -112,7 +106,7 @@ t.test('what was forgotten while it was indexed does not come back', async (t) =
 })
 
 t.test('of two indexings at once the later one counts', async (t) => {
-  const { client, id, index, end, status, indexes, until } = await stage(t)
+  const { client, id, index, end, status, indexes } = await stage(t)
   await index()
   await sleep(5)
   await client.files.index([id])
@@ -120,7 +114,7 @@ t.test('of two indexings at once the later one counts', async (t) => {
   await sleep(100)
   t.same([await status(), await indexes()], ['running', 0])
   await end(1)
-  await until(async () => (await status()) === 'completed')
+  t.ok(await until(async () => (await status()) === 'completed'))
   t.equal(await indexes(), 1, 'and it alone is there')
 })
 

@@ -5,11 +5,10 @@ import type { Probe, Service } from 'kubernetes-types/core/v1.d.ts'
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts'
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts'
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts'
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -28,8 +27,8 @@ import { surfaces } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
-import { program, served } from './fakes/served.ts'
-import { made } from './helpers.ts'
+import { enclosed, program, served } from './fakes/served.ts'
+import { folderOf, made } from './helpers.ts'
 import { complaints } from './operations/complaints.ts'
 import {
   type ComposeService,
@@ -53,7 +52,6 @@ import {
   read,
   sides,
   wanted,
-  workload,
 } from './operations/files.ts'
 import { type Query, readQuery } from './operations/promql.ts'
 
@@ -369,8 +367,7 @@ t.test('what is watched is measured', async (t) => {
 t.test('a gateway and an enclave, started from these files', async (t) => {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
-  const at = await mkdtemp(join(tmpdir(), 'sealgate-operations-'))
-  t.teardown(() => rm(at, { recursive: true, force: true }))
+  const at = await folderOf(t)
   const certified = await run('sh', [`${folder}/certificates.sh`, join(at, 'tls')]).catch((error: unknown) => error)
   if (postgres === null || redis === null || certified instanceof Error)
     return void t.pass('skipped: PostgreSQL, Redis or openssl is not here')
@@ -385,11 +382,9 @@ t.test('a gateway and an enclave, started from these files', async (t) => {
     await writeFile(path, JSON.stringify({ ...raw[side], enclave: { ...raw[side].enclave, tls, ...changed } }))
     return { ...env[side], SEALGATE_CONFIG: path }
   }
-  const inside = { PATH: process.env['PATH'], ...(await placed('enclave', { listen: `127.0.0.1:${port}` })) }
-  const child = spawn(process.execPath, [program, 'enclave'], { env: inside, stdio: ['ignore', 'pipe', 'inherit'] })
+  const inside = { PATH: process.env['PATH']!, ...(await placed('enclave', { listen: `127.0.0.1:${port}` })) }
+  const child = await enclosed(inside)
   t.teardown(() => child.kill('SIGKILL'))
-  const [listens] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  t.match(String(listens), /listening/, 'the enclave starts')
   const ask = () => run(process.execPath, [`${folder}/ask-enclave.mjs`], { env: inside })
   await t.resolves(ask(), 'its health is seen from within')
 

@@ -14,11 +14,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { served } from './fakes/served.ts'
 import { talking } from './fakes/talking.ts'
-
-const until = async (there: () => boolean | Promise<boolean>, ms = 8000): Promise<boolean> => {
-  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await there()) return true
-  return false
-}
+import { until } from './until.ts'
 
 const asked = (model: string, stream = false) => ({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
 

@@ -1,5 +1,5 @@
 import './fakes/unwatched.ts'
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { type ServerResponse, createServer } from 'node:http'
@@ -13,7 +13,8 @@ import { balancer } from './fakes/balancer.ts'
 import { listening } from './fakes/listening.ts'
 import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
-import { program, served } from './fakes/served.ts'
+import { enclosed, served } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
 
 const [redis, postgres] = [await startRedis({ steer: true }), await startPostgres({ steer: true })]
 t.teardown(() => Promise.all([redis?.close(), postgres?.close()]))
@@ -41,7 +42,7 @@ const question = [{ role: 'user' as const, content: 'Count' }]
 
 t.test('every replica is replaced while streams run', { skip }, async (t) => {
   const baseUrl = await slow(t)
-  const folder = t.testdir()
+  const folder = await folderOf(t)
   const key = `sk_live_${'6'.repeat(44)}`
   const providers = { slow: { use: 'openai', baseUrl, apiKey: 'x' } }
   const upstreams = [{ provider: 'slow' }]
@@ -70,12 +71,8 @@ t.test('every replica is replaced while streams run', { skip }, async (t) => {
   const enclave = async (socket: string): Promise<ChildProcess> => {
     const file = `${socket}.json`
     await writeFile(file, JSON.stringify({ providers, models: { secret: confidential }, enclave: { listen: socket } }))
-    const child = spawn(process.execPath, [program, 'enclave'], {
-      env: { PATH: process.env['PATH'], SEALGATE_CONFIG: file },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const child = await enclosed({ SEALGATE_CONFIG: file })
     t.teardown(() => child.kill('SIGKILL'))
-    await once(child.stdout!, 'data')
     return child
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type Client, connect, newKek, newRagDek, rewrapRagDek } from '../core/client/client.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
+import { until } from './until.ts'
 
 const kek = newKek()
 const wrappedRagDek = newRagDek(kek)
@@ -15,13 +16,6 @@ const clientOf = ({ base, key }: Running, more = {}): Client =>
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-const until = async (done: () => Promise<boolean>) => {
-  for (const end = Date.now() + 20_000; Date.now() < end;) {
-    if (await done()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error('It did not come to pass')
-}
 
 /** Bits a byte; of noise nearly eight, of text four or five, of vectors six or seven. */
 const entropy = (bytes: Uint8Array): number => {
@@ -133,7 +127,8 @@ for (const [name, adapters] of Object.entries(environments)) {
       })
       t.match(await client.files.index([late.id]), [{ file_id: late.id, rag_status: 'running', success: true }])
       const statusOf = async (id: string) => (await client.files.list({ search: id })).files[0]!.rag_status
-      await until(async () => (await statusOf(early.id)) === 'completed' && (await statusOf(late.id)) === 'completed')
+      const done = async (id: string) => (await statusOf(id)) === 'completed'
+      t.ok(await until(async () => (await done(early.id)) && (await done(late.id)), 20_000))
       if (!(await client.tools.list()).some(({ name }) => name === 'searchRag')) return
       const found = await client.tools.call('searchRag', { query: 'violet code book' })
       t.match(found.results[0], { fileId: early.id, snippet: /violet code book/ })

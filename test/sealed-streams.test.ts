@@ -14,6 +14,7 @@ import { streamKey } from '../core/wire/schedule.ts'
 import { type Change, between } from './fakes/between.ts'
 import { fakeClock } from './fakes/clock.ts'
 import { asking, chatRoute, chunk, crafted, eventsOf, framesOf, type Play, sealedStage } from './fakes/sealing.ts'
+import { until } from './until.ts'
 
 const faulty = (fault: Fault, facts: object = {}) => ({ name: 'SealgateError', fault, ...facts })
 const streaming = (content: string, more: object = {}) => ({ ...asking(content, more), stream: true }) as const
@@ -28,12 +29,6 @@ const heard = async (chunks: AsyncIterable<Chunk>) => {
     return { text, error: error as { name: string; fault: string; code: string | null; message: string } }
   }
   return { text, error: null }
-}
-
-const until = async (there: () => boolean, ms: number): Promise<number> => {
-  const began = performance.now()
-  while (!there() && performance.now() - began < ms) await sleep(5)
-  return performance.now() - began
 }
 
 /** Words in groups far enough apart that each group has a frame of its own. */
@@ -259,22 +254,22 @@ t.test('one stream a caller, and no longer than it is wanted', async (t) => {
   const reason = new Error('enough')
   abort.abort(reason)
   await t.rejects(waiting, reason, 'the caller’s own reason')
-  await until(() => left > 0, 2000)
-  t.ok(left > 0 && left - began < 1000, `the backend is left after ${Math.round(left - began)} ms`)
-  let again: Response | null = null
-  for (const end = performance.now() + 1000; again?.status !== 200 && performance.now() < end; await sleep(10)) {
-    again = await it.send(crafted(await it.key(), streaming('x')).body)
+  t.ok(await until(() => left > 0, 2000))
+  t.ok(left - began < 1000, `the backend is left after ${Math.round(left - began)} ms`)
+  const free = async () => {
+    const again = await it.send(crafted(await it.key(), streaming('x')).body)
     await again.text()
+    return again.status === 200
   }
-  t.equal(again!.status, 200, 'and the place is free')
+  t.ok(await until(free, 1000), 'and the place is free')
 
   left = 0
   const gone = (await create(streaming('endless')))[Symbol.asyncIterator]()
   await gone.next()
   const stopped = performance.now()
   await gone.return!()
-  await until(() => left > 0, 2000)
-  t.ok(left > 0 && left - stopped < 1000, `a loop that is left early: ${Math.round(left - stopped)} ms`)
+  t.ok(await until(() => left > 0, 2000))
+  t.ok(left - stopped < 1000, `a loop that is left early: ${Math.round(left - stopped)} ms`)
   for (let i = 0; i < 3; i++) {
     t.equal((await heard(await create(streaming(`${i}`)))).error, null, 'one behind the other, without a pause')
   }

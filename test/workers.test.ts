@@ -10,11 +10,7 @@ import { connect } from '../core/client/client.ts'
 import { startRedis } from './fakes/redis.ts'
 import { program, served } from './fakes/served.ts'
 import { talking } from './fakes/talking.ts'
-
-const until = async (there: () => boolean | Promise<boolean>, ms = 10_000): Promise<boolean> => {
-  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await there()) return true
-  return false
-}
+import { until } from './until.ts'
 
 const redis = await startRedis({ steer: true })
 t.teardown(() => redis?.close())

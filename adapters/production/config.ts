@@ -5,6 +5,16 @@ import { type SettingsInput, SettingsShape } from '../../core/settings.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const mode = v.picklist(['open', 'closed'])
+/** Of a unix socket; a longer path would be cut in silence. */
+const longest = 103
+const place = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > longest) {
+      addIssue({ expected: `the path of a socket, of ${longest} bytes at most`, message: 'Too long for a socket' })
+    }
+  }),
+)
 const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** The shape of the file. What stands inside a choice belongs to the plugin that it names. */
@@ -44,9 +54,9 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       ...InsideShape.entries,
       /** Confidential processes that run elsewhere: unix sockets or host:port; one is started when absent. */
-      connect: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
+      connect: v.optional(v.pipe(v.array(place), v.minLength(1))),
       /** Where the confidential process itself listens. */
-      listen: v.optional(v.string()),
+      listen: v.optional(place),
       /** Files; both sides need them unless the line is a unix socket. */
       tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
       /** Its own providers; those of the gateway when absent. */

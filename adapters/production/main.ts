@@ -66,5 +66,6 @@ try {
   await command(name.startsWith('--') ? process.argv.slice(2) : args)
 } catch (error) {
   process.stderr.write(`sealgate: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
+  // Whatever it has begun by then.
+  process.exit(1)
 }

@@ -1,8 +1,7 @@
 import '../fakes/unwatched.ts'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import memoryEnclave from '../../adapters/memory/enclave.ts'
@@ -18,9 +17,9 @@ import { conform } from '../contracts/contract.ts'
 import { enclave } from '../contracts/enclave.ts'
 import { running } from '../environments.ts'
 import { fakeClock } from '../fakes/clock.ts'
-import { fitted, made } from '../helpers.ts'
+import { enclosed } from '../fakes/served.ts'
+import { fitted, folderOf, made } from '../helpers.ts'
 
-const main = join(process.cwd(), 'dist/adapters/production/main.js')
 const providers = { rehearsal: { use: 'rehearsal' } }
 
 const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
@@ -36,21 +35,8 @@ const inside = async (
   env: Record<string, string> = {},
   args: readonly string[] = [],
 ): Promise<ChildProcess> => {
-  const child = spawn(process.execPath, [...args, main, 'enclave'], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const child = await enclosed(env, { providers, enclave: settings }, args)
   t.teardown(() => child.kill('SIGKILL'))
-  child.stdin!.on('error', () => undefined)
-  child.stdin!.write(`${JSON.stringify({ providers, enclave: settings })}\n`)
-  let said = ''
-  child.stderr!.on('data', (part) => (said += part))
-  await Promise.race([
-    once(child.stdout!, 'data'),
-    once(child, 'exit').then(() => {
-      throw new Error(said)
-    }),
-  ])
   return child
 }
 
@@ -87,8 +73,7 @@ t.test('killed: new keys, and clients recover by themselves', async (t) => {
 })
 
 t.test('several: each request goes to the one that it was sealed to', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sealgate-several-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await folderOf(t)
   const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
   const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
   const it = opened(t, use(connected, { connect: sockets }))
@@ -187,8 +172,7 @@ const certificates = (() => {
 const skip = certificates ? false : 'there is no openssl to make certificates with'
 
 t.test('over TCP both sides prove themselves', { skip }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sealgate-tls-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await folderOf(t)
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
   const authority = (name: string) =>
     openssl(
@@ -275,8 +259,7 @@ t.test('over TCP both sides prove themselves', { skip }, async (t) => {
 })
 
 t.test('does not start where the runtime was opened up', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sealgate-open-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await folderOf(t)
   const settings = { listen: join(folder, 'it.sock') }
   for (const env of [
     { NODE_OPTIONS: '--no-warnings' },
@@ -286,6 +269,10 @@ t.test('does not start where the runtime was opened up', async (t) => {
   ] as Record<string, string>[]) {
     await t.rejects(inside(t, settings, env), { message: /does not start with/ }, Object.keys(env).join())
   }
+  await t.rejects(inside(t, { listen: join(folder, 'x'.repeat(104)) }), {
+    message: /listen expected .* 103 bytes at most/,
+  })
+  await t.rejects(inside(t, { listen: join(folder, 'nowhere/it.sock') }), { message: /nowhere/ })
   await t.rejects(inside(t, settings, {}, ['--inspect=127.0.0.1:0']), { message: /does not start with --inspect/ })
   const child = await inside(t, settings)
   child.kill('SIGUSR1')

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createWriteStream, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -165,25 +165,6 @@ const listings = async (folder: string): Promise<readonly string[]> => {
   }
   await server?.close()
   return lines
-}
-
-/** Ms of this process and of every database server on this machine. */
-const cpu = (): number => {
-  const { user, system } = process.cpuUsage()
-  const ticks = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => /^\d+ \(postgres\) (.*)$/s.exec(statOf(pid))?.[1]?.split(' ') ?? [])
-    .reduce((sum, fields) => sum + Number(fields[11] ?? 0) + Number(fields[12] ?? 0), 0)
-  return (user + system) / 1000 + ticks * 10
-}
-
-/** Empty for a process that is gone. */
-const statOf = (pid: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 const row = (at: number): FileRow => ({

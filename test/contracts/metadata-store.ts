@@ -51,10 +51,6 @@ const proto = JSON.parse(
   `{"organization":"o","created":1,"name":"n","__proto__":{"a":1},"constructor":2,"ключ":["\u{1F642}"],"":0}`,
 ) as File
 
-const listing = (change: (query: any) => any) => (right: MetadataStore) => ({
-  list: <T>(kind: Kind<T>, query: Query<T>) => right.list(kind, change(query) as Query<T>),
-})
-
 const shown =
   (change: (rows: any[], total: number, query: any) => object) =>
   (right: MetadataStore): Partial<MetadataStore> => ({

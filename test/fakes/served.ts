@@ -46,3 +46,23 @@ export const served = async (
     },
   }
 }
+
+/** The confidential process as an operator starts it, once it listens; `told` is what it hears on standard input. */
+export const enclosed = async (
+  env: Readonly<Record<string, string>>,
+  told: object | null = null,
+  args: readonly string[] = [],
+): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [...args, program, 'enclave'], { env: { PATH: process.env['PATH'], ...env } })
+  child.stdin.on('error', () => undefined)
+  if (told !== null) child.stdin.write(`${JSON.stringify(told)}\n`)
+  let said = ''
+  child.stderr.on('data', (part) => (said += part))
+  await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error(said)
+    }),
+  ])
+  return child
+}

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, call, type Sight, type Target } from './client.ts'
 import { answer } from './plays.ts'
 import type { FaultyProvider } from './provider.ts'
+import { until } from '../until.ts'
 
 /** `partial`: right in the main, a side condition missed. `safe`: not delivered, and honestly said so. */
 export type Mark = 'pass' | 'partial' | 'safe' | 'fail'
@@ -78,11 +79,10 @@ const leaving = (stream: boolean, leave: (stage: Stage, left: Awaited<ReturnType
     const conversation = `${this.name} ${Math.random()}`
     const seen = stage.provider.seen(conversation)
     const it = await ask(stage.target, this.name, conversation, stream)
-    for (const until = Date.now() + 5000; seen.calls === 0 && Date.now() < until;) await sleep(10)
-    if (seen.calls === 0) return verdict('fail', 'the backend was never asked')
+    if (!(await until(() => seen.calls > 0, 5000))) return verdict('fail', 'the backend was never asked')
     const most = await leave(stage, it)
     const left = Date.now()
-    for (const until = left + most + 5000; seen.left === null && Date.now() < until;) await sleep(10)
+    await until(() => seen.left !== null, most + 5000)
     it.socket.destroy()
     if (seen.left === null) return verdict('fail', 'the backend was never let go')
     const ms = seen.left - left

@@ -80,7 +80,7 @@ export const wanted = (side: Side) => [...JSON.stringify(raw[side]).matchAll(/"\
 export const portOf = (side: Side) =>
   side === 'gateway' ? config.gateway.server.port : Number(config.enclave.enclave.listen!.split(':')[1])
 
-export const workload = (side: Side): PodTemplateSpec =>
+const workload = (side: Side): PodTemplateSpec =>
   manifest<StatefulSet>(side === 'gateway' ? 'Deployment' : 'StatefulSet', side).spec!.template
 export const labels = (side: Side): Readonly<Record<string, string>> => workload(side).metadata!.labels!
 export const pod = (side: Side): PodSpec => workload(side).spec!

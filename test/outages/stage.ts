@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../fakes/postgres.ts'
 import { startRedis } from '../fakes/redis.ts'
 import { startS3 } from '../fakes/s3.ts'
-import { program, served } from '../fakes/served.ts'
+import { openedBy, socketsIn } from '../fakes/opened.ts'
+import { enclosed, served } from '../fakes/served.ts'
 import { type Provider, startProvider } from './provider.ts'
 
 /** Anything that may be away: a server that runs, or the process of one. */
@@ -21,7 +22,7 @@ export interface Steered {
 export interface Gateway {
   readonly base: string
   /** Sockets that it has open; null where the system does not tell. */
-  sockets(): Promise<number | null>
+  sockets(): Promise<number>
   stop(): Promise<number | null>
 }
 
@@ -131,7 +132,7 @@ export const setStage = async (): Promise<Stage | null> => {
           await stop()
           clearTimeout(late)
         })
-        return { base: it.base, sockets: () => socketsOf(it.child), stop }
+        return { base: it.base, sockets: async () => socketsIn(await openedBy(it.child)), stop }
       },
       close,
     }
@@ -144,15 +145,7 @@ export const setStage = async (): Promise<Stage | null> => {
 const startEnclave = async (file: string): Promise<Steered> => {
   let child: ChildProcess | null = null
   const start = async () => {
-    const env = { PATH: process.env['PATH'], SEALGATE_CONFIG: file }
-    const started = (child = spawn(process.execPath, [program, 'enclave'], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }))
-    await Promise.race([
-      once(started.stdout!, 'data'),
-      once(started, 'exit').then(() => Promise.reject(new Error('The enclave did not come up'))),
-    ])
+    child = await enclosed({ SEALGATE_CONFIG: file })
   }
   await start()
   return {
@@ -168,12 +161,4 @@ const startEnclave = async (file: string): Promise<Steered> => {
     },
     start,
   }
-}
-
-const socketsOf = async ({ pid }: ChildProcess): Promise<number | null> => {
-  const folder = `/proc/${pid}/fd`
-  const files = await readdir(folder).catch(() => null)
-  if (files === null) return null
-  const links = await Promise.all(files.map((file) => readlink(join(folder, file)).catch(() => '')))
-  return links.filter((link) => link.startsWith('socket:')).length
 }

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,8 +14,8 @@ import { kems } from '../../core/wire/kem.ts'
 import postgres from '../../plugins/storage/postgres.ts'
 import { type PostgresServer, startPostgres } from '../fakes/postgres.ts'
 import { type RedisServer, startRedis } from '../fakes/redis.ts'
-import { program, served } from '../fakes/served.ts'
-import { fitted } from '../helpers.ts'
+import { enclosed, served } from '../fakes/served.ts'
+import { fitted, folderOf } from '../helpers.ts'
 import { type Provider, holding } from './provider.ts'
 import { type Send, sending } from './send.ts'
 
@@ -74,7 +73,7 @@ export const servers = async (t: Test): Promise<Servers | null> => {
 /** Three replicas with one enclave; `apart` leaves them without the Redis, so that each counts for itself. */
 export const staged = async (t: Test, { redis, rows }: Servers, apart = false): Promise<Stage> => {
   const provider = await holding(t)
-  const folder = t.testdir()
+  const folder = await folderOf(t)
   const file = join(folder, 'config.json')
   const main = { use: 'openai', baseUrl: provider.baseUrl, apiKey: 'x' }
   const upstreams = [{ provider: 'main' }]
@@ -106,7 +105,8 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
   await writeFile(file, JSON.stringify(config))
 
   const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') }
-  const enclave = await inside(t, env)
+  const enclave = await enclosed(env)
+  t.teardown(() => enclave.kill('SIGKILL'))
   const heard: string[] = []
   const replicas = await Promise.all([0, 1, 2].map(() => served({ ...env, SEALGATE_LOG: 'warn' })))
   for (const { child } of replicas) {
@@ -167,19 +167,4 @@ export const staged = async (t: Test, { redis, rows }: Servers, apart = false): 
       return [...codes, (await ended)[0]]
     },
   }
-}
-
-const inside = async (t: Test, env: Readonly<Record<string, string>>): Promise<ChildProcess> => {
-  const child = spawn(process.execPath, [program, 'enclave'], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  await Promise.race([
-    once(child.stdout!, 'data'),
-    once(child, 'exit').then(([code]) => {
-      throw new Error(`the enclave ended with ${code}`)
-    }),
-  ])
-  return child
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readlink } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 /** A process of the soak that answers questions about itself. */
@@ -8,8 +7,6 @@ export interface Child {
   readonly process: ChildProcess
   /** One at a time. */
   ask<T>(question: string): Promise<T>
-  /** What it has open, as the system names it; null where the system does not tell. */
-  open(): Promise<readonly string[] | null>
   stop(): Promise<void>
 }
 
@@ -26,11 +23,6 @@ export const startChild = (name: string, env: NodeJS.ProcessEnv): Child => {
       child.send(question)
       return (await once(child, 'message'))[0]
     },
-    async open() {
-      const folder = `/proc/${child.pid}/fd`
-      const files = await readdir(folder).catch(() => null)
-      return files && Promise.all(files.map((file) => readlink(`${folder}/${file}`).catch(() => '')))
-    },
     async stop() {
       stopped = true
       const ended = once(child, 'exit')
@@ -41,9 +33,6 @@ export const startChild = (name: string, env: NodeJS.ProcessEnv): Child => {
     },
   }
 }
-
-export const socketsIn = (open: readonly string[] | null): number =>
-  (open ?? []).filter((it) => it.startsWith('socket:')).length
 
 export interface Memory {
   /** Bytes. */

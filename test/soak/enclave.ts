@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { allowed } from '../../adapters/production/harden.ts'
-import { socketsIn, startChild } from './child.ts'
+import { openedBy, socketsIn } from '../fakes/opened.ts'
+import { startChild } from './child.ts'
 import type { EnclaveState } from './inside.ts'
 
 /** A confidential process, as `sealgate enclave` is one, whose clock hurries. */
@@ -29,7 +30,7 @@ export const startEnclave = async (config: object, listen: string, { since, time
   await once(child.process.stdout!, 'data')
   return {
     state: () => child.ask('state'),
-    sockets: async () => socketsIn(await child.open()),
+    sockets: async () => socketsIn(await openedBy(child.process)),
     stop: () => child.stop(),
   }
 }

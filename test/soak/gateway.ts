@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Swept } from '../../core/files/sweep.ts'
-import { socketsIn, startChild } from './child.ts'
+import { openedBy, socketsIn } from '../fakes/opened.ts'
+import { startChild } from './child.ts'
 import type { GatewayState, Ready } from './server.ts'
 
 /** A gateway in a process of its own. */
@@ -29,8 +30,8 @@ export const startGateway = async (config: object, data: string, callers: number
     state: () => child.ask('state'),
     sweep: () => child.ask('sweep'),
     drain: () => child.ask('drain'),
-    sockets: async () => socketsIn(await child.open()),
-    files: async () => ((await child.open()) ?? []).filter((it) => it.includes('/blobs/')).length,
+    sockets: async () => socketsIn(await openedBy(child.process)),
+    files: async () => ((await openedBy(child.process)) ?? []).filter((it) => it.includes('/blobs/')).length,
     stop: () => child.stop(),
   }
 }

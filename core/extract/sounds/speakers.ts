@@ -3,7 +3,6 @@ import { inPairs } from './audio-pairs.ts'
 import { decodeAudio, rate } from './audio.ts'
 import type { Voice, Window } from '../jobs/voice.ts'
 import type { Turn } from './speakers-turns.ts'
-import { frameWidth } from './speakers-voice.ts'
 
 export interface Speakers {
   /** Seconds that were heard. */

@@ -6,7 +6,7 @@ import type { ChatBody } from '../../../core/ports/upstream.ts'
 import openai from '../../../plugins/providers/openai.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
-import { decideCall, decides, decisionsAnswer, questions } from '../../fakes/deciding.ts'
+import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
 import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 
