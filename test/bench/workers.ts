@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startRedis } from '../fakes/redis.ts'
 import { program, served } from '../fakes/served.ts'
-import { type Measured, type Subject, measure, start } from './measure.ts'
+import { start } from './measure.ts'
+import { type Call, calling, eagerly, paced } from './pace.ts'
 
-const [rounds, turns] = [5, 3]
+const rounds = 5
+/** Requests a second of each that serves. */
+const rates = [200, 400]
+const seconds = 4
 const key = `sk_live_${'2'.repeat(44)}`
 
 /** Standard chat through one worker and through two, with limits in one Redis: what a request costs, and who served it. */
@@ -16,15 +20,26 @@ export const workers = async (): Promise<readonly string[]> => {
   try {
     // What a core and a compiler give differs from start to start and from moment to moment: the median of pairs counts.
     const seen: Round[] = []
-    for (let at = 0; at < rounds; at++) seen.push(await round(upstream.base, redis.url))
-    const pairs = seen.flatMap(({ pairs }) => pairs)
-    const middle = (of: (pair: Pair) => number) => pairs.map(of).sort((a, b) => a - b)[pairs.length >> 1]!
-    const failed = pairs.flat().reduce((sum, { failed }) => sum + failed, 0)
+    for (let at = 0; at < rounds; at++) seen.push(await round(at, upstream.base, redis.url))
+    const told = (name: string, pairs: readonly Pair[]) => {
+      const ratios = pairs.map(({ one, two }) => two / one).sort((a, b) => a - b)
+      const middle = ratios[ratios.length >> 1]!.toFixed(3)
+      const [one, two] = (['one', 'two'] as const).map((of) =>
+        (pairs.reduce((sum, pair) => sum + pair[of], 0) / pairs.length).toFixed(0),
+      )
+      return `${name}: CPU a request with two workers ${middle} times that of one (${ratios.map((it) => it.toFixed(2)).join(' ')}); ${two} and ${one} µs`
+    }
     const shares = seen.map(({ share }) => `${(100 * share).toFixed(0)} %`)
     return [
-      `CPU a request with two workers: ${middle(([one, two]) => two.cpu / one.cpu).toFixed(3)} times that of one (at most 1.15), median of ${pairs.length} pairs; ` +
-        `${middle(([, two]) => two.cpu).toFixed(0)} and ${middle(([one]) => one.cpu).toFixed(0)} µs, failed ${failed}`,
-      `the first one's share of it, in each of ${rounds} starts: ${shares.join(', ')} (half, within 20 %)`,
+      told(
+        'at the same rate for each (at most 1.15)',
+        seen.flatMap(({ paced }) => paced),
+      ),
+      told(
+        'as fast as they can, twice as many at once for two',
+        seen.map(({ eager }) => eager),
+      ),
+      `the first one's share, in each of ${rounds} starts: ${shares.join(', ')} (half, within 20 %)`,
     ]
   } finally {
     await upstream.stop()
@@ -32,45 +47,67 @@ export const workers = async (): Promise<readonly string[]> => {
   }
 }
 
-type Pair = readonly [one: Measured, two: Measured]
+/** Microseconds of CPU a request. */
+interface Pair {
+  readonly one: number
+  readonly two: number
+}
 
 interface Round {
-  readonly pairs: readonly Pair[]
-  /** Of two, what the first one did. */
+  readonly paced: readonly Pair[]
+  readonly eager: Pair
+  /** Of what two did, what the first one did. */
   readonly share: number
 }
 
-const round = async (backend: string, redis: string): Promise<Round> => {
+const round = async (nth: number, backend: string, redis: string): Promise<Round> => {
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-workers-'))
   const begun: Crew[] = []
   try {
     for (const count of [1, 2]) begun.push(await crewOf(count, backend, redis, join(folder, `${count}`)))
-    const [one, two] = begun as [Crew, Crew]
-    const load = (concurrency: number) => ({
-      path: '/std/chat/completions',
-      body: JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'Say "words".\n'.repeat(40) }] }),
-      headers: { authorization: `Bearer ${key}` },
-      requests: 4000,
-      concurrency,
-    })
-    // As many at once for each: two are there to carry twice as much.
-    const pair = async (): Promise<Pair> => [await measure(one, load(32)), await measure(two, load(64))]
-    await pair()
-    const before = await two.each()
-    const pairs: Pair[] = []
-    for (let turn = 0; turn < turns; turn++) pairs.push(await pair())
-    const [first, second] = (await two.each()).map((cpu, at) => cpu - before[at]!) as [number, number]
-    return { pairs, share: first / (first + second) }
+    const crews = { one: begun[0]!, two: begun[1]! }
+    // Each goes first as often as second.
+    let turn = nth
+    const pair = async (load: (call: Call, times: number) => Promise<number>): Promise<Pair> => {
+      const cost = async ({ base, cpu }: Crew, times: number): Promise<number> => {
+        const { call, close } = calling(`${base}/std/chat/completions`, key, body)
+        // Callers come, each with a connection of its own, and are gone afterwards.
+        await eagerly(call, 32 * times, 32 * times)
+        const before = await cpu()
+        const calls = await load(call, times)
+        const cost = ((await cpu()) - before) / calls
+        close()
+        return cost
+      }
+      const [one, two] = [() => cost(crews.one, 1), () => cost(crews.two, 2)]
+      if (turn++ % 2 === 0) return { one: await one(), two: await two() }
+      const last = await two()
+      return { two: last, one: await one() }
+    }
+    const eager = () => pair((call, times) => eagerly(call, 32 * times, 4000 * times))
+    await eager()
+    const before = await crews.two.each()
+    const slow: Pair[] = []
+    for (const rate of rates) slow.push(await pair((call, times) => paced(call, rate * times, rate * seconds * times)))
+    const fast = await eager()
+    const [first, second] = (await crews.two.each()).map((cpu, at) => cpu - before[at]!) as [number, number]
+    return { paced: slow, eager: fast, share: first / (first + second) }
   } finally {
     await Promise.all(begun.map((it) => it.stop()))
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-interface Crew extends Subject {
-  /** Microseconds of CPU of each that serves. */
+interface Crew {
+  readonly base: string
+  /** Microseconds of CPU since it began. */
+  cpu(): Promise<number>
+  /** Of each that serves. */
   each(): Promise<readonly number[]>
+  stop(): Promise<void>
 }
+
+const body = JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'Say "words".\n'.repeat(40) }] })
 
 const crewOf = async (count: number, base: string, redis: string, data: string): Promise<Crew> => {
   const file = `${data}.json`
@@ -102,8 +139,6 @@ const crewOf = async (count: number, base: string, redis: string, data: string):
     base: it.base,
     cpu: () => sum(count === 1 ? serving : [leader, ...serving]),
     each: () => Promise.all(serving.map(cpuOf)),
-    memory: async () => 0,
-    ask: async () => 0,
     stop: async () => void (await it.stop('SIGTERM')),
   }
 }
