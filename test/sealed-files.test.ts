@@ -95,13 +95,24 @@ for (const [name, adapters] of Object.entries(environments)) {
       const bytes = [randomBytes(10), randomBytes(1_500_000)]
       for (const [at, content] of bytes.entries()) await old.files.upload({ name: `file ${at}`, bytes: content })
       const next = newKek()
-      t.equal(await old.files.rotateKek(next, { rehash: true }), 2)
+      const other = await clientOf(it, { apiKey: as, kek: newKek() }).files.upload({
+        name: 'of another',
+        bytes: bytes[0]!,
+      })
+      t.match(await old.files.list(), {
+        files: [{ name: 'file 1' }, { name: 'file 0' }],
+        locked: [{ id: other.id }],
+        total: 3,
+      })
+      await t.rejects(clientOf(it, { apiKey: as, kek: undefined }).files.list(), faulty({ fault: 'no_kek' }))
+      t.equal(await old.files.rotateKek(next, { rehash: true }), 2, 'what is under another key stays there')
       const fresh = clientOf(it, { apiKey: as, kek: next, wrappedRagDek: rewrapRagDek(wrappedRagDek, kek, next) })
-      const { files } = await fresh.files.list()
+      const { files, locked } = await fresh.files.list()
       t.same(
         files.map((file) => file.name),
         ['file 1', 'file 0'],
       )
+      t.match(locked, [{ id: other.id }])
       for (const file of files) t.equal(await fresh.files.verify(file.id), true)
       t.match(await fresh.files.upload({ name: 'again', bytes: bytes[0]! }), { is_duplicate: true })
       await t.rejects(old.files.download(files[0]!.id), faulty({ fault: 'wrong_key' }))

@@ -89,11 +89,14 @@ const get = async (its: Files, id: string, out: string | undefined) => {
 
 const list = async (its: Files, wanted: { search?: string; type?: FileType }) => {
   for (let offset = 0; ;) {
-    const { files, total } = await its.list({ ...wanted, limit: 100, offset })
+    const { files, locked, total } = await its.list({ ...wanted, limit: 100, offset })
     for (const { id, created_at, file_size, rag_status, name } of files)
       print([id, created_at, file_size, rag_status, name].join('\t'))
-    offset += files.length
-    if (files.length === 0 || offset >= total) return
+    for (const { id, created_at, file_size, rag_status } of locked)
+      print([id, created_at, file_size, rag_status, '(locked: not under this key)'].join('\t'))
+    const seen = files.length + locked.length
+    offset += seen
+    if (seen === 0 || offset >= total) return
   }
 }
 

@@ -69,6 +69,14 @@ export interface ListOptions {
   readonly to?: string
 }
 
+export interface Listed {
+  readonly files: readonly SealedFile[]
+  /** Those that this KEK does not open: they are under another one, or damaged. */
+  readonly locked: readonly FileRecord[]
+  /** Of all pages. */
+  readonly total: number
+}
+
 const chunked = 1024 * 1024
 const big = 'encrypted_content'
 
@@ -79,7 +87,7 @@ export interface FileAccess {
   opened(record: FileRecord): SealedFile
   download(id: string, options?: DownloadOptions): Promise<OpenedFile>
   upload(file: Sendable, options?: UploadOptions): Promise<SealedFile>
-  list(options?: ListOptions): Promise<{ readonly files: readonly SealedFile[]; readonly total: number }>
+  list(options?: ListOptions): Promise<Listed>
   remove(id: string): Promise<void>
   /** Whether the content is what was stored under its hash: reads all of it. Throws when it does not open. */
   verify(id: string, options?: DownloadOptions): Promise<boolean>
@@ -98,6 +106,15 @@ export const fileAccess = (ask: Ask, keys: Keys, sealParts: SealParts): FileAcce
       return text
     }
     return { ...record, name: label('name', record.original_name), mime: label('mime', record.mime_type) }
+  }
+
+  const openable = (record: FileRecord): SealedFile | null => {
+    try {
+      return opened(record)
+    } catch (error) {
+      if (error instanceof SealgateError && (error.fault === 'wrong_key' || error.fault === 'damaged')) return null
+      throw error
+    }
   }
 
   const record = (id: string, signal?: AbortSignal) =>
@@ -170,7 +187,12 @@ export const fileAccess = (ask: Ask, keys: Keys, sealParts: SealParts): FileAcce
         'GET',
         `files/encrypted?${query}`,
       )
-      return { files: said.files.map(opened), total: said.pagination.total }
+      const all = said.files.map((record) => ({ record, file: openable(record) }))
+      return {
+        files: all.flatMap(({ file }) => file ?? []),
+        locked: all.flatMap(({ record, file }) => (file === null ? [record] : [])),
+        total: said.pagination.total,
+      }
     },
 
     remove: async (id) => void (await ask.data('DELETE', pathFor`files/encrypted/${id}`)),

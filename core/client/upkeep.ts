@@ -22,7 +22,7 @@ export interface Upkeep {
   index(ids: readonly string[], signal?: AbortSignal): Promise<readonly IndexResult[]>
   /** Removes what was indexed; the files stay. */
   forgetIndex(ids: readonly string[]): Promise<readonly IndexResult[]>
-  /** Puts the keys of all files under another KEK, and says how many. May be repeated after it was broken off. */
+  /** Puts the keys of all files that are under this KEK under another one, and says how many. May be repeated after it was broken off. */
   rotateKek(kek: string, options?: RotateOptions): Promise<number>
 }
 
@@ -81,7 +81,8 @@ export const upkeep = (ask: Ask, aside: Ask, keys: Keys, files: FileAccess, seal
 
     async rotateKek(kek, { rehash = false, signal, onProgress } = {}) {
       const next = keysOf(kek, undefined)
-      const left = (await everyFile()).filter(({ kid }) => kid !== next.kid)
+      const own = keys.kid
+      const left = own === next.kid ? [] : (await everyFile()).filter(({ kid }) => kid === own)
       for (const [at, record] of left.entries()) {
         signal?.throwIfAborted()
         let hash: string | null = null
