@@ -8,6 +8,7 @@ export const lasting = [
   'dashboardUrl',
   'testKeys',
   'trustedProxies',
+  'operators',
   'files.sweep',
   'files.grace',
 ] as const

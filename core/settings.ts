@@ -91,6 +91,8 @@ export const SettingsShape = v.strictObject({
   testKeys: v.optional(v.boolean()),
   /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
   trustedProxies: v.optional(v.array(v.string()), []),
+  /** Organisations whose keys may reach what concerns all: the metrics, and a reload. */
+  operators: v.optional(v.array(v.string()), ['default']),
   /** By the name that callers send. Empty: every model that the providers list, under its own name. */
   models: v.optional(v.record(v.string(), ModelSettings), {}),
   decision: v.optional(

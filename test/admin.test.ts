@@ -23,7 +23,7 @@ const caller = async (it: Running, key: Parameters<Running['gateway']['keys']['c
 
 for (const [name, adapters] of Object.entries(environments)) {
   t.test(name, async (t) => {
-    const it = await running(t, await adapters(t))
+    const it = await running(t, await adapters(t), { operators: ['default', `audited-${name}`] })
     const acme = await caller(it, { organization: 'acme', user: 'ann' })
     const other = await caller(it, { organization: 'other' })
 

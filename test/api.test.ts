@@ -93,6 +93,11 @@ for (const [name, adapters] of Object.entries(environments)) {
         'organisations see their own',
       )
       t.equal((await it.call('DELETE', `/admin/keys/${foreign.row.id}`)).status, 404)
+      const everybodys = [['GET', '/metrics'] as const, ['POST', '/admin/reload'] as const]
+      for (const [method, path] of everybodys) {
+        const answer = await it.call(method, path, undefined, { authorization: `Bearer ${foreign.credential}` })
+        t.equal(answer.status, 403, `${path} is not for their administrators`)
+      }
     })
 
     t.test('bad input is a clear 400 and never echoed', async (t) => {

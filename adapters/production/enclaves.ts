@@ -6,6 +6,8 @@ import type { Alarm, Clock, Log } from '../../core/ports/host.ts'
 const fresh = 5_000
 /** Ms in which one that is asked for its keys answers, or counts as silent. */
 const patience = 5_000
+/** Ms after which one that was heard of may be gone: one that leaves opens for a little longer what was sealed to it. */
+const sure = 5_500
 /** Ms after which one that is at work is asked whether it is still there, again and again. */
 const pulse = 3_000
 /** Ms in which one that was just started may still be on its way up. */
@@ -88,6 +90,10 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     return (member.looking ??= work())
   }
 
+  /** Waits for what can be found out about them at once. */
+  const looked = (its: readonly Member[]): Promise<unknown> =>
+    Promise.race([Promise.all(its.map(look)), clock.sleep(step)])
+
   const ups = () => members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
 
   /** Those that are up, the newest first. Waits only where there is none. */
@@ -123,12 +129,21 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       ask(member.line).then(resolve, reject).finally(over)
     })
 
-  /** Of the one that is named, or of the first that answers. */
-  const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
+  /** The one that is named; else those that are up, and then those that came up since they were looked for. */
+  async function* candidates(name: string | undefined): AsyncGenerator<Member> {
     const named = members.find((it) => it.name === name)
-    if (name !== undefined && named === undefined) throw new NotFound('Unknown enclave')
+    if (named !== undefined) return yield named
+    if (name !== undefined) throw new NotFound('Unknown enclave')
+    const first = await healthy()
+    yield* first
+    await looked(members)
+    yield* ups().filter((it) => !first.includes(it))
+  }
+
+  /** Of the first that answers. */
+  const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
     let last: unknown = null
-    for (const member of named ? [named] : await healthy()) {
+    for await (const member of candidates(name)) {
       try {
         return [member, await asked(member, ask)]
       } catch (error) {
@@ -189,12 +204,12 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       const fields = large ? {} : (sealed as Readonly<Record<string, unknown>>)
       const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid
       const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
-      let up = await healthy()
-      if (holders().length === 0) {
-        await Promise.race([Promise.all(members.map(look)), clock.sleep(step)])
-        up = ups()
-        if (up.length === 0) throw new Unavailable()
-      }
+      await healthy()
+      const unsure = holders().filter(({ asked }) => clock.now() - asked > sure)
+      if (unsure.length > 0) await looked(unsure)
+      if (holders().length === 0) await looked(members)
+      const up = ups()
+      if (up.length === 0) throw new Unavailable()
       // An old key that is no longer published still opens for a while: whoever has it says so.
       const holder = holders()
       let last: unknown = null

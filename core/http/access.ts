@@ -4,12 +4,16 @@ import { listed } from '../access/addresses.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
+import type { Settings } from '../settings.ts'
 import type { Access } from './route.ts'
 
 export type Admit = (request: IncomingMessage, access: Access) => Promise<Caller | null>
 
 /** Decides on the matched route who may come in: 401 for every kind of bad key, 403 for a missing scope, 503 when the keys can't be read. */
-export const admitting = (keyring: Keyring, trustedProxies: readonly string[]): Admit => {
+export const admitting = (
+  keyring: Keyring,
+  { trustedProxies, operators }: Pick<Settings, 'trustedProxies' | 'operators'>,
+): Admit => {
   const proxies = trustedProxies.length === 0 ? null : listed(trustedProxies)
   return async (request, access) => {
     const header = request.headers.authorization
@@ -20,10 +24,12 @@ export const admitting = (keyring: Keyring, trustedProxies: readonly string[]): 
     const credential = /^Bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? ''
     const holder = await keyring.find(credential).catch(unreadable)
     if (holder === null || !holder.admits(addressOf(request, proxies))) throw new Unauthorized()
-    if (access !== 'anyone' && access !== 'any-key' && !holder.caller.scopes.includes(access.scope)) {
-      throw new Forbidden('Missing required permissions')
+    const { caller } = holder
+    if (typeof access === 'object') {
+      const may = !access.operators || operators.includes(caller.organization)
+      if (!may || !caller.scopes.includes(access.scope)) throw new Forbidden('Missing required permissions')
     }
-    return holder.caller
+    return caller
   }
 }
 

@@ -64,8 +64,8 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     keyring: Keyring,
     metrics: Metrics,
   })
-  const { env, trustedProxies } = settings
-  const admit = admitting(keyring, trustedProxies)
+  const { env } = settings
+  const admit = admitting(keyring, settings)
   const take = slots(limiter, clock, random)
   const tracer = trace.getTracer('sealgate')
   let active = 0

@@ -48,14 +48,15 @@ const operation = (route: AnyRoute): Schema => {
     ...queryOf(route),
   ]
   const type = route.body?.read === 'form' ? 'multipart/form-data' : 'application/json'
-  const scope = typeof route.access === 'object' ? route.access.scope : null
+  const { scope, operators } = typeof route.access === 'object' ? route.access : {}
   return {
     summary: route.summary,
     operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) =>
       next.toUpperCase(),
     ),
     ...(route.access === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
-    ...(scope !== null && { 'x-scope': scope }),
+    ...(scope && { 'x-scope': scope }),
+    ...(operators && { 'x-operators': true }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
       requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } },

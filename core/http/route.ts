@@ -10,7 +10,8 @@ import type { Form } from './form.ts'
 import type { Reply } from './reply.ts'
 
 /** Who may call: a key with this scope, any key, or anyone. There is no default. */
-export type Access = { readonly scope: Scope } | 'any-key' | 'anyone'
+/** What concerns every organisation is for `operators`. */
+export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone'
 
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)

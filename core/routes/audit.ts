@@ -47,7 +47,7 @@ const reload = route({
   method: 'POST',
   path: '/admin/reload',
   summary: 'Reads the configuration again. Requests that begin later go by it; one that is not right changes nothing.',
-  access: { scope: 'api_key.update' },
+  access: { scope: 'api_key.update', operators: true },
   needs: { reload: Reload },
   async handle({ id, caller }, { reload }) {
     await reload(actorOf(id, caller))

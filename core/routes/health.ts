@@ -41,7 +41,7 @@ const measured = route({
   method: 'GET',
   path: '/metrics',
   summary: 'Everything measured, in the text form that Prometheus reads.',
-  access: { scope: 'api_key.read' },
+  access: { scope: 'api_key.read', operators: true },
   needs: { metrics: Metrics },
   handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
 })

@@ -10,6 +10,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { connected, started } from '../../adapters/production/enclave.ts'
 import { several } from '../../adapters/production/enclaves.ts'
 import { connect } from '../../core/client/client.ts'
+import { Unavailable } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import { Enclave, type SealedReply } from '../../core/ports/enclave.ts'
 import { Log } from '../../core/ports/host.ts'
@@ -96,12 +97,19 @@ t.test('several: each request goes to the one that it was sealed to', async (t) 
   t.same((await it.keys()).keyset, (await it.keys('e1')).keyset)
 })
 
-t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
+const never = new AbortController().signal
+const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
+
+/** Two lines to enclaves, each of which may be silent or gone, behind one port and a clock that is moved. */
+const pair = () => {
   const clock = fakeClock()
-  const never = new AbortController().signal
-  const silent = new Set<string>()
+  const [silent, gone] = [new Set<string>(), new Set<string>()]
   const line = (name: string, not_before: number): Enclave => {
-    const says = <T>(it: T) => new Promise<T>((resolve) => silent.has(name) || resolve(it))
+    const says = <T>(it: T) =>
+      new Promise<T>((resolve, reject) => {
+        if (gone.has(name)) reject(new Unavailable())
+        else if (!silent.has(name)) resolve(it)
+      })
     const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
     const keys = () => says({ keyset: name, keys: [key], evidence: { type: 'dev' } })
     const trailer = { model: name, backend: null, usage: null, audioSeconds: null }
@@ -123,8 +131,26 @@ t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
     }
   }
   const it = several([line('old', 1), line('new', 2)], clock, made(Log, use(log)))
-  const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
   const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
+  return { it, ask, clock, silent, gone }
+}
+
+t.test('one that leaves while nobody asks is not taken for there', async (t) => {
+  const { it, ask, clock, gone } = pair()
+  const nameOf = (reply: SealedReply) => (reply.kind === 'body' ? reply.trailer.model : reply.kind)
+  t.equal(nameOf(await ask('new')), 'new')
+  gone.add('new')
+  await clock.pass(6_000)
+  t.equal(nameOf(await ask('new')), 'old', 'which says that it can’t open this, so that it is sealed anew')
+  gone.delete('new')
+  gone.add('old')
+  await clock.pass(200)
+  t.equal((await it.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
+  await it.dispose?.()
+})
+
+t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
+  const { it, ask, clock, silent } = pair()
   const told = (work: Promise<unknown>) => {
     const its = { state: 'waits' }
     work.then(

@@ -67,6 +67,7 @@ export const meanings: Readonly<Record<string, string>> = {
   dashboardUrl: 'Where keys are made; only told in `/openapi.json`.',
   testKeys: 'Whether `sk_test_` keys are taken; absent, only in `development`.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
+  operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:
     'By the name that callers send. Empty: every model that the providers list, under its own name or as `provider/name`; the lists are asked for again after a minute.',
   'models.<name>.type': 'Decides which route serves it.',

@@ -36,7 +36,7 @@ export const killed = async (kills: number, folder: string): Promise<Outcome> =>
   await writeFile(
     config,
     JSON.stringify({
-      enclave: { connect: [join(folder, 'none')] },
+      enclave: { connect: ['/nowhere'] },
       tools: {},
       surfaces: ['files'],
       limits: { key: unlimited, organization: unlimited },
