@@ -155,6 +155,21 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.same([workers(), enclaves()], [[], []], 'nobody is left')
 })
 
+t.test('told to end while one is on its way up', { skip: redis === null && 'no redis-server here' }, async (t) => {
+  const file = join(t.testdir(), 'config.json')
+  await writeFile(file, JSON.stringify({ limits: { redis: redis!.url }, enclave: { connect: ['/nowhere'] } }))
+  const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') }
+  const it = await served(env, program, ['serve', '--workers', '2'])
+  t.teardown(() => it.child.kill('SIGKILL'))
+  const workers = () => below(it.child.pid!, 'serve --workers')
+  const before = workers()
+  process.kill(before[0]!, 'SIGKILL')
+  t.ok(await until(() => workers().some((pid) => !before.includes(pid))))
+  const ended = it.stop('SIGTERM').then((code) => ({ code }))
+  t.match(await Promise.race([ended, sleep(10_000, 'it goes on', { ref: false })]), { code: 0 })
+  t.same(workers(), [])
+})
+
 t.test('what stops it before it listens', async (t) => {
   const file = join(t.testdir(), 'config.json')
   const refused = async (config: object, ...args: readonly string[]): Promise<string> => {

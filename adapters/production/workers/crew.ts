@@ -72,8 +72,9 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
 
   const leave = (member: Member, lingers: boolean): Promise<void> => {
     member.leaving = true
-    // One that is gone already needs no telling.
-    member.line.ask('leave', lingers).catch(() => undefined)
+    // One that has not begun hears nothing yet, and has nothing under way; one that is gone already needs no telling.
+    if (member.begun) member.line.ask('leave', lingers).catch(() => undefined)
+    else member.kill()
     return member.ended
   }
 
