@@ -98,11 +98,11 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
 
   /** Those that are up, the newest first. Waits only where there is none. */
   const healthy = async (): Promise<readonly Member[]> => {
-    const looks = members
-      .filter(({ asked, up }) => clock.now() - asked > (up ? fresh : step))
-      .map((it) => look(it).then((up) => up || Promise.reject(new Error('Down'))))
-    const first = Promise.any(looks).catch(() => false)
-    if (ups().length === 0) await Promise.race([first, clock.sleep(step)])
+    const looks = members.filter(({ asked, up }) => clock.now() - asked > (up ? fresh : step)).map(look)
+    if (ups().length === 0) {
+      const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
+      await Promise.race([first.catch(() => false), clock.sleep(step)])
+    }
     const up = ups()
     if (up.length > 0) return up
     if (seen || clock.now() - began > grace) throw new Unavailable()
