@@ -486,6 +486,8 @@ t.test('each event is handed on at once, in one write', async (t) => {
   tell({}, 'stop')
   open[0]!.end('data: [DONE]\n\n')
   t.ok(await until(() => seen.endsWith('data: [DONE]\n\n')))
+  const measured = await (await it.call('GET', '/metrics')).text()
+  t.match(measured, 'sealgate_backend_seconds_count{provider="one",outcome="answered"} 1', 'and is measured')
   t.equal(writes.length, count + 2)
   const sorted = waits.slice(1).sort((a, b) => a - b)
   t.ok(waits[0]! < 50, `the first token took ${waits[0]!.toFixed(1)} ms`)

@@ -22,6 +22,7 @@ import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
 import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
+import { outcomes } from '../core/ports/witness.ts'
 import { table } from '../core/routes/table.ts'
 import { surfaces } from '../core/settings.ts'
 import { running } from './environments.ts'
@@ -312,11 +313,13 @@ t.test('what is watched is measured', async (t) => {
   kept.began()
   kept.ended('GET /', 200, 1)
   kept.fault('Unavailable')
+  kept.saw('main', 'answered', 1)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])
   const values: Readonly<Record<string, readonly string[]>> = {
     route: routes.map(({ method, path }) => `${method} ${path}`),
     kind: Object.keys(errors),
+    outcome: outcomes,
     job: [scrape!.job_name, '$job'],
   }
   const check = (query: Query, where: string) => {

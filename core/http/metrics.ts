@@ -2,9 +2,10 @@ import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-cl
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Siblings } from '../ports/siblings.ts'
+import { Witness } from '../ports/witness.ts'
 
-/** Labels are route patterns, statuses and class names: never anything that a caller wrote. */
-export interface Metrics {
+/** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
+export interface Metrics extends Witness {
   /** Others may register their own here. */
   readonly registry: Registry
   /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
@@ -19,6 +20,9 @@ export const Metrics = one<Metrics>('Metrics')
 /** A process without siblings. */
 export const alone = plugin({ port: Siblings, name: 'alone', create: () => ({ measured: async () => [] }) })
 
+/** Seconds. */
+const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
+
 export const metrics = plugin({
   port: Metrics,
   name: 'metrics',
@@ -30,7 +34,7 @@ export const metrics = plugin({
       name: 'sealgate_request_seconds',
       help: 'Time from the head of a request to the last byte of its answer.',
       labelNames: ['route', 'status'],
-      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300],
+      buckets,
       registers,
     })
     const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
@@ -38,6 +42,13 @@ export const metrics = plugin({
       name: 'sealgate_faults_total',
       help: 'Faults by kind.',
       labelNames: ['kind'],
+      registers,
+    })
+    const backends = new Histogram({
+      name: 'sealgate_backend_seconds',
+      help: 'Time until a backend answered, or began to, or was known not to.',
+      labelNames: ['provider', 'outcome'],
+      buckets,
       registers,
     })
     return {
@@ -54,6 +65,15 @@ export const metrics = plugin({
         seconds.observe({ route, status }, ms / 1000)
       },
       fault: (kind) => faults.inc({ kind }),
+      saw: (provider, outcome, ms) => backends.observe({ provider, outcome }, ms / 1000),
     }
   },
+})
+
+/** What is measured of backends. */
+export const witness = plugin({
+  port: Witness,
+  name: 'metrics',
+  needs: { metrics: Metrics },
+  create: ({ metrics }) => metrics,
 })

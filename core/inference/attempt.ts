@@ -2,6 +2,7 @@ import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/host.ts'
 import type { ChatAnswer, ChatBody, Completion, WireUsage } from '../ports/upstream.ts'
+import { Witness } from '../ports/witness.ts'
 import { Settings } from '../settings.ts'
 import { giveBack } from '../signals.ts'
 import { breakers } from './breaker.ts'
@@ -67,10 +68,11 @@ export const Inference = one<Inference>('Inference')
 export const inference = plugin({
   port: Inference,
   name: 'inference',
-  needs: { settings: Settings, clock: Clock, random: Random },
-  create: ({ settings: { timeouts, routing }, clock, random }): Inference => {
+  needs: { settings: Settings, clock: Clock, random: Random, witnesses: Witness },
+  create: ({ settings: { timeouts, routing }, clock, random, witnesses }): Inference => {
     const breakerOf = breakers(routing.breaker)
-    const searching = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf }
+    const saw: Witness['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
+    const searching = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
     const weighing = {
       fraction: () => random.fraction(),
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
@@ -144,6 +146,7 @@ export const inference = plugin({
         given,
         search,
         breakerOf,
+        saw,
         idle: timeouts.idle,
         longest: timeouts.stream,
         rescues: Math.max(1, routing.retries),

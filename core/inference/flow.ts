@@ -1,6 +1,7 @@
 import { Aborted, UpstreamFailed } from '../errors.ts'
 import type { Alarm, Clock } from '../ports/host.ts'
 import type { Chunk, WireUsage } from '../ports/upstream.ts'
+import type { Witness } from '../ports/witness.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from './entry.ts'
 import { lostUsage, remember, sum, weave, type Given, type Weave } from './rescue.ts'
@@ -39,6 +40,7 @@ export interface Course {
   readonly signal: AbortSignal
   readonly live: Live
   breakerOf(id: string): Breaker
+  saw: Witness['saw']
   /** Looks for a first token; with `after`, for one that goes on from what `given` holds. */
   search(after: Candidate | null): Search<Opened>
 }
@@ -174,6 +176,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     const { source: mine, held } = found.answer
     ;({ candidate: from, controller, pass } = found)
     source = mine
+    const since = clock.now()
     // The reader may have left between the first token and now.
     if (over) {
       course.breakerOf(from.id).left(pass)
@@ -201,7 +204,9 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     }
     broke = (reason) => {
       if (source !== mine) return
-      judge(course.breakerOf(from!.id), pass, reason, clock.now())
+      const now = clock.now()
+      judge(course.breakerOf(from!.id), pass, reason, now)
+      course.saw(from!.provider, 'broke', now - since)
       detach(reason)
       // Whatever breaks behind the finish reason takes nothing away from the answer.
       if (unfinished <= 0) return end(null)

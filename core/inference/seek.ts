@@ -1,5 +1,6 @@
 import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Alarm, Clock, Random } from '../ports/host.ts'
+import type { Outcome } from '../ports/witness.ts'
 import { lend } from '../signals.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from './entry.ts'
@@ -11,6 +12,7 @@ export interface Searching {
   readonly retries: number
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
+  saw(provider: string, outcome: Outcome, ms: number): void
 }
 
 export interface Plan<T> {
@@ -53,7 +55,7 @@ const longestPause = 5_000
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once, and at least
  * `retries` further attempts are made; whoever is asked again is left in peace first. Only faults that may pass are tried again.
  */
-export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching, plan: Plan<T>): Search<T> => {
+export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Searching, plan: Plan<T>): Search<T> => {
   const { order, total, each, ask } = plan
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
@@ -74,7 +76,6 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
     pause?.off()
     hedge?.off()
     for (const attempt of running) attempt.cancel(reason)
-    running.clear()
   }
 
   const fail = (reason: unknown) => {
@@ -91,19 +92,22 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
     if (pass === null) return false
     const controller = lend()
     let done = false
+    const finish = (outcome: Outcome) => {
+      done = true
+      limit.off()
+      running.delete(attempt)
+      saw(candidate.provider, outcome, clock.now() - begun)
+    }
     const attempt: Attempt = {
       cancel(reason) {
-        done = true
-        limit.off()
+        finish('left')
         breaker.left(pass)
         controller.abort(reason)
       },
     }
     const lose = (fault: unknown) => {
       if (done) return
-      done = true
-      limit.off()
-      running.delete(attempt)
+      finish('failed')
       controller.abort(fault)
       judge(breaker, pass, fault, clock.now())
       last = fault
@@ -118,9 +122,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf }: Searching
     if (++asked > 1) plan.told?.(candidate.provider, asked)
     ask(candidate, controller.signal).then((answer) => {
       if (done) return plan.drop?.(answer)
-      done = true
-      limit.off()
-      running.delete(attempt)
+      finish('answered')
       // An error costs more than the rest of this, and mostly there is nobody to tell.
       end(running.size === 0 ? null : new Error('Another backend was faster'))
       resolve({ answer, candidate, pass, controller })

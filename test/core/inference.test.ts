@@ -10,6 +10,7 @@ import { affinityOf, pick } from '../../core/inference/pick.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Clock, Random } from '../../core/ports/host.ts'
 import type { ChatBody, Chunk, Upstream } from '../../core/ports/upstream.ts'
+import { Witness } from '../../core/ports/witness.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../fakes/backends.ts'
 import { fakeClock, settled, type FakeClock } from '../fakes/clock.ts'
@@ -32,13 +33,19 @@ const dice = (seed = 1): Random => {
 
 const fixed = (fraction: number): Random => ({ bytes: (length) => new Uint8Array(length), fraction: () => fraction })
 
-const infer = (clock: FakeClock, settings: SettingsInput = {}, random: Random = fixed(0)): Inference =>
+const infer = (
+  clock: FakeClock,
+  settings: SettingsInput = {},
+  random: Random = fixed(0),
+  saw: Witness['saw'] = () => undefined,
+): Inference =>
   made(
     Inference,
     use(inference),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Random, name: 'random', create: () => random })),
+    use(plugin({ port: Witness, name: 'kept', create: () => ({ saw }) })),
   )
 
 const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {
@@ -366,6 +373,35 @@ t.test('run', async (t) => {
     }
     t.ok(asked > rounds && asked <= rounds * 1.05, `${asked} for ${rounds}`)
   })
+})
+
+t.test('a witness is told how each call to a backend went', async (t) => {
+  const clock = fakeClock()
+  const told: string[] = []
+  const routing = { retries: 2, hedge: { after: 100, share: 1 } }
+  const gateway = infer(clock, { routing }, fixed(0), (...it) => void told.push(it.join(' ')))
+  const took = (upstreams: readonly Actor[], signal = never) =>
+    streamed(gateway, entry(upstreams, { continues: true }), body, signal)
+  const whole = [say('a'), say('b'), stop]
+
+  await drain((await took([actor('down', failed()), actor('fine', whole)])).answer.chunks)
+  t.same(told.splice(0), ['down failed 0', 'fine answered 0'])
+
+  const slow = drain((await took([actor('slow', 'silence'), actor('quick', whole)])).answer.chunks)
+  await clock.pass(100)
+  await slow
+  t.same(told.splice(0), ['quick answered 0', 'slow left 100'])
+
+  await drain((await took([actor('cut', [say('a'), failed()]), actor('goes-on', [say('b'), stop])])).answer.chunks)
+  t.same(told.splice(0), ['cut answered 0', 'cut broke 0', 'goes-on answered 0'])
+
+  const caller = new AbortController()
+  const waiting = drain((await took([actor('asked', 'silence')], caller.signal)).answer.chunks)
+  await clock.pass(30)
+  caller.abort(new Error('Left'))
+  await waiting
+  t.same(told.splice(0), ['asked left 30'])
+  t.same(told, [], 'each once')
 })
 
 t.test('whole answers', async (t) => {

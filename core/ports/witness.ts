@@ -1,0 +1,13 @@
+import { many } from '../container.ts'
+
+/** `left`: given up before it said anything, because another one was faster or nobody waited any more; `broke`: its stream did. */
+export const outcomes = ['answered', 'failed', 'left', 'broke'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** Is told how every call to a backend went. In the enclave there is none. */
+export interface Witness {
+  /** Ms until then since it was asked, or since its stream began where that broke. */
+  saw(provider: string, outcome: Outcome, ms: number): void
+}
+
+export const Witness = many<Witness>('Witness')
