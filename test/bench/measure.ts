@@ -25,16 +25,16 @@ export const start = async (file: string, env: Readonly<Record<string, string>> 
     const [answer] = (await once(child, 'message')) as [number]
     return answer
   }
-  const [port] = (await once(child, 'message')) as [number]
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)))
+  const [port] = (await Promise.race([once(child, 'message'), ended])) as [number]
   return {
     base: `http://127.0.0.1:${port}`,
     cpu: () => ask('cpu'),
     memory: () => ask('memory'),
     ask,
     async stop() {
-      const ended = once(child, 'exit')
       child.kill()
-      await ended
+      await ended.catch(() => undefined)
     },
   }
 }

@@ -5,7 +5,7 @@ import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
 import { app } from '../../../core/http/app.ts'
-import { metrics } from '../../../core/http/metrics.ts'
+import { alone, metrics } from '../../../core/http/metrics.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { serverFor } from '../../../core/http/server.ts'
@@ -30,7 +30,7 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics].map((it) =>
+  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, alone].map((it) =>
     use<any, any, any>(it),
   ),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),
