@@ -130,7 +130,7 @@ t.test('whoever is between can break a stream, and change nothing in it', async 
       t.equal(text, said, name)
     } else {
       t.match(error, faulty(fault), name)
-      t.ok(said.startsWith(text) && text !== said, `${name}: only what was said before (${text})`)
+      t.ok(said.startsWith(text), `${name}: only what was said before (${text})`)
       t.notMatch(error!.message, /trust/, name)
     }
   })
@@ -273,6 +273,25 @@ t.test('one stream a caller, and no longer than it is wanted', async (t) => {
   for (let i = 0; i < 3; i++) {
     t.equal((await heard(await create(streaming(`${i}`)))).error, null, 'one behind the other, without a pause')
   }
+})
+
+t.test('the last chunk says that it is over, and nothing else', async (t) => {
+  const play: Play = () => {
+    async function* chunks() {
+      yield { ...chunk({ role: 'assistant', content: 'all at once' }, 'stop'), usage: counted }
+    }
+    const counted = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+    return { kind: 'chunks', chunks: chunks() }
+  }
+  const it = await sealedStage(t, { play })
+  const all = []
+  for await (const one of await it.client.chat.completions.create(streaming('x'))) all.push(one)
+  const field = { index: 0, logprobs: null, matched_stop: null }
+  t.match(all, [
+    { choices: [{ ...field, delta: { content: 'all at once' }, finish_reason: null }] },
+    { choices: [{ ...field, finish_reason: 'stop' }] },
+  ])
+  t.same(all.at(-1)!.choices[0]!.delta, {})
 })
 
 /** The same text as tokens of other lengths. */

@@ -214,7 +214,7 @@ export const indexFields = async (
   fileId: string,
 ): Promise<Readonly<Record<string, string>>> => {
   const { body } = await sealParts(
-    { params: null, kid: 'enclaveKid', cipherText: 'cipher_text' },
+    { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' },
     {
       encrypted_file_dek: { bytes: concat(dek, utf8(fileId)), nonce: 'file_nonce' },
       encrypted_rag_dek: { bytes: concat(ragDek, utf8(fileId)), nonce: 'rag_dek_nonce' },

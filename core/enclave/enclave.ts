@@ -37,7 +37,10 @@ interface Chapter {
   run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
 }
 
-const inferenceParams = { cipherText: 'cipherText', params: { field: 'encryptedInference', nonce: 'nonce' } } as const
+const inferenceParams = {
+  cipherText: { field: 'cipherText', check: checks.cipherText },
+  params: { field: 'encryptedInference', nonce: 'nonce' },
+} as const
 
 const audioOuter: Outer = {
   ...inferenceParams,
@@ -119,7 +122,11 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
   return {
     keys: () => published(new Uint8Array(32)),
     attest: (challenge) => published(challenge),
-    models: async (signal) => (await forChat.catalog.list(signal)).map(({ name, settings }) => ({ name, settings })),
+    models: async (signal) =>
+      (await forChat.catalog.list(signal)).map(({ name, settings, candidates }) => ({
+        name,
+        settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
+      })),
     async handle(route, sealed, grant, signal, shelf = none) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')

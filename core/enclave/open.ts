@@ -21,7 +21,7 @@ export interface Opened {
 
 /** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
 export interface Outer {
-  readonly cipherText: 'cipherText' | 'cipher_text'
+  readonly cipherText: { readonly field: 'cipherText' | 'cipher_text'; readonly check: Check }
   /** Absent where keys alone are sealed. */
   readonly params: { readonly field: string; readonly nonce: string } | null
   readonly parts: Readonly<Record<string, { readonly nonce: string; readonly check: Check }>>
@@ -41,13 +41,12 @@ export const opening =
       if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
       return sealed[field] as string
     }
-    const cipherText = bytesOf(text(outer.cipherText, checks.cipherText))
+    const cipherText = bytesOf(text(outer.cipherText.field, outer.cipherText.check))
     const params = outer.params === null ? null : bytesOf(text(outer.params.field, checks.params))
     const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
     const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
       field,
-      // Large parts were decoded while they came in.
-      bytes: sealed[field] instanceof Uint8Array ? sealed[field] : bytesOf(text(field, check)),
+      bytes: decoded(sealed[field]) ?? bytesOf(text(field, check)),
       nonce: bytesOf(text(nonce, checks.nonce)),
       nonceText: sealed[nonce],
     }))
@@ -57,7 +56,7 @@ export const opening =
     const candidates = epochs.candidates(kem)
     if (candidates === null)
       throw new BadRequest('This key encapsulation is switched off', {
-        validator: { [outer.cipherText]: 'Expected another kind' },
+        validator: { [outer.cipherText.field]: 'Expected another kind' },
       })
     const named = kid === null ? candidates : candidates.filter((key) => key.kid === kid)
     if (named.length === 0)
@@ -96,6 +95,9 @@ export class Misbound extends Refusal {
 }
 
 const none = new Uint8Array(24)
+
+/** A large part, which was decoded while it came in; null for what its check has to look at. */
+const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
 
 interface Part {
   readonly field: string

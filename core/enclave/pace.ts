@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/host.ts'
-import type { Chunk } from '../ports/upstream.ts'
+import type { Chunk, ChunkChoice } from '../ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { merged } from './merge.ts'
@@ -34,7 +34,7 @@ export async function* paced(
     for (;;) {
       const { done, value } = await source.next()
       if (done) return
-      queue.push(value)
+      queue.push(...parted(value))
       wake()
       if (queue.length >= most) await new Promise<void>((go) => (resume = go))
       if (ended) return
@@ -52,9 +52,9 @@ export async function* paced(
   /** As much of the queue as one frame holds. */
   const take = (): Paced => {
     const first = queue.shift()!
-    let chunk: Chunk = { ...first, model, usage: first.usage ?? null }
+    let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
     let size = sizeOf(chunk)
-    while (queue.length > 0) {
+    while (queue.length > 0 && !parts(chunk, queue[0]!)) {
       let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
       let more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
       let longer = sizeOf(more)
@@ -92,6 +92,25 @@ export async function* paced(
     await source.return?.()
     await reading
   }
+}
+
+/** With every field that a choice may have. */
+const whole = (choice: ChunkChoice): ChunkChoice => ({ logprobs: null, matched_stop: null, ...choice })
+
+const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
+
+/** Whether an end stands between them: the chunk that tells it says nothing else. Counts may stand beside it. */
+const parts = (one: Chunk, next: Chunk): boolean => ends(one) !== ends(next) && next.choices.length > 0
+
+/** What is said with the end comes before it. */
+const parted = (chunk: Chunk): readonly Chunk[] => {
+  const says = ({ delta }: ChunkChoice) => Object.values(delta).some((value) => value != null && value !== '')
+  if (!ends(chunk) || !chunk.choices.some(says)) return [chunk]
+  const { usage: _, ...rest } = chunk
+  return [
+    { ...rest, choices: chunk.choices.map((choice) => ({ ...choice, finish_reason: null })) },
+    { ...chunk, choices: chunk.choices.filter((it) => it.finish_reason != null).map((it) => ({ ...it, delta: {} })) },
+  ]
 }
 
 const nothing = { chunk: null, size: 0, count: 0 } as const

@@ -19,13 +19,13 @@ import { keyOf, openStored, shelved } from './stored.ts'
 import { thesaurus } from './thesaurus.ts'
 
 export const indexOuter: Outer = {
-  cipherText: 'cipher_text',
+  cipherText: { field: 'cipher_text', check: checks.lasting },
   params: null,
   parts: {
     encrypted_file_dek: { nonce: 'file_nonce', check: checks.key },
     encrypted_rag_dek: { nonce: 'rag_dek_nonce', check: checks.key },
   },
-  kid: 'enclaveKid',
+  kid: 'enclave_kid',
 }
 
 export type Search = (

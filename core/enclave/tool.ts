@@ -13,7 +13,7 @@ import type { Search } from './retrieval.ts'
 import { keyOf, openStored, shelved } from './stored.ts'
 
 const simple: Outer = {
-  cipherText: 'cipherText',
+  cipherText: { field: 'cipherText', check: checks.lasting },
   params: { field: 'encryptedParams', nonce: 'nonce' },
   parts: {},
   kid: 'enclaveKid',

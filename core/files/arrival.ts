@@ -99,6 +99,7 @@ export const UploadFields = v.object({
   encrypted_rag_dek: v.optional(v.nullable(sealedKey)),
   rag_dek_nonce: v.optional(v.nullable(sealedKey)),
   cipher_text: v.optional(v.nullable(hex(4096))),
+  enclave_kid: v.optional(v.nullable(hex(16))),
   encrypted_file_dek: v.optional(v.nullable(sealedKey)),
   file_nonce: v.optional(v.nullable(sealedKey)),
 })
@@ -107,7 +108,9 @@ export type UploadFields = v.InferOutput<typeof UploadFields>
 
 const forRetrieval = ['encrypted_rag_dek', 'rag_dek_nonce', 'cipher_text', 'encrypted_file_dek', 'file_nonce'] as const
 
-export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>>
+export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>> & {
+  readonly enclave_kid?: string | undefined
+}
 
 /** The keys with which a file is indexed at once; all of them or none. */
 export const indexKeysOf = (fields: UploadFields): IndexKeys | null => {
@@ -116,5 +119,7 @@ export const indexKeysOf = (fields: UploadFields): IndexKeys | null => {
   const missing = forRetrieval.find((name) => fields[name] == null)
   if (missing !== undefined)
     throw new BadRequest('Validation failed', { validator: { [missing]: 'Expected with the other retrieval fields' } })
-  return Object.fromEntries(forRetrieval.map((name) => [name, fields[name]])) as IndexKeys
+  const { enclave_kid } = fields
+  const keys = Object.fromEntries(forRetrieval.map((name) => [name, fields[name]])) as IndexKeys
+  return enclave_kid == null ? keys : { ...keys, enclave_kid }
 }

@@ -17,7 +17,6 @@ export interface IndexItem extends IndexKeys {
   readonly file_id: string
   /** Must be the record's own. */
   readonly s3_r2_path: string
-  readonly enclaveKid?: string | undefined
 }
 
 export interface IndexBegun {

@@ -16,7 +16,9 @@ const item = v.object({
   file_nonce: hex.nonce,
   rag_dek_nonce: hex.nonce,
   s3_r2_path: v.pipe(v.string(), v.maxLength(1024)),
-  cipher_text: hex.cipherText,
+  cipher_text: hex.lasting,
+  enclave_kid: hex.enclaveKid,
+  /** The same. */
   enclaveKid: hex.enclaveKid,
 })
 
@@ -36,7 +38,8 @@ const index = route({
   needs: { indexing: Indexing },
   async handle({ id, input, caller }, { indexing }) {
     const turn = pLimit(fanOut)
-    const begun = await Promise.all(input.files.map((file) => turn(() => indexing.begin(grantOf(id, caller), file))))
+    const items = input.files.map(({ enclaveKid, ...file }) => ({ enclave_kid: enclaveKid, ...file }))
+    const begun = await Promise.all(items.map((item) => turn(() => indexing.begin(grantOf(id, caller), item))))
     return data({
       results: begun.map(({ file_id, rag_status }) => ({ file_id, rag_status, success: rag_status === 'running' })),
       enclave_response: begun.map(({ file_id, code }) => ({ file_id, code })),

@@ -1,17 +1,18 @@
 import * as v from 'valibot'
 import { type Check, checks } from '../wire/body.ts'
 
-const sealed = (check: Check, expected: string) =>
+const sealed = (check: Check) =>
   v.pipe(
     v.string(),
-    v.check((text) => check(text) === null, expected),
+    v.check((text) => check(text) === null, check('')!.replace('Expected ', '')),
   )
 
 /** The outer fields of sealed requests; what is in them is the enclave's business. */
 export const hex = {
-  cipherText: sealed(checks.cipherText, '1120, 1088 or 32 bytes in lower-case hex'),
-  nonce: sealed(checks.nonce, '24 bytes in lower-case hex'),
-  params: sealed(checks.params, 'sealed JSON in lower-case hex'),
-  key: sealed(checks.key, 'a sealed key in lower-case hex'),
-  enclaveKid: v.optional(sealed(checks.enclaveKid, '8 bytes in lower-case hex')),
+  cipherText: sealed(checks.cipherText),
+  lasting: sealed(checks.lasting),
+  nonce: sealed(checks.nonce),
+  params: sealed(checks.params),
+  key: sealed(checks.key),
+  enclaveKid: v.optional(sealed(checks.enclaveKid)),
 }

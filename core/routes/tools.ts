@@ -44,7 +44,7 @@ const list = route({
     ),
 })
 
-const simple = { cipherText: hex.cipherText, encryptedParams: hex.params, nonce: hex.nonce, enclaveKid: hex.enclaveKid }
+const simple = { cipherText: hex.lasting, encryptedParams: hex.params, nonce: hex.nonce, enclaveKid: hex.enclaveKid }
 const fileInput = { ...simple, encryptedFileDek: hex.key, fileNonce: hex.nonce }
 
 /** What is sent beside the sealed parameters, by what the tool does. */

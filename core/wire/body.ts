@@ -1,5 +1,5 @@
 import { fromHex } from './hex.ts'
-import { kems } from './kem-names.ts'
+import { type Kem, kems } from './kem-names.ts'
 
 /** The outer fields of sealed requests, as everybody between client and enclave may check them. */
 export const lengths = {
@@ -28,6 +28,13 @@ const hexOf =
 const lower = /^[0-9a-f]*$/
 const isHex = (text: string): boolean => lower.test(text)
 
+const cipherTextOf =
+  (its: readonly Kem[], words: string): Check =>
+  (text) =>
+    typeof text === 'string' && its.some(({ cipherText }) => cipherText * 2 === text.length) && isHex(text)
+      ? null
+      : words
+
 export const checks = {
   nonce: hexOf(lengths.nonce, lengths.nonce, 'Expected 24 bytes in lower-case hex'),
   enclaveKid: hexOf(lengths.enclaveKid, lengths.enclaveKid, 'Expected 8 bytes in lower-case hex'),
@@ -35,10 +42,12 @@ export const checks = {
   name: hexOf(tag + 1, lengths.name + tag, 'Expected a sealed name in lower-case hex'),
   audio: hexOf(tag + 1, lengths.audio + tag, 'Expected a sealed file in lower-case hex'),
   key: hexOf(32 + tag, lengths.key, 'Expected a sealed key in lower-case hex'),
-  cipherText: ((text) =>
-    typeof text === 'string' && kems.some(({ cipherText }) => cipherText * 2 === text.length) && isHex(text)
-      ? null
-      : 'Expected 1120, 1088 or 32 bytes in lower-case hex') satisfies Check,
+  cipherText: cipherTextOf(kems, 'Expected 1120, 1088 or 32 bytes in lower-case hex'),
+  /** What is kept for long is not sealed by elliptic curves alone. */
+  lasting: cipherTextOf(
+    kems.filter(({ name }) => name !== 'x25519'),
+    'Expected 1120 or 1088 bytes in lower-case hex',
+  ),
 } as const
 
 /** After its check held. */
