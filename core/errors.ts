@@ -65,8 +65,18 @@ export class TooLarge extends GatewayError {
   override readonly status = 413
 }
 
+export interface TooManyFacts extends Facts {
+  /** What is left, as headers tell it. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 export class TooMany extends GatewayError {
   override readonly status = 429
+  readonly headers: Readonly<Record<string, string>>
+  constructor(message?: string, facts: TooManyFacts = {}) {
+    super(message, facts)
+    this.headers = facts.headers ?? {}
+  }
 }
 
 export interface FailedFacts extends Facts {

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/wire',
     'core',
   ],
-  'core/extract': ['core/ports', 'core/errors.ts', 'core/caged.ts'],
+  'core/extract': ['core/ports', 'core/errors.ts', 'core/caged.ts', 'core/dialects/json.ts'],
   'core/retrieval': ['core/ports', 'core/errors.ts'],
   'core/client': ['core/wire', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
   core: [

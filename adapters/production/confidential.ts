@@ -59,8 +59,11 @@ const willStart = async ({ enclave: { providers, evidence }, providers: outside,
   )
   if (evidence) await chosen(Prover, 'evidence', 'enclave.evidence', evidence)
   const names = Object.keys(providers ?? outside)
+  const known = new Set([...names, ...Object.keys(outside)])
   for (const [name, { confidential, upstreams }] of Object.entries(models)) {
     if (confidential && !upstreams.some(({ provider }) => names.includes(provider)))
       throw new Error(`models.${name}.upstreams names no provider of the enclave`)
+    const at = upstreams.findIndex(({ provider }) => !known.has(provider))
+    if (at >= 0) throw new Error(`models.${name}.upstreams.${at}.provider is not a provider`)
   }
 }

@@ -26,6 +26,8 @@ export const reaches = (own: readonly string[] | null, wanted: readonly string[]
 
 const holds = (wider: string, entry: string): boolean => {
   const [address = '', bits] = entry.split('/')
+  // A list also finds addresses of one family within the other, whose lengths say something else.
+  if (isIP(wider.split('/')[0]!) !== isIP(address)) return false
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const whole = family === 'ipv6' ? 128 : 32
   return Number(wider.split('/')[1] ?? whole) <= Number(bits ?? whole) && listed([wider])!.check(address, family)

@@ -11,6 +11,7 @@ const patience = 1_000
 /** A setting: where a backend is, without a slash at the end. */
 export const BaseUrl = v.pipe(
   v.string(),
+  v.regex(/^https?:\/\//),
   v.url(),
   v.transform((url) => url.replace(/\/+$/, '')),
 )

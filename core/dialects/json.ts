@@ -54,7 +54,10 @@ export const readOrdered = (text: string): OrderedJson => {
   const key = (into: Map<string, OrderedJson>): string => {
     if (space() !== 34) throw malformed()
     const name = string()
-    if (into.has(name)) throw new BadRequest('A key stands twice in one JSON object')
+    if (into.has(name))
+      throw new BadRequest('A key stands twice in one JSON object', {
+        validator: { [name.slice(0, 100)]: 'Expected once' },
+      })
     if (space() !== 58) throw malformed()
     at++
     return name
@@ -129,9 +132,35 @@ const parsed = (text: string): unknown => {
 
 /** `JSON.parse` with the faults and the depth of `readOrdered`; of equal keys the last one counts. */
 export const readPlain = (text: string): unknown => {
+  if (text.length > long) shallow(text)
   const value = parsed(text)
   if (holds(value)) measure(value, deepest)
   return value
+}
+
+/** From this length on, what is nested too deep would cost much before it is refused. */
+const long = 65_536
+
+/** Throws when brackets are nested too deep, before anything is made of them. */
+const shallow = (text: string): void => {
+  const mark = /["[\]{}]/g
+  let depth = 0
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    const [it] = found
+    if (it === '"') mark.lastIndex = endOfString(text, found.index)
+    else if (it === ']' || it === '}') depth--
+    else if (++depth > deepest) throw tooDeep()
+  }
+}
+
+/** Behind the quote that ends the string which begins there. */
+export const endOfString = (text: string, start: number): number => {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote
+    while (text[before - 1] === '\\') before -= 1
+    if ((quote - before) % 2 === 0) return quote + 1
+  }
+  return text.length
 }
 
 /** Throws when something in it is nested more than `left` deep, and goes no deeper itself. */

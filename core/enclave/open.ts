@@ -1,9 +1,10 @@
+import { readPlain } from '../dialects/json.ts'
 import { BadRequest, Expired, Unavailable } from '../errors.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
-import { utf8 } from '../wire/bytes.ts'
+import { textOf, utf8 } from '../wire/bytes.ts'
 import { fromHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
-import { open, openJson } from '../wire/seal.ts'
+import { open } from '../wire/seal.ts'
 import { Refusal } from './catalogue.ts'
 import type { Epochs } from './epochs.ts'
 
@@ -68,7 +69,7 @@ export const opening =
     for (const key of named) {
       const secret = decapsulated(key.open, cipherText)
       if (secret === null) continue
-      const json = params === null ? {} : openJson(secret, nonce, params)
+      const json = params === null ? {} : jsonOf(open(secret, nonce, params))
       const opened = json === undefined ? null : openParts(secret, parts)
       if (opened === null) continue
       if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
@@ -98,6 +99,15 @@ const none = new Uint8Array(24)
 
 /** A large part, which was decoded while it came in; null for what its check has to look at. */
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
+
+/** `undefined` when it did not open, is no JSON, or is nested too deep. */
+const jsonOf = (plain: Uint8Array | null): unknown => {
+  try {
+    return plain === null ? undefined : readPlain(textOf(plain))
+  } catch {
+    return undefined
+  }
+}
 
 interface Part {
   readonly field: string

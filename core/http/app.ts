@@ -5,7 +5,7 @@ import Koa from 'koa'
 import { checked } from '../checked.ts'
 import type { Container, Supplied } from '../container.ts'
 import { Keyring } from '../access/keyring.ts'
-import { Aborted, NotFound } from '../errors.ts'
+import { Aborted, NotFound, TooMany } from '../errors.ts'
 import { uuid7 } from '../ids.ts'
 import type { Generation } from '../generation.ts'
 import { Clock, Log, Random } from '../ports/host.ts'
@@ -87,7 +87,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     metrics.fault(error.name)
     log.error(
       'fault',
-      { request: visit.about.id, route: visit.route?.path ?? null, status: error.status },
+      { request: visit.about.id, route: visit.route && labelOf(visit.route), status: error.status },
       error.cause ?? error,
     )
   }
@@ -127,7 +127,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      Object.assign(visit.headers, retryHeaders(error))
+      Object.assign(visit.headers, retryHeaders(error), error instanceof TooMany && error.headers)
       send(ctx, status, JSON.stringify(body))
     }
   })

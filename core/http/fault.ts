@@ -3,7 +3,8 @@ import { BadRequest, GatewayError, NotFound, Unavailable } from '../errors.ts'
 /** Errors of the HTTP library become ours; anything else is a fault and says nothing. */
 export const known = (thrown: unknown): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
-  const status = (thrown as { status?: unknown } | null)?.status
+  const { status, code } = (thrown ?? {}) as { readonly status?: unknown; readonly code?: unknown }
+  if (code === 'ERR_INVALID_URL') return new BadRequest('Malformed request', { cause: thrown })
   if (status === 404) return new NotFound('Not found', { cause: thrown })
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new BadRequest('Bad request', { cause: thrown })

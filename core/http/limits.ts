@@ -23,11 +23,11 @@ export const counting = (limiter: RateLimiter, settings: Settings) => {
     const charges = chargesOf(caller)
     if (charges.length === 0) return
     const spent = await limiter.spend(charges)
-    if (!spent.ok) throw new TooMany('Too many requests', { retryAfter: Math.ceil(spent.wait) })
     const { most } = charges[0]!.allowance
     headers['x-ratelimit-limit-requests'] = most
-    headers['x-ratelimit-remaining-requests'] = Math.max(0, Math.floor(spent.left[0] ?? most))
+    headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
     headers['x-ratelimit-reset-requests'] = '1s'
+    if (!spent.ok) throw new TooMany('Too many requests', { retryAfter: Math.ceil(spent.wait) })
   }
 }
 

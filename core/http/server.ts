@@ -7,7 +7,12 @@ import { type About, errorEnvelope } from './envelope.ts'
 
 /** Our own server: what Node refuses before any route sees it is answered in the envelope too. */
 export const serverFor = (listener: RequestListener, env: About['env'], clock: Clock, random: Random): Server => {
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 600_000, maxHeaderSize: 32 * 1024 }, listener)
+  const server = createServer(
+    { keepAliveTimeout: 65_000, requestTimeout: 600_000, maxHeaderSize: 32 * 1024, requireHostHeader: false },
+    listener,
+  )
+  // What is expected beyond 100-continue is nothing that we know: it is answered as if it were not there.
+  server.on('checkExpectation', listener)
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: Socket) => {
     if (fault.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const error = new BadRequest(reasons[fault.code ?? ''] ?? 'Malformed request')

@@ -36,15 +36,16 @@ export type Showing = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-/** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by. */
+/** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `used` is told of each prompt as it is answered. */
 export const ask = async (
   upstream: Pick<Upstream, 'chat'>,
   call: DecideCall,
   temperature: number,
   signal: AbortSignal,
   showing?: Showing,
+  used: Usage[] = [],
 ): Promise<Decided> => {
-  const used: Usage[] = []
+  const before = used.length
   const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
@@ -122,7 +123,7 @@ export const ask = async (
   )
   return {
     distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    usage: total(used),
+    usage: total(used.slice(before)),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }

@@ -12,6 +12,7 @@ import { fold, unfold } from './fold.ts'
 import { hedges } from './hedges.ts'
 import { pick } from './pick.ts'
 import { remaining, rescuable } from './rescue.ts'
+import { choicesOf } from './tokens.ts'
 import { seek, type Found, type Plan, type Search } from './seek.ts'
 
 interface Wish {
@@ -150,7 +151,7 @@ export const inference = plugin({
         idle: timeouts.idle,
         longest: timeouts.stream,
         rescues: Math.max(1, routing.retries),
-        choices: typeof body['n'] === 'number' ? body['n'] : 1,
+        choices: choicesOf(body),
       })
       return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
     }

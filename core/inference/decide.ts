@@ -61,12 +61,18 @@ export const decide = async (
     const { headers, settle } = await meter.reserve(caller, entry, estimate)
     let usage: Usage | null = null
     let backend: string | null = null
+    // By whom prompts were answered, whatever came of the whole.
+    const used: Usage[] = []
+    let prompted: string | null = null
     try {
       const left = Math.max(1, allowed - (clock.now() - began))
       const found = await inference
         .run(
           { entry, ability: 'decide', provider, total: left },
-          (candidate, signal) => put(candidate, entry, { ...call, model: candidate.model, questions: asked }, signal),
+          (candidate, signal) => {
+            prompted = candidate.provider
+            return put(candidate, entry, { ...call, model: candidate.model, questions: asked }, signal, used)
+          },
           signal,
         )
         .catch((error: unknown) => {
@@ -81,7 +87,8 @@ export const decide = async (
       )
       return { distributions, decided: { ...decided, usage }, backend, headers }
     } finally {
-      await settle(usage, backend)
+      if (usage === null && used.length > 0) await settle(total(used), prompted)
+      else await settle(usage, backend)
     }
   }
 
@@ -145,9 +152,12 @@ const put = async (
   { settings }: Entry,
   call: DecideCall,
   signal: AbortSignal,
+  used: Usage[],
 ): Promise<Decided> => {
   const { temperature } = settings
-  const decided = upstream.decide ? await upstream.decide(call, signal) : await ask(upstream, call, temperature, signal)
+  const decided = upstream.decide
+    ? await upstream.decide(call, signal)
+    : await ask(upstream, call, temperature, signal, undefined, used)
   if (decided.distributions.length !== call.questions.length) {
     throw new UpstreamFailed('The backend left questions out', { again: true })
   }

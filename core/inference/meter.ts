@@ -82,8 +82,11 @@ export const meter = plugin({
       if (charges.length === 0) return null
       const spent = await limiter.spend(charges)
       if (spent.ok) return spent
-      if (spent.wait === Infinity) throw new TooMany('The request is larger than its allowance')
-      throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait) })
+      // Only who is refused waits for this second look.
+      const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
+      const headers = seen.ok && charges[0]!.allowance.name.startsWith('tokens/') ? headersOf(charges, seen.left) : {}
+      if (spent.wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
+      throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })
     }
 
     const done = () => {

@@ -37,9 +37,13 @@ const read = (bytes: Uint8Array): Mp4 | null => {
   let width = 0
   let height = 0
   let since: Mp4['since'] | null = null
+  const ids = new Set<number>()
   for (const { type, content } of boxes) {
     if (type !== 'trak') continue
     const track = trackOf(content, fragments)
+    // Else each of many would be the sum of all fragments.
+    if (ids.has(track.id)) throw broken()
+    ids.add(track.id)
     duration = Math.max(duration, track.duration)
     if (track.width === 0) continue
     since ??= track.since
@@ -66,7 +70,8 @@ const trackOf = (content: Uint8Array, fragments: ReadonlyMap<number, readonly Ru
   const shown = runs.reduce((ticks, { samples, each }) => ticks + samples * each, 0) / scale
   const since = (second: number) => startOf(runs, second * scale) / scale
   const duration = Math.max(lengthOf(media, 12), shown)
-  if (String.fromCharCode(...kind.subarray(8, 12)) !== 'vide') return { duration, shown, since, width: 0, height: 0 }
+  if (String.fromCharCode(...kind.subarray(8, 12)) !== 'vide')
+    return { id, duration, shown, since, width: 0, height: 0 }
   const end = tracked[0] === 1 ? 88 : 76
   let width = header.getUint32(end) / 65536
   let height = header.getUint32(end + 4) / 65536
@@ -75,7 +80,7 @@ const trackOf = (content: Uint8Array, fragments: ReadonlyMap<number, readonly Ru
     width = Math.max(width, view.getUint16(24))
     height = Math.max(height, view.getUint16(26))
   }
-  return { duration, shown, since, width, height }
+  return { id, duration, shown, since, width, height }
 }
 
 /** Ticks a second of a header whose version 0 has its scale at `at`. */

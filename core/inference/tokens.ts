@@ -25,9 +25,15 @@ export const inputOf = ({ messages, tools }: ChatBody): number => {
 /** What a chat request may cost at most, as far as the caller says; it is corrected when the truth is known. */
 export const estimateOf = (body: ChatBody): Estimate => {
   const said = body['max_completion_tokens'] ?? body['max_tokens']
-  const choices = typeof body['n'] === 'number' ? body['n'] : 1
-  return { input: inputOf(body), output: (typeof said === 'number' ? said : openAnswer) * choices }
+  return { input: inputOf(body), output: countOf(said, openAnswer) * choicesOf(body) }
 }
+
+/** How many answers are asked for. */
+export const choicesOf = (body: ChatBody): number => countOf(body['n'], 1)
+
+/** Whatever is no count is the backend's to refuse; here it must not make a sum of anything else. */
+const countOf = (value: unknown, otherwise: number): number =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? Math.min(value as number, 1e9) : otherwise
 
 export interface Estimate {
   readonly input: number

@@ -141,7 +141,8 @@ const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyR
 
 const ownKey = async (caller: Caller, keyring: Keyring): Promise<KeyRow> => {
   const row = await keyring.get(caller.key, caller.organization)
-  if (row === null) throw new Unauthorized()
+  // Another process may have revoked it a moment ago: whoever is shown out leaves no heir.
+  if (row === null || row.revoked_at !== null) throw new Unauthorized()
   return row
 }
 

@@ -2,10 +2,17 @@ import * as v from 'valibot'
 
 const day = 86_400_000
 
+/** Whether there is such a day. */
+export const isDay = (text: string): boolean => {
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
+}
+
 /** A day or a moment; the end of a span of days is the end of its last one. */
 export const moment = (end: boolean) =>
   v.pipe(
     v.string(),
+    v.check((text) => isDay(text.slice(0, 10)), 'an ISO 8601 date'),
     v.regex(/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/, 'an ISO 8601 date'),
     v.transform((text) => {
       const whole = text.length === 10

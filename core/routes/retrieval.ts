@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import * as v from 'valibot'
-import { NotFound } from '../errors.ts'
+import { BadRequest, NotFound } from '../errors.ts'
 import { Indexing } from '../files/indexing.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -37,6 +37,9 @@ const index = route({
   },
   needs: { indexing: Indexing },
   async handle({ id, input, caller }, { indexing }) {
+    const ids = input.files.map(({ file_id }) => file_id)
+    if (new Set(ids).size < ids.length)
+      throw new BadRequest('Validation failed', { validator: { files: 'Expected each file once' } })
     const turn = pLimit(fanOut)
     const items = input.files.map(({ enclaveKid, ...file }) => ({ enclave_kid: enclaveKid, ...file }))
     const begun = await Promise.all(items.map((item) => turn(() => indexing.begin(grantOf(id, caller), item))))

@@ -40,7 +40,9 @@ const chat = route({
       const reply = await enclave.handle('rvenc/chat/completions', input, grantOf(id, caller), either)
       if (reply.kind === 'body') {
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
-        return reply.failure === null ? json(reply.body) : refused(reply.status, reply.failure, reply.body)
+        return reply.failure === null
+          ? json(reply.body, 200, reservation.headers)
+          : refused(reply.status, reply.failure, reply.body)
       }
       const release = await streams.take(caller).catch((error: unknown) => {
         stop.abort(error)
@@ -53,7 +55,7 @@ const chat = route({
         void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
-      return events(relayed(reply, idle, ended), broken, beat)
+      return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -121,7 +123,8 @@ const audio = (
     errors: bareError,
     needs: { enclave: Enclave, meter: Meter },
     async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
-      const length = Number(headers['content-length'] ?? 0)
+      // What does not tell its length is taken to be as long as may be, until it was heard.
+      const length = Number(headers['content-length'] ?? mostAudio)
       if (length > mostAudio) throw new TooLarge('The file is too large')
       const reservation = await meter.spendAudio(caller, null, Math.ceil(secondsOf(length / 2)), 'confidential')
       try {

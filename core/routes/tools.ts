@@ -82,7 +82,9 @@ const execute = route({
     const shelf = shelfOf(caller, { cabinet, blobs, rows })
     const pay = await paying(meter, caller, tool.takes)
     try {
-      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), signal, shelf)
+      // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
+      const stop = tool.takes === undefined ? signal : never
+      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
       if (reply.kind !== 'body') throw new Unavailable()
       void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
       return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
@@ -92,6 +94,8 @@ const execute = route({
     }
   },
 })
+
+const never = new AbortController().signal
 
 /** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }

@@ -3,9 +3,10 @@ import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { usages, type UsageRow } from '../inference/ledger.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
+import { isDay } from './moment.ts'
 import { page } from './page.ts'
 
-const date = v.optional(v.pipe(v.string(), v.isoDate('a date such as 2030-01-31')))
+const date = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
 
 const count = v.number()
 

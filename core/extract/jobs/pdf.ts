@@ -87,8 +87,14 @@ const tidy = (text: string): string =>
 
 const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
 
-/** Bytes that one stream may unpack to. */
+/** Bytes that one stream may unpack to, and all that are held at once. */
 const mostUnpacked = 64 * 1024 * 1024
+const mostHeld = 256 * 1024 * 1024
+/** Bytes from which on it is worth asking how much is held. */
+const large = 1024 * 1024
+
+const isTooMuch = (bytes: number): boolean =>
+  bytes > mostUnpacked || (bytes > large && process.memoryUsage().arrayBuffers + bytes > mostHeld)
 
 /**
  * The heap limit of the thread does not count what buffers hold, and a stream of a few kilobytes can unpack to any size:
@@ -99,7 +105,7 @@ const boundBuffers = (): void => {
   for (const name of ['ArrayBuffer', 'Uint8ClampedArray', ...sized]) {
     const bounded: new (...given: unknown[]) => object = new Proxy(scope[name]!, {
       construct(kind, given: readonly unknown[], made) {
-        if (typeof given[0] === 'number' && given[0] > mostUnpacked) throw new RangeError()
+        if (typeof given[0] === 'number' && isTooMuch(given[0])) throw new RangeError()
         // What is made in the name of a proxy is slow to index.
         return Reflect.construct(kind, given, made === bounded ? kind : made) as object
       },

@@ -1,3 +1,4 @@
+import { endOfString } from '../../dialects/json.ts'
 import { Unreadable } from '../../errors.ts'
 
 const deepest = 10_000
@@ -67,12 +68,3 @@ const isMisread = (number: string): boolean =>
   !Number.isFinite(Number(number))
     ? /^(NaN|-?Infinity|-?\d+(\.\d+)?([eE][+-]?\d+)?)$/.test(number)
     : number.length > 15 && /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number))
-
-const endOfString = (text: string, start: number): number => {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let before = quote
-    while (text[before - 1] === '\\') before -= 1
-    if ((quote - before) % 2 === 0) return quote + 1
-  }
-  return text.length
-}
