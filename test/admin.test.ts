@@ -104,6 +104,8 @@ for (const [name, adapters] of Object.entries(environments)) {
         t.equal((await small.ask('PATCH', `/admin/keys/${small.id}`, it)).status, 403, `itself, ${JSON.stringify(it)}`)
         t.equal((await small.ask('PATCH', target, it)).status, 403, `another, ${JSON.stringify(it)}`)
       }
+      for (const addresses of [['::ffff:127.0.0.0/104'], ['::/0'], ['0.0.0.0/0']])
+        t.equal((await small.ask('POST', '/admin/keys', { addresses })).status, 403, `${addresses}`)
       const less = { models: ['small'], addresses: ['127.0.0.1/32'], limits: { requestsPerSecond: 1 }, expires_at }
       t.match((await small.ask('PATCH', `/admin/keys/${heir.id}`, less)).data, less)
       t.match((await acme.ask('GET', target)).data, { models: null, addresses: null, expires_at: null }, 'untouched')

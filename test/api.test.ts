@@ -175,11 +175,45 @@ for (const [name, adapters] of Object.entries(environments)) {
         'oversized headers': `GET /tools HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
         'not HTTP': 'hello there\r\n\r\n',
         'a bad length': 'POST /admin/keys HTTP/1.1\r\nhost: x\r\ncontent-length: ten\r\n\r\n',
+        'no address': 'GET http://[bad/tools HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
       })) {
         const answer = await raw(text)
         t.match(answer, /^HTTP\/1\.1 400 /, kind)
         t.same(Object.keys(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))), errorFields, kind)
       }
+    })
+
+    t.test('headers that say nothing to us change nothing', async (t) => {
+      for (const header of ['x: y', 'host: x\r\nexpect: something']) {
+        const socket = connect(Number(new URL(it.base).port), '127.0.0.1')
+        socket.end(`GET /tools HTTP/1.1\r\n${header}\r\nconnection: close\r\n\r\n`)
+        let answer = ''
+        for await (const part of socket) answer += part
+        t.match(answer, /^HTTP\/1\.1 200 [^]*x-request-id: /i, header)
+      }
+    })
+
+    t.test('a refusal for too many says what is left', async (t) => {
+      const { credential } = await it.gateway.keys.create({ limits: { requestsPerSecond: 1 } })
+      const ask = () => it.call('GET', '/tools', undefined, { authorization: `Bearer ${credential}` })
+      const [, refused] = [await ask(), await ask()]
+      t.equal(refused!.status, 429)
+      t.match(Object.fromEntries(refused!.headers), {
+        'x-ratelimit-limit-requests': '1',
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-requests': '1s',
+        'retry-after': '1',
+      })
+    })
+
+    t.test('days that do not exist are refused', async (t) => {
+      for (const path of [
+        '/files/encrypted?from=2026-02-30',
+        '/admin/usage?from=2026-02-30',
+        '/admin/audit?to=2026-02-29',
+      ])
+        t.equal((await it.call('GET', path)).status, 400, path)
+      t.equal((await it.call('GET', '/files/encrypted?from=2024-02-29T10:00:00Z')).status, 200)
     })
 
     t.test('describes itself', async (t) => {

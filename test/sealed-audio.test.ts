@@ -17,6 +17,7 @@ import dev from '../plugins/evidence/dev.ts'
 import deepgram from '../plugins/providers/deepgram.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
+import { until } from './until.ts'
 
 /** What a promise fails with, as far as `wanted` says. */
 const fails = async (t: Test, promise: Promise<unknown>, wanted: object, name = 'fails') =>
@@ -143,6 +144,21 @@ t.test('refusals', async (t) => {
   await fails(t, client(weak.credential).audio.translations.create({ model: 'nova', file }), { fault: 'unauthorized' })
   const other = await it.gateway.keys.create({ models: ['whisper'] })
   await fails(t, create({}, other.credential), { code: 'unknown_model' })
+  const short = await it.gateway.keys.create({ limits: { audioMinutesPerDay: 1 } })
+  const chunked = (body: ReadableStream) => {
+    const headers = { authorization: `Bearer ${short.credential}`, 'content-type': 'application/json' }
+    const url = `${it.base}/rvenc/audio/transcriptions`
+    return fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  }
+  const { readable, writable } = new TransformStream()
+  const first = chunked(readable)
+  const writer = writable.getWriter()
+  await writer.write(Buffer.from('{"a":'))
+  const second = async () => (await chunked(new Blob(['{"a":"1"}']).stream())).status === 429
+  t.ok(await until(second), 'what tells no length is taken for the longest while it comes in')
+  await writer.write(Buffer.from('"1"}'))
+  await writer.close()
+  t.equal((await first).status, 400)
   t.equal(heard.length, 0, 'nothing reached a backend')
 
   const large = await fetch(`${it.base}/rvenc/audio/transcriptions`, {

@@ -1319,6 +1319,22 @@ t.test('the routes', async (t) => {
     ])
   })
 
+  t.test('who leaves pays for the prompts that were answered', async (t) => {
+    let asked = 0
+    const { upstream } = chatting((_, signal) => {
+      if (++asked <= 2) return Promise.resolve(completion('A', [['A', -0.1], ['B', -3]])) // prettier-ignore
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    const { decide, settled } = house([model('m', [upstream], { decide: true })])
+    const leaving = new AbortController()
+    const questions = { one: ask1, two: ask1, three: ask1 }
+    const going = decide(body(questions), { signal: leaving.signal })
+    setTimeout(() => leaving.abort(new Error('left')), 20)
+    await t.rejects(going, { message: 'left' })
+    t.match(settled, [['m', { input: Number, output: Number }, 'chat']])
+    t.ok((settled as [string, { input: number }, string][])[0]![1].input > 0)
+  })
+
   t.test('an image is looked at before anyone is asked', async (t) => {
     const { upstream, calls } = chatting(opinion)
     const { decide } = house([model('m', [upstream], { decide: true })])

@@ -141,7 +141,10 @@ t.test('depth', async (t) => {
       t.throws(() => read(nested(129)), { constructor: BadRequest, message: 'JSON is nested too deeply' })
       t.throws(() => read(nested(10_000)), { constructor: BadRequest, message: 'JSON is nested too deeply' })
     }
-    t.throws(() => readOrdered(left.repeat(1_000_000)), BadRequest)
+    for (const read of [readOrdered, readPlain])
+      t.throws(() => read(left.repeat(1_000_000)), { message: 'JSON is nested too deeply' }, 'before it is built')
+    const harmless = JSON.stringify({ a: `${left}\\"`.repeat(50_000), b: nested(100) })
+    t.same(readPlain(harmless), JSON.parse(harmless), 'brackets in a string are none')
   }
 })
 

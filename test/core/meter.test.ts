@@ -11,6 +11,7 @@ import { Inference, inference } from '../../core/inference/attempt.ts'
 import { Catalog, catalog } from '../../core/inference/catalog.ts'
 import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/ledger.ts'
 import { Meter, meter } from '../../core/inference/meter.ts'
+import { estimateOf } from '../../core/inference/tokens.ts'
 import cache from '../../adapters/memory/cache.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Clock, Log, Random } from '../../core/ports/host.ts'
@@ -91,6 +92,17 @@ type House = ReturnType<typeof house>
 
 const small = (more: object = {}) => ({ models: { small: { upstreams: [{ provider: 'a' }], ...more } } })
 
+t.test('a guess is a whole number above nothing, whatever a caller writes', (t) => {
+  const odd = [Infinity, -Infinity, NaN, 0, -1000, -1e15, 1e999, 1.5, '7', null, {}] as const
+  for (const max_tokens of odd)
+    for (const n of odd) {
+      const { input, output } = estimateOf({ messages: [], max_tokens, n } as never)
+      t.ok(Number.isSafeInteger(input) && Number.isSafeInteger(output) && output > 0, `${max_tokens} and ${n}`)
+    }
+  t.same(estimateOf({ messages: [], max_tokens: 7, n: 3 }), { input: 1, output: 21 })
+  t.end()
+})
+
 t.test('allowances', async (t) => {
   t.test('are taken before and set right afterwards, once, in whatever order it ends', async (t) => {
     const truth = fc.oneof(fc.constant(null), fc.record({ input: fc.nat(5000), output: fc.nat(5000) }))
@@ -142,7 +154,8 @@ t.test('allowances', async (t) => {
     })
     const refused = await its.meter.reserve(caller, entry, { input: 100, output: 100 }).catch((it: unknown) => it)
     t.ok(refused instanceof TooMany)
-    t.match(refused, { retryAfter: 10_000 })
+    const told = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '100' }
+    t.match(refused, { retryAfter: 10_000, headers: told })
     t.equal(await its.used('tokens/day/organization/org_1', 5000, 86_400_000), 500)
     t.equal(await its.used('tokens/minute/key/key_1', 600), 500)
     await first.settle({ input: 100, output: 0 }, 'a')
