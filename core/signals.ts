@@ -6,12 +6,20 @@ const idle: AbortController[] = []
 /** A controller that nobody else has. */
 export const lend = (): AbortController => idle.pop() ?? made()
 
+/** How often one serves: signals that were made from it stay on it, unseen, for as long as it lives. */
+const lives = 64
+const lived = new WeakMap<AbortController, number>()
+
 /**
  * Takes a controller back once its work is done. Node 20 keeps every signal, with all that hangs on it, until the next
  * full collection, which made up a tenth of a request; so one that never fired and that nobody listens to serves again.
  */
 export const giveBack = (it: AbortController): void => {
-  if (idle.length < most && !it.signal.aborted && getEventListeners(it.signal, 'abort').length === 1) idle.push(it)
+  const served = (lived.get(it) ?? 0) + 1
+  if (idle.length === most || served === lives || it.signal.aborted) return
+  if (getEventListeners(it.signal, 'abort').length > 1) return
+  lived.set(it, served)
+  idle.push(it)
 }
 
 /** One listener stays for good: with the last one a signal drops its table of listeners, and makes a new one with the next. */

@@ -111,13 +111,18 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       const { asked, answered } = open('POST', `handle/${route}`, { headers })
       const cut = () => void asked.destroy()
       // A signal may outlive the call: nothing stays behind on it.
-      const uncut = () => signal.removeEventListener('abort', cut)
+      const uncut = () => {
+        signal.removeEventListener('abort', cut)
+        over.abort(new Unavailable())
+      }
+      // What is asked back goes on for no longer than the call.
+      const over = new AbortController()
       signal.addEventListener('abort', cut, { once: true })
       if (large) pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
       else asked.write(`${JSON.stringify(sealed)}\n`)
       try {
         const read = await lines(await answered)
-        const reply = await first(read, shelf, signal)
+        const reply = await first(read, shelf, AbortSignal.any([signal, over.signal]))
         // One that nobody begins to read is cut by its signal.
         if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
         uncut()
@@ -171,7 +176,12 @@ const framesOf = (
 
   async function* frames() {
     let over = false
-    const stop = () => void asked.end()
+    let late: NodeJS.Timeout | null = null
+    // One that is silent does not answer this either.
+    const stop = () => {
+      asked.end()
+      late ??= setTimeout(() => asked.destroy(), patience)
+    }
     try {
       signal.addEventListener('abort', stop, { once: true })
       if (signal.aborted) throw new Aborted()
@@ -190,9 +200,10 @@ const framesOf = (
     } finally {
       signal.removeEventListener('abort', stop)
       if (!over) {
-        stop()
+        asked.end()
         void rest()
       }
+      if (late !== null) clearTimeout(late)
     }
   }
   return { kind: 'frames', frames: frames(), trailer }

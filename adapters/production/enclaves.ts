@@ -50,6 +50,12 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
 
   const began = clock.now()
   let seen = false
+  let closed = false
+  /** Ms since then; a clock that was set back tells nothing, and then it is long ago. */
+  const since = (then: number): number => {
+    const ms = clock.now() - then
+    return ms < 0 ? Infinity : ms
+  }
   let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
 
   const learn = (member: Member, { keys }: Keyset): void => {
@@ -98,14 +104,14 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
 
   /** Those that are up, the newest first. Waits only where there is none. */
   const healthy = async (): Promise<readonly Member[]> => {
-    const looks = members.filter(({ asked, up }) => clock.now() - asked > (up ? fresh : step)).map(look)
+    const looks = members.filter(({ asked, up }) => since(asked) > (up ? fresh : step)).map(look)
     if (ups().length === 0) {
       const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
       await Promise.race([first.catch(() => false), clock.sleep(step)])
     }
     const up = ups()
     if (up.length > 0) return up
-    if (seen || clock.now() - began > grace) throw new Unavailable()
+    if (seen || closed || since(began) > grace) throw new Unavailable()
     await clock.sleep(step)
     return healthy()
   }
@@ -205,7 +211,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       const kid = fields['enclaveKid'] ?? fields['enclave_kid'] ?? grant.enclaveKid
       const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
       await healthy()
-      const unsure = holders().filter(({ asked }) => clock.now() - asked > sure)
+      const unsure = holders().filter(({ asked }) => since(asked) > sure)
       if (unsure.length > 0) await looked(unsure)
       if (holders().length === 0) await looked(members)
       const up = ups()
@@ -228,6 +234,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       throw last
     },
     async dispose() {
+      closed = true
       for (const { watch } of members) watch?.off()
       await Promise.all(members.map(({ line }) => line.dispose?.()))
     },

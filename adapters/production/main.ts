@@ -20,7 +20,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
     if (cluster.isWorker) {
       const [{ serve }, { joined }] = await Promise.all([import('./serve.ts'), import('./workers/team.ts')])
-      await serve(process.env, surfaces, await joined(process)).finally(() => process.disconnect())
+      await serve(process.env, surfaces, await joined(process))
     } else if (count > 1) {
       const { lead } = await import('./workers/lead.ts')
       await lead(process.env, count)
@@ -28,6 +28,8 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
       const { serve } = await import('./serve.ts')
       await serve(process.env, surfaces)
     }
+    // A store that is silent may still hold a line.
+    process.exit()
   },
   async keys(args) {
     const { keys } = await import('./keys.ts')

@@ -35,6 +35,8 @@ export const serve = async (
     server.closeIdleConnections()
     await drained
     server.closeAllConnections()
+    // What was cut is counted, too.
+    await gateway.drain(1_000)
   } finally {
     await gateway.close()
   }

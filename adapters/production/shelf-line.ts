@@ -36,7 +36,13 @@ export const answerAside = async (
   aside: Aside,
   signal: AbortSignal,
 ): Promise<void> => {
-  const given = () => aside('GET', `given/${id}`, null, signal) as Promise<AsyncIterable<Uint8Array>>
+  const given = async (): Promise<AsyncIterable<Uint8Array>> => {
+    const answer = await aside('GET', `given/${id}`, null, signal)
+    if (answer.statusCode === 200) return answer
+    // It was given up meanwhile: nothing is not what was to be kept.
+    answer.destroy()
+    throw new Unavailable()
+  }
   const tell = async (value: unknown, bytes: AsyncIterable<Uint8Array> | null = null) => {
     const heard = await aside('POST', `told/${id}`, told(value, bytes), signal)
     heard.resume()

@@ -1,8 +1,13 @@
-import { once } from 'node:events'
-
 /** True for SIGTERM, where somebody may have to be shown that it should stop sending; a second signal ends the process at once. */
 export const signalled = (): Promise<boolean> =>
-  Promise.race([once(process, 'SIGTERM').then(() => true), once(process, 'SIGINT').then(() => false)])
+  new Promise((resolve) => {
+    const [term, int] = [() => told(true), () => told(false)]
+    const told = (lingers: boolean) => {
+      process.off('SIGTERM', term).off('SIGINT', int)
+      resolve(lingers)
+    }
+    process.on('SIGTERM', term).on('SIGINT', int)
+  })
 
 /** For a process that is ended by another one: signals meant for that one reach the whole group. */
 export const deaf = (it: NodeJS.Process): void => {

@@ -95,7 +95,8 @@ export const keyring = plugin({
         const seen = known.get(hash)
         if (seen !== undefined) {
           const now = clock.now()
-          if (now < seen.until && now < seen.expires) return seen.holder
+          // A clock that was set back keeps nobody in.
+          if (now < seen.until && seen.until - now <= fresh && now < seen.expires) return seen.holder
           known.delete(hash)
         }
         const asking = asked.get(hash)

@@ -31,8 +31,10 @@ export const openStored = async (
 ): Promise<OpenFile> => {
   if (size > most) throw new Refusal('unreadable_file', 'fileId')
   const labels = { name: labelOf(dek, 'name', name), mime: labelOf(dek, 'mime', mime) }
+  if (labels.name === null || labels.mime === null) throw new Refusal('unreadable_file', 'fileId')
+  // What is asked for has to be read: before this, nothing may still be refused.
   const sealed = await shelf.content(id, signal)
-  if (sealed === null || labels.name === null || labels.mime === null) throw new Refusal('unreadable_file', 'fileId')
+  if (sealed === null) throw new Refusal('unreadable_file', 'fileId')
   const bytes =
     version === '2'
       ? await collected(openContent(dek, sealed), size).catch(unreadable(signal))

@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import Router from '@koa/router'
 import { SpanKind, trace } from '@opentelemetry/api'
 import Koa from 'koa'
@@ -113,6 +113,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     active++
     era.generation.begin()
     metrics.began()
+    unqueued(ctx.req, ctx.res)
     ctx.res.once('close', () => {
       // A body that was refused half-read would hold up the next request of its connection.
       if (!ctx.req.complete) ctx.req.resume()
@@ -187,6 +188,17 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       return () => void (era = next)
     },
   }
+}
+
+/** An answer that waits behind another on its connection has none yet, and is never told when that goes. */
+const unqueued = (request: IncomingMessage, response: ServerResponse): void => {
+  if (response.socket !== null) return
+  const gone = () => {
+    response.destroy()
+    response.emit('close')
+  }
+  request.socket.once('close', gone)
+  response.once('socket', () => request.socket.off('close', gone))
 }
 
 const none = {}

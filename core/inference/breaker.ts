@@ -32,6 +32,8 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     bad += fault - calls[at]!
     calls[at] = fault
   }
+  /** Ms; never more than was meant, whatever the clock was set to. */
+  const leftOf = (now: number): number => (until - now > rest ? 0 : Math.max(0, until - now))
   const close = () => {
     calls.fill(0)
     seen = bad = inRow = until = 0
@@ -40,7 +42,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
   return {
     enter(now) {
       if (until === 0) return 'plain'
-      if (now < until || probing) return null
+      if (leftOf(now) > 0 || probing) return null
       probing = true
       return 'probe'
     },
@@ -67,7 +69,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     left(pass) {
       if (pass === 'probe') probing = false
     },
-    rest: (now) => (until === 0 ? 0 : Math.max(until - now, probing ? 1 : 0)),
+    rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
   }
 }
 

@@ -67,7 +67,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
   const again = async (wait: number): Promise<void> => {
     await sleep(wait, undefined, { ref: false })
     if (closing) return
-    await start().catch(() => again(Math.min(longest, wait * 2)))
+    await start().catch(() => again(Math.max(pause, Math.min(longest, wait * 2))))
   }
 
   const leave = (member: Member, lingers: boolean): Promise<void> => {

@@ -6,8 +6,12 @@ import { type EnclaveProcess, enclaveProcess } from '../enclave-process.ts'
 import { standardOutput, writeLog } from '../log.ts'
 import { announce } from '../serve.ts'
 import { signalled } from '../signals.ts'
+import { within } from './within.ts'
 import { type Member, crew } from './crew.ts'
 import type { Told } from './team.ts'
+
+/** Ms that one worker, which may stand still, holds up the others. */
+const longest = 60_000
 
 /** Ms in which what is under way in the confidential process when the last worker has ended may come to its end. */
 const patience = 2_000
@@ -39,7 +43,9 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
       reload: () => inTurn(reload),
       measured: async () => {
         const others = begun().filter((it) => it !== member())
-        const heard = await Promise.all(others.map(({ line }) => line.ask<Measured>('measured').catch(() => null)))
+        const heard = await Promise.all(
+          others.map(({ line }) => within(1_000, line.ask<Measured>('measured')).catch(() => null)),
+        )
         return heard.filter((it) => it !== null)
       },
     }),
@@ -55,12 +61,12 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     const [first, ...others] = begun()
     try {
       if (first === undefined) throw new Error('no worker is there')
-      await first.line.ask('renew', told)
+      await within(longest, first.line.ask('renew', told))
     } catch (error) {
       if (inside !== enclave) inside?.leave(patience)
       throw error
     }
-    await Promise.all(others.map((it) => it.line.ask('renew', told).catch(() => workers.replace(it))))
+    await Promise.all(others.map((it) => within(longest, it.line.ask('renew', told)).catch(() => workers.replace(it))))
     if (inside !== enclave) enclave?.leave(config.server.drain)
     config = next
     enclave = inside

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { plugin, use } from '../../../core/plugin.ts'
 import { type Measured, Siblings } from '../../../core/ports/siblings.ts'
 import type { Config } from '../config.ts'
@@ -34,6 +35,8 @@ export interface Team {
 /** The worker's end. Signals are for the process that leads. */
 export const joined = async (it: NodeJS.Process): Promise<Team> => {
   deaf(it)
+  // Else the end of the line would be the end of the process, whatever is under way.
+  cluster.worker!.exitedAfterDisconnect = true
   let begin: (work: Work) => void = () => {}
   const work = new Promise<Work>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}

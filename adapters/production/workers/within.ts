@@ -1,0 +1,8 @@
+/** What comes of it, or an error after so many ms. */
+export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('a worker does not answer')), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
