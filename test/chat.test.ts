@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { connect as connectTo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
@@ -557,4 +558,14 @@ t.test('who leaves is not served on', async (t) => {
   const rows = Object.fromEntries(data.usage.map((row: any) => [row.model, row]))
   t.match(rows, { C01: { unanswered: 1, output: 0 }, C02: { unanswered: 0, estimated: 1 }, C05: { unanswered: 1 } })
   t.ok(rows.C02.output > 0, 'what was said before is counted')
+
+  const body = JSON.stringify({ model: 'C01', stream: true, messages: [{ role: 'user', content: 'in a row' }] })
+  const asked =
+    `POST /std/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${it.key}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const line = connectTo(Number(new URL(it.base).port), '127.0.0.1')
+  line.write(asked.repeat(3))
+  t.ok(await until(() => limiter.held() === 6), 'three behind each other on one connection')
+  line.destroy()
+  t.ok(await until(() => limiter.held() === 0 && limiter.open() === 0, 2000), 'and those that wait go with it')
 })

@@ -15,6 +15,14 @@ import { until } from './until.ts'
 const redis = await startRedis({ steer: true })
 t.teardown(() => redis?.close())
 
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 /** What was started by that process and matches. */
 const below = (pid: number, what: string): readonly number[] => {
   try {
@@ -169,6 +177,50 @@ t.test('told to end while one is on its way up', { skip: redis === null && 'no r
   t.match(await Promise.race([ended, sleep(10_000, 'it goes on', { ref: false })]), { code: 0 })
   t.same(workers(), [])
 })
+
+t.test(
+  'workers without the one who leads, and one that stands still',
+  { skip: redis === null && 'no redis-server here' },
+  async (t) => {
+    const a = await talking(t, 'a')
+    const file = join(t.testdir(), 'config.json')
+    const config = {
+      providers: { main: { use: 'openai', baseUrl: a.baseUrl, apiKey: 'x' } },
+      models: { small: { upstreams: [{ provider: 'main' }] } },
+      enclave: { connect: ['/nowhere'] },
+      limits: { redis: redis!.url, patience: 2000 },
+    }
+    await writeFile(file, JSON.stringify(config))
+    const env = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') }
+    const it = await served(env, program, ['serve', '--workers', '2'])
+    const pids = below(it.child.pid!, 'serve --workers')
+    t.teardown(() => [it.child.pid!, ...pids].forEach((pid) => alive(pid) && process.kill(pid, 'SIGKILL')))
+    const headers = {
+      authorization: `Bearer ${/(sk_live_\w+)/.exec(it.said)![1]!}`,
+      'content-type': 'application/json',
+    }
+
+    process.kill(pids[0]!, 'SIGSTOP')
+    const told = () =>
+      fetch(`${it.base}/metrics`, {
+        headers: { ...headers, connection: 'close' },
+        signal: AbortSignal.timeout(3000),
+      }).then(
+        ({ status }) => status === 200,
+        () => false,
+      )
+    t.ok(await until(told), 'the other one tells what it has measured')
+    process.kill(pids[0]!, 'SIGCONT')
+
+    const body = JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+    const answer = await fetch(`${it.base}/std/chat/completions`, { method: 'POST', headers, body })
+    it.child.kill('SIGKILL')
+    await sleep(500)
+    a.end()
+    t.match(await answer.text(), '[DONE]', 'what is under way ends whole')
+    t.ok(await until(() => !pids.some(alive)), 'and then nobody is left')
+  },
+)
 
 t.test('what stops it before it listens', async (t) => {
   const file = join(t.testdir(), 'config.json')

@@ -172,6 +172,13 @@ t.test('breaker', async (t) => {
     t.equal(it.enter(2000), 'plain')
     t.equal(it.rest(2000), 0)
   })
+  t.test('a clock that is set back keeps nobody out for longer', async (t) => {
+    const it = breaker(settings)
+    for (const _ of [1, 2, 3]) it.fault(it.enter(3_600_000)!, 3_600_000)
+    t.equal(it.enter(3_600_999), null)
+    t.equal(it.rest(0), 0)
+    t.equal(it.enter(0), 'probe')
+  })
   t.test('opens when the share of faults passes, but not on few calls', async (t) => {
     const it = breaker({ ...settings, faults: 100 })
     const call = (fault: boolean) => (fault ? it.fault(it.enter(0)!, 0) : it.ok(it.enter(0)!))
