@@ -33,7 +33,9 @@ export const inside = (
   own: InsideSettings,
   releaseDigest: Uint8Array,
 ): Enclave => {
-  const checked = v.parse(SettingsShape, settings)
+  const { timeouts, ...rest } = v.parse(SettingsShape, settings)
+  // A sealed stream may be silent for as long as its caller is told that it may be.
+  const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()
   const fittings: readonly Fitting<any>[] = Object.values(innards).flat()
   for (const fitting of fittings) container.fit(fitting)

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { checked } from '../checked.ts'
 import { readOrdered, readPlain } from '../dialects/json.ts'
-import { Aborted, BadRequest, TooLarge } from '../errors.ts'
+import { Aborted, BadRequest, TooLarge, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { readForm } from './form.ts'
 import type { Body } from './route.ts'
@@ -31,6 +31,7 @@ const textOf = async (request: IncomingMessage, most: number, oversized: () => E
 // who listen stay until the request goes, since taking them off costs as much again.
 const bytesOf = (request: IncomingMessage, most: number, oversized: () => Error): Promise<Buffer> =>
   new Promise((resolve, reject) => {
+    if (request.readableEnded) return reject(new Unavailable('The body was read before it came here'))
     let parts: Buffer[] | null = []
     let size = 0
     request.on('data', (part: Buffer) => {

@@ -51,7 +51,11 @@ const pageOf = (routes: readonly AnyRoute[], settings: Settings): string => {
 }
 
 const accessOf = ({ access }: AnyRoute): string =>
-  access === 'anyone' ? 'No key needed.' : access === 'any-key' ? 'Any key.' : `Scope <code>${access.scope}</code>.`
+  access === 'anyone'
+    ? 'No key needed.'
+    : access === 'any-key'
+      ? 'Any key.'
+      : `Scope <code>${access.scope}</code>${access.operators ? ', for operators' : ''}.`
 
 const safe = (text: string): string => text.replace(/[&<>"]/g, (it) => `&#${it.charCodeAt(0)};`)
 

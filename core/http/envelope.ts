@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import type { GatewayError, Validator } from '../errors.ts'
 
 export interface About {
@@ -17,6 +18,19 @@ export const envelope = ({ env, id }: About, status: number, data: unknown, mess
   validator: null,
   support_id: id,
 })
+
+/** What goes out of a route that answers in the envelope with such data. */
+export const enveloped = <S extends v.GenericSchema>(data: S) =>
+  v.object({
+    status: v.number(),
+    data,
+    error: v.null(),
+    message: v.nullable(v.string()),
+    env: v.picklist(['development', 'production']),
+    log: v.object({ request_id: v.string() }),
+    validator: v.null(),
+    support_id: v.string(),
+  })
 
 export const refusedEnvelope = (
   { env, id }: About,

@@ -62,7 +62,7 @@ const operation = (route: AnyRoute): Schema => {
       requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } },
     }),
     responses: {
-      200: {
+      [route.status ?? 200]: {
         description: 'Success',
         ...(route.answer && { content: { 'application/json': { schema: schemaOf(route.answer) } } }),
       },

@@ -65,6 +65,8 @@ export interface Route<
   readonly query?: Q
   /** Documents the answer; what a handler gives back is not checked against it. */
   readonly answer?: GenericSchema
+  /** With which it is given; 200 when absent. */
+  readonly status?: 201
   /** At most so many of these at once a key; 429 beyond. */
   readonly places?: { readonly name: string; readonly most: Bound }
   readonly errors?: Render

@@ -4,12 +4,13 @@ import { type Caller, scopes } from '../access/caller.ts'
 import { granted, mayGive } from '../access/grants.ts'
 import { type KeyRow, Keyring } from '../access/keyring.ts'
 import { NotFound, Unauthorized } from '../errors.ts'
+import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
 import { OwnLimits, Settings } from '../settings.ts'
 import { actorOf } from './actor.ts'
-import { page } from './page.ts'
+import { page, paged, placeOf } from './page.ts'
 
 /** What may be changed of a key, too. */
 const changeable = {
@@ -53,7 +54,8 @@ const create = route({
   summary: 'Makes a key in the caller’s organisation. The answer is the only place where it can be read.',
   access: { scope: 'api_key.create' },
   body: { read: 'json', schema: newKey, bytes: 64 * 1024 },
-  answer: v.object({ ...described.entries, key: v.string() }),
+  answer: enveloped(v.object({ ...described.entries, key: v.string() })),
+  status: 201,
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
     const own = await ownKey(caller, keyring)
@@ -74,12 +76,11 @@ const list = route({
   summary: 'Lists the keys of the caller’s organisation, newest first.',
   access: { scope: 'api_key.read' },
   query: v.strictObject(page),
-  answer: v.object({ keys: v.array(described) }),
+  answer: enveloped(v.object({ keys: v.array(described), pagination: paged })),
   needs: { keyring: Keyring },
-  async handle({ caller, query: { limit, offset } }, { keyring }) {
-    const { rows, total } = await keyring.list(caller.organization, limit, offset)
-    const pagination = { limit, offset, total, has_more: offset + rows.length < total }
-    return data({ keys: rows, pagination })
+  async handle({ caller, query }, { keyring }) {
+    const { rows, total } = await keyring.list(caller.organization, query.limit, query.offset)
+    return data({ keys: rows, pagination: placeOf(query, rows.length, total) })
   },
 })
 
@@ -88,7 +89,7 @@ const get = route({
   path: '/admin/keys/{id}',
   summary: 'One key of the caller’s organisation, without the credential.',
   access: { scope: 'api_key.read' },
-  answer: described,
+  answer: enveloped(described),
   needs: { keyring: Keyring },
   handle: async ({ caller, params }, { keyring }) => data(await found(params['id']!, caller, keyring)),
 })
@@ -100,7 +101,7 @@ const change = route({
     'Changes what a key may do, never to more than the caller’s own may; it counts everywhere within five seconds.',
   access: { scope: 'api_key.update' },
   body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
-  answer: described,
+  answer: enveloped(described),
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
     const { id, organization } = await found(params['id']!, caller, keyring)

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { Audit, outcomes, verbs } from '../access/audit.ts'
+import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Reload } from '../reload.ts'
 import { actorOf } from './actor.ts'
 import { moment } from './moment.ts'
-import { page } from './page.ts'
+import { page, paged, placeOf } from './page.ts'
 
 const act = v.object({
   id: v.string(),
@@ -26,7 +27,7 @@ const read = route({
   summary: 'The administrative acts of the caller’s organisation, newest first.',
   access: { scope: 'api_key.read' },
   query: v.strictObject({ ...page, from: v.optional(moment(false)), to: v.optional(moment(true)) }),
-  answer: v.object({ acts: v.array(act) }),
+  answer: enveloped(v.object({ acts: v.array(act), pagination: paged })),
   needs: { audit: Audit },
   async handle({ caller: { organization }, query: { from, to, limit, offset } }, { audit }) {
     const { rows, total } = await audit.list({
@@ -39,7 +40,7 @@ const read = route({
       offset,
     })
     const acts = rows.map(({ id, row: { organization: _, ...row } }) => ({ id, ...row }))
-    return data({ acts, pagination: { limit, offset, total, has_more: offset + acts.length < total } })
+    return data({ acts, pagination: placeOf({ limit, offset }, acts.length, total) })
   },
 })
 

@@ -8,9 +8,11 @@ import { UploadFields } from '../files/arrival.ts'
 import { Cabinet } from '../files/cabinet.ts'
 import { Indexing } from '../files/indexing.ts'
 import { fileTypes, printed } from '../files/record.ts'
+import { enveloped } from '../http/envelope.ts'
 import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
+import { paged, placeOf } from './page.ts'
 import { grantOf } from './grant.ts'
 import { moment } from './moment.ts'
 import { rangeOf } from './range.ts'
@@ -36,12 +38,34 @@ async function* decoded(parts: AsyncIterable<FlatPart>): AsyncGenerator<FlatPart
   hex.end()
 }
 
+const word = v.nullable(v.string())
+const kept = v.object({
+  id: v.string(),
+  version: v.string(),
+  kid: v.string(),
+  wrapped_dek: v.string(),
+  file_name: v.string(),
+  file_path: v.string(),
+  file_size: v.number(),
+  type: v.literal('encrypted'),
+  mime_type: v.string(),
+  is_duplicate: v.boolean(),
+  created_at: v.string(),
+  updated_at: word,
+  original_name: v.string(),
+  client_hash: word,
+  name_tag: word,
+  type_hint: v.picklist(fileTypes),
+  rag_status: v.string(),
+})
+
 const upload = route({
   method: 'POST',
   path: '/files/encrypted/upload',
   summary: 'Stores a file that was sealed by the client: as JSON with the content in hex, or as a form with raw bytes.',
   access: { scope: 'files.encrypted.create' },
   body: { read: 'stream', schema: v.object({ [big]: v.string(), ...UploadFields.entries }) },
+  answer: enveloped(kept),
   needs: { cabinet: Cabinet, indexing: Indexing, clock: Clock },
   async handle({ id: request, caller, headers, bytes, signal }, { cabinet, indexing, clock }) {
     const { id, row, duplicate, keys } = await cabinet.receive(caller, partsOf(headers, bytes), signal)
@@ -68,6 +92,7 @@ const list = route({
     from: v.optional(moment(false)),
     to: v.optional(moment(true)),
   }),
+  answer: enveloped(v.object({ files: v.array(kept), pagination: paged })),
   needs: { cabinet: Cabinet, clock: Clock },
   async handle({ query, caller }, { cabinet, clock }) {
     const { limit, offset, search, type, from, to } = query
@@ -85,7 +110,7 @@ const list = route({
       offset,
     })
     const files = rows.map(({ id, row }) => printed(id, row, clock.now()))
-    return data({ files, pagination: { limit, offset, total, has_more: offset + files.length < total } })
+    return data({ files, pagination: placeOf(query, files.length, total) })
   },
 })
 

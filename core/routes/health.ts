@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { keys } from '../access/keyring.ts'
 import { Metrics } from '../http/metrics.ts'
+import { enveloped } from '../http/envelope.ts'
 import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
@@ -14,7 +15,7 @@ const live = route({
   path: '/health/live',
   summary: 'Whether the process answers at all.',
   access: 'anyone',
-  answer: v.object({ live: v.boolean() }),
+  answer: enveloped(v.object({ live: v.boolean() })),
   needs: {},
   handle: () => data({ live: true }),
 })
@@ -24,7 +25,7 @@ const ready = route({
   path: '/health/ready',
   summary: 'Whether requests should be sent here: not while draining, nor while the rows are out of reach.',
   access: 'anyone',
-  answer: v.object({ ready: v.boolean() }),
+  answer: enveloped(v.object({ ready: v.boolean() })),
   needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
   async handle({ signal }, { rows, lifecycle, clock }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.

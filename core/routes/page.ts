@@ -7,3 +7,12 @@ export const page = {
   limit: v.optional(v.pipe(digits('a number from 1 to 100'), v.minValue(1), v.maxValue(100)), '20'),
   offset: v.optional(digits('a number from 0'), '0'),
 }
+
+/** Where a page stands among all. */
+export const paged = v.object({ limit: v.number(), offset: v.number(), total: v.number(), has_more: v.boolean() })
+
+export const placeOf = (
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  count: number,
+  total: number,
+): v.InferOutput<typeof paged> => ({ limit, offset, total, has_more: offset + count < total })

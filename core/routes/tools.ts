@@ -5,6 +5,7 @@ import { NotFound, Unavailable } from '../errors.ts'
 import { Cabinet } from '../files/cabinet.ts'
 import { UploadFields } from '../files/arrival.ts'
 import { shelfOf } from '../files/shelf.ts'
+import { enveloped } from '../http/envelope.ts'
 import { data, refused } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
@@ -30,7 +31,7 @@ const list = route({
   path: '/tools',
   summary: 'Lists the tools.',
   access: 'anyone',
-  answer: v.array(descriptor),
+  answer: enveloped(v.array(descriptor)),
   needs: { tools: Tool },
   handle: (_, { tools }) =>
     data(

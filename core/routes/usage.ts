@@ -1,10 +1,11 @@
 import * as v from 'valibot'
+import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { usages, type UsageRow } from '../inference/ledger.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { isDay } from './moment.ts'
-import { page } from './page.ts'
+import { page, paged, placeOf } from './page.ts'
 
 const date = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
 
@@ -30,9 +31,12 @@ const read = route({
   summary: 'What the keys of the caller’s organisation used, by key, day and model.',
   access: { scope: 'api_key.read' },
   query: v.strictObject({ ...page, from: date, to: date, key: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
-  answer: v.object({
-    usage: v.array(v.object({ key: v.string(), day: v.string(), model: v.string(), ...totals })),
-  }),
+  answer: enveloped(
+    v.object({
+      usage: v.array(v.object({ key: v.string(), day: v.string(), model: v.string(), ...totals })),
+      pagination: paged,
+    }),
+  ),
   needs: { rows: MetadataStore },
   async handle({ caller: { organization }, query: { from, to, key, limit, offset } }, { rows }) {
     const found = await rows.list(usages, {
@@ -44,8 +48,7 @@ const read = route({
       limit,
       offset,
     })
-    const { total } = found
-    const pagination = { limit, offset, total, has_more: offset + found.rows.length < total }
+    const pagination = placeOf({ limit, offset }, found.rows.length, found.total)
     return data({ usage: found.rows.map(({ row }) => printed(row)), pagination })
   },
 })

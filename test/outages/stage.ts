@@ -82,7 +82,7 @@ export const setStage = async (): Promise<Stage | null> => {
         small: { decide: true, upstreams },
         secret: { confidential: true, standard: false, upstreams },
       },
-      timeouts: { total, firstToken: total / 2, decision: total },
+      timeouts: { total, firstToken: total / 2, decision: total, sealedIdle: 15_000 },
       routing: { breaker: { rest }, hedge: { after: hedge, share: 1 } },
       tools: {},
     }
