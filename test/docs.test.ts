@@ -17,6 +17,7 @@ import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
 import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
+import { pluginSettings } from './docs/plugin-settings.ts'
 import { running } from './environments.ts'
 import { made } from './helpers.ts'
 
@@ -76,6 +77,12 @@ t.test('every setting has a meaning, and every meaning a setting', async (t) => 
       .map(({ path }) => path)
       .sort(),
   )
+})
+
+t.test('every setting of a plugin has a meaning, and every sentence that is kept is said', async (t) => {
+  const page = generated['docs/plugins.md']!
+  t.same(page.match(/^.*\| +\|$/gm) ?? [], [])
+  for (const sentence of Object.values(pluginSettings)) t.ok(page.includes(`| ${sentence} |`), sentence)
 })
 
 t.test('links lead somewhere', async (t) => {
