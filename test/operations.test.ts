@@ -57,6 +57,15 @@ import {
 import { type Query, readQuery } from './operations/promql.ts'
 
 const run = promisify(execFile)
+const there = (program: string) =>
+  run(program, ['version']).then(
+    () => true,
+    () => false,
+  )
+const [postgres, redis, openssl] = await Promise.all([startPostgres(), startRedis(), there('openssl')])
+t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
+const skip = (postgres === null || redis === null || !openssl) && 'PostgreSQL, Redis or openssl is not here'
+
 const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: string) =>
   t.same([...one].sort(), [...other].sort(), what)
 const selects = (selector: LabelSelector | undefined, side: Side) =>
@@ -366,15 +375,6 @@ t.test('what is watched is measured', async (t) => {
   t.equal(labels('gateway')[selector[0]], selector[1], 'the pods that are scraped are there')
   t.equal(scrape!.relabel_configs[0]!.regex, container('gateway').ports![0]!.name)
 })
-
-const there = (program: string) =>
-  run(program, ['version']).then(
-    () => true,
-    () => false,
-  )
-const [postgres, redis, openssl] = await Promise.all([startPostgres(), startRedis(), there('openssl')])
-t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
-const skip = (postgres === null || redis === null || !openssl) && 'PostgreSQL, Redis or openssl is not here'
 
 t.test('a gateway and an enclave, started from these files', { skip }, async (t) => {
   const at = await folderOf(t)
