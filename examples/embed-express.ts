@@ -3,7 +3,7 @@ import express from 'express'
 import { createGateway } from 'sealgate'
 import { memory } from 'sealgate/memory'
 
-// Express takes the mount path off the URL by itself.
+// Express takes the mount path off the URL. The gateway reads bodies itself: mount it before any body parser.
 const gateway = createGateway(memory())
 const app = express()
 app.use('/ai', gateway.listener)

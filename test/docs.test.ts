@@ -1,5 +1,7 @@
-import { readFile, readdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
@@ -17,9 +19,11 @@ import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
 import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
+import { pluginSettings } from './docs/plugin-settings.ts'
 import { running } from './environments.ts'
 import { made } from './helpers.ts'
 
+const run = promisify(execFile)
 const found = async (folder: string) => (await readdir(folder, { recursive: true })).map((file) => join(folder, file))
 const files = ['README.md', 'SECURITY.md', ...(await found('docs')).filter((file) => file.endsWith('.md'))].sort()
 const texts = new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, 'utf8')] as const)))
@@ -78,6 +82,12 @@ t.test('every setting has a meaning, and every meaning a setting', async (t) => 
   )
 })
 
+t.test('every setting of a plugin has a meaning, and every sentence that is kept is said', async (t) => {
+  const page = generated['docs/plugins.md']!
+  t.same(page.match(/^.*\| +\|$/gm) ?? [], [])
+  for (const sentence of Object.values(pluginSettings)) t.ok(page.includes(`| ${sentence} |`), sentence)
+})
+
 t.test('links lead somewhere', async (t) => {
   const slug = (heading: string) =>
     heading
@@ -114,6 +124,22 @@ t.test('code that is said to be from a file is in that file', async (t) => {
     }
   }
   t.ok(seen >= 8, `${seen} blocks`)
+})
+
+t.test('files of one’s own, as the pages show them, keep their contracts', async (t) => {
+  const folder = t.testdir()
+  await cp('test/vectors/providers/sglang', join(folder, 'answers'), { recursive: true })
+  const own = [...texts.values()].flatMap(blocksOf).flatMap(({ mark, text }) => {
+    const name = mark === null ? undefined : /^own file (\S+)$/.exec(mark)?.[1]
+    return name === undefined ? [] : [{ name, text }]
+  })
+  for (const { name, text } of own) await writeFile(join(folder, name), text)
+  const tests = own.filter(({ name }) => name.endsWith('.test.js'))
+  t.equal(tests.length, 2)
+  for (const { name } of tests) {
+    const { stdout } = await run(process.execPath, ['--test', name], { cwd: folder })
+    t.match(stdout, /^\S+ pass ([7-9]|\d{2})$/m, name)
+  }
 })
 
 t.test('paths, routes and commands that are named exist', async (t) => {

@@ -57,6 +57,15 @@ import {
 import { type Query, readQuery } from './operations/promql.ts'
 
 const run = promisify(execFile)
+const there = (program: string) =>
+  run(program, ['version']).then(
+    () => true,
+    () => false,
+  )
+const [postgres, redis, openssl] = await Promise.all([startPostgres(), startRedis(), there('openssl')])
+t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
+const skip = (postgres === null || redis === null || !openssl) && 'PostgreSQL, Redis or openssl is not here'
+
 const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: string) =>
   t.same([...one].sort(), [...other].sort(), what)
 const selects = (selector: LabelSelector | undefined, side: Side) =>
@@ -367,13 +376,9 @@ t.test('what is watched is measured', async (t) => {
   t.equal(scrape!.relabel_configs[0]!.regex, container('gateway').ports![0]!.name)
 })
 
-t.test('a gateway and an enclave, started from these files', async (t) => {
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-  t.teardown(() => Promise.all([postgres?.close(), redis?.close()]))
+t.test('a gateway and an enclave, started from these files', { skip }, async (t) => {
   const at = await folderOf(t)
-  const certified = await run('sh', [`${folder}/certificates.sh`, join(at, 'tls')]).catch((error: unknown) => error)
-  if (postgres === null || redis === null || certified instanceof Error)
-    return void t.pass('skipped: PostgreSQL, Redis or openssl is not here')
+  await run('sh', [`${folder}/certificates.sh`, join(at, 'tls')])
 
   const certificate = new X509Certificate(await readFile(join(at, 'tls/enclave/tls.crt')))
   for (const line of config.gateway.enclave.connect!) t.ok(certificate.checkHost(line.split(':')[0]!), line)
@@ -392,7 +397,7 @@ t.test('a gateway and an enclave, started from these files', async (t) => {
   await t.resolves(ask(), 'its health is seen from within')
 
   const key = `sk_live_${'4'.repeat(44)}`
-  const stores = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, S3_ENDPOINT: 'http://127.0.0.1:1' }
+  const stores = { DATABASE_URL: postgres!.url, REDIS_URL: redis!.url, S3_ENDPOINT: 'http://127.0.0.1:1' }
   const given = { SEALGATE_KEY: key, SEALGATE_DATA: join(at, 'data'), ...stores }
   const outside = await placed('gateway', { connect: [`127.0.0.1:${port}`] })
   const gateway = await served({ ...outside, ...given, HOST: '127.0.0.1' })

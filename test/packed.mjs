@@ -40,6 +40,27 @@ try {
      await gateway.close()`,
   )
   if (run('node', ['embed.js'], folder).trim() !== 'function') throw new Error('could not be embedded')
+  // Whatever `exports` names is there, with all that it imports.
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const shipped = readdirSync(unpacked, { recursive: true }).map((file) => `./${file}`)
+  const paths = Object.entries(exports).flatMap(([name, target]) => {
+    const [before, after] = target.split('*')
+    if (after === undefined) return [name]
+    const of = shipped.filter((file) => file.startsWith(before) && file.endsWith(after))
+    return of.map((file) => name.replace('*', file.slice(before.length, -after.length)))
+  })
+  writeFileSync(
+    join(folder, 'imports.js'),
+    `const faults = []
+     for (const path of ${JSON.stringify([...new Set(paths)])})
+       await import('sealgate' + path.slice(1), path.endsWith('.json') ? { with: { type: 'json' } } : {})
+         .catch(({ message }) => faults.push(path + ': ' + message))
+     console.log(faults.join('\\n'))
+     process.exit()`,
+  )
+  const unreachable = run('node', ['imports.js'], folder).trim()
+  if (unreachable !== '') throw new Error(`exported, but not importable:\n${unreachable}`)
+
   if (!run(join(folder, 'node_modules/.bin/sealgate'), ['help'], folder).includes('sealgate keys'))
     throw new Error('no command')
 

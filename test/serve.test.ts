@@ -71,6 +71,10 @@ t.test('the key can be given', async (t) => {
 
 t.test('every doubt about the configuration stops the boot and names its place', async (t) => {
   const folder = t.testdir()
+  await writeFile(
+    join(folder, 'other.mjs'),
+    `export default { port: { name: 'Upstream', key: Symbol('Upstream'), many: true }, name: 'other', create() {} }`,
+  )
   const cases: [string, unknown, RegExp][] = [
     ['not JSON', '{', /is not JSON/],
     ['an unknown setting', { limits: { keys: {} } }, /limits\.keys is not a known setting/],
@@ -80,11 +84,20 @@ t.test('every doubt about the configuration stops the boot and names its place',
       { storage: { blobs: { use: 'fs', folder: '$NOT_SET' } } },
       /storage\.blobs\.folder: \$NOT_SET is not set/,
     ],
-    ['an unknown plugin', { storage: { blobs: { use: 'ftp' } } }, /storage\.blobs: there is no ftp in storage/],
+    [
+      'an unknown plugin',
+      { storage: { blobs: { use: 'ftp' } } },
+      /storage\.blobs: there is no ftp in storage, only fs, postgres, /,
+    ],
     [
       'a plugin that fits elsewhere',
       { storage: { metadata: { use: 'fs', folder } } },
       /storage\.metadata: fs fits BlobStore, not MetadataStore/,
+    ],
+    [
+      'a plugin of another installed copy',
+      { providers: { other: { use: join(folder, 'other.mjs') } } },
+      /providers\.other: \S+ fits Upstream of another installed copy of sealgate/,
     ],
     [
       'a setting that the plugin does not know',
@@ -114,7 +127,7 @@ t.test('a new tool is two new files and no other edit', async (t) => {
   const scratch = t.testdir()
   for (const it of ['core', 'plugins', 'adapters', 'package.json', 'tsconfig.json'])
     await cp(it, join(scratch, it), { recursive: true })
-  for (const it of ['helpers.ts', 'contracts'])
+  for (const it of ['helpers.ts', 'fitted.ts', 'contracts'])
     await cp(join('test', it), join(scratch, 'test', it), { recursive: true })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
   await mkdir(join(scratch, 'test/plugins/tools'), { recursive: true })

@@ -7,7 +7,7 @@ export interface About {
   readonly id: string
 }
 
-/** The answer of interface 2.1. */
+/** What an answer is wrapped in, where no other format is the rule. */
 export const envelope = ({ env, id }: About, status: number, data: unknown, message: string | null) => ({
   status,
   data,

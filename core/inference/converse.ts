@@ -1,4 +1,5 @@
 import type { Supplied } from '../container.ts'
+import { parseObject } from '../dialects/backend.ts'
 import { BadRequest, UpstreamFailed } from '../errors.ts'
 import type { ChatBody, Completion, Part, Usage } from '../ports/upstream.ts'
 import type { Candidate } from './catalog.ts'
@@ -88,17 +89,8 @@ const textOf = ({ choices }: Completion): string => {
 
 /** The object in an answer, whatever stands around it. Half an object is none, and no prose either. */
 const fieldsOf = (text: string): Fields => {
-  const found = objectIn(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  const found = parseObject(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   if (found !== null) return found
   if (text === '' || /^(```|\{)/.test(text)) throw new UpstreamFailed('The model gave no answer', { again: true })
   return { description: text }
-}
-
-const objectIn = (text: string): Fields | null => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
-  } catch {
-    return null
-  }
 }

@@ -12,7 +12,7 @@ export const isListed = ({ settings }: Listed, mode: Mode): boolean =>
 
 type Listed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
 
-/** A model as a catalog shows it (interface 2.4), with the prices of that catalog. */
+/** A model as a catalog shows it with the prices of that catalog. */
 export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) => ({
   id: settings.id ?? numberOf(name),
   object: 'model',

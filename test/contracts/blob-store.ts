@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import memory from '../../adapters/memory/blob-store.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore, type Range } from '../../core/ports/blob-store.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
 const large = 3 * 1024 * 1024 + 7

@@ -4,7 +4,7 @@ import memory from '../../adapters/memory/cache.ts'
 import { clock } from '../../adapters/memory/host.ts'
 import { use } from '../../core/plugin.ts'
 import { Cache } from '../../core/ports/cache.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import memory from '../../adapters/memory/metadata-store.ts'
 import { use } from '../../core/plugin.ts'
 import { kind, MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
 interface File {

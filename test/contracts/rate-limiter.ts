@@ -5,7 +5,7 @@ import memory from '../../adapters/memory/rate-limiter.ts'
 import { use } from '../../core/plugin.ts'
 import { RateLimiter, type Allowance, type Place, type Spent } from '../../core/ports/rate-limiter.ts'
 import { wrong } from '../fakes/careless-limiters.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
 const long = 60_000

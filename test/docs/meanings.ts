@@ -182,7 +182,7 @@ export const meanings: Readonly<Record<string, string>> = {
 export const families = {
   opening: `# Plugins
 
-Made from the code by \`npm run docs\`: descriptions and meanings are the comments in the plugins’ own files.
+Made from the code by \`npm run docs\`: descriptions and meanings are the comments in the plugins’ own files, or else the words in \`test/docs\`.
 
 A plugin is one file that fits one port; its name is the file’s. "Needs" are the ports that it is given.`,
   each: {

@@ -4,6 +4,7 @@ import { type AnyPlugin, isPlugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import { families, descriptions } from './meanings.ts'
+import { pluginSettings } from './plugin-settings.ts'
 import { cell, rowsOf } from './settings.ts'
 
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -18,15 +19,20 @@ const inFamily = async (family: string): Promise<readonly string[]> =>
 /** Gives itself for whatever is asked of it: enough for a plugin that is made and never used. */
 const anything: object = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) })
 
-/** What a backend of the family can do, from the methods that it has. */
-const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
+/** The plugin's own, with just the settings that it can't do without. */
+const made = (it: AnyPlugin): unknown => {
   const settings: Record<string, unknown> = {}
   for (const { path, byDefault, type } of it.settings ? rowsOf(it.settings) : []) {
     if (byDefault === 'required' && !/[.[]/.test(path))
       settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
   }
   const supplied = Object.fromEntries(Object.keys(it.needs ?? {}).map((name) => [name, anything]))
-  const upstream = it.create(supplied, v.parse(it.settings ?? v.strictObject({}), settings), it.name) as Upstream
+  return it.create(supplied, v.parse(it.settings ?? v.strictObject({}), settings), it.name)
+}
+
+/** What a backend of the family can do, from the methods that it has. */
+const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
+  const upstream = made(it) as Upstream
   await upstream.dispose?.()
   return abilities.filter((ability) => upstream[ability] !== undefined)
 }
@@ -34,13 +40,14 @@ const abilitiesOf = async (it: AnyPlugin): Promise<readonly string[]> => {
 /** The sentence above the plugin in its file, or what a tool says of itself. */
 const descriptionOf = (it: AnyPlugin, source: string): string =>
   it.port.key === Tool.key
-    ? (/description:\s*'([^']+)'/.exec(source)?.[1] ?? '')
+    ? (made(it) as Tool).description
     : (/\/\*\* ([^\n]*) \*\/\nexport default plugin\(/.exec(source)?.[1] ?? descriptions[it.name] ?? '')
 
-/** The sentence above a setting in the plugin's file. */
-const meaningOf = (path: string, source: string): string => {
+/** The sentence above a setting in the plugin's file, or the one that is kept for it. */
+const meaningOf = (plugin: string, path: string, source: string): string => {
   const key = path.slice(Math.max(path.lastIndexOf('.'), path.lastIndexOf(']')) + 1)
-  return new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n\\s*${key.replace(/\W/g, '\\$&')}:`).exec(source)?.[1] ?? ''
+  const above = new RegExp(`/\\*\\* ([^\\n]*) \\*/\\n\\s*${key.replace(/\W/g, '\\$&')}:`).exec(source)?.[1]
+  return above ?? pluginSettings[`${plugin}.${path}`] ?? pluginSettings[path] ?? ''
 }
 
 const chapterOf = async (family: string, name: string): Promise<string> => {
@@ -60,7 +67,7 @@ const chapterOf = async (family: string, name: string): Promise<string> => {
   ]
   const table = rows.map(
     ({ path, type, byDefault }) =>
-      `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(path, source))} |`,
+      `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(name, path, source))} |`,
   )
   const described = descriptionOf(it, source)
   return [

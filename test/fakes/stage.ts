@@ -5,19 +5,22 @@ import { fetch } from '../../adapters/production/host.ts'
 import { type AnyPlugin, use } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import type { Scene, Stage } from '../contracts/upstream.ts'
-import { fitted } from '../helpers.ts'
+import { fitted } from '../fitted.ts'
 import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
+
+/** Ends with the test: a test of tap's, or what another runner has for it, as `{ teardown: (end) => t.after(end) }`. */
+export type Lasting = Pick<Test, 'teardown'>
 
 export const vector = (path: string): Promise<Buffer> => readFile(`test/vectors/providers/${path}`)
 
 /** The upstream that a provider makes, with a real network beneath it. Everything is closed with the test. */
-export const provided = async (t: Test, provider: AnyPlugin, settings: object): Promise<Upstream> => {
+export const provided = async (t: Lasting, provider: AnyPlugin, settings: object): Promise<Upstream> => {
   const container = fitted(use(clock), use(random), use(fetch), use(provider, settings))
   t.teardown(() => container.dispose())
   return container.supply({ upstreams: Upstream }).upstreams[0] as Upstream
 }
 
-export const backend = async (t: Test, play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
+export const backend = async (t: Lasting, play: (asked: Asked) => Take | Promise<Take>): Promise<Recorded> => {
   const it = await recorded(play)
   t.teardown(() => it.close())
   return it
@@ -27,8 +30,8 @@ export interface Recording {
   readonly provider: AnyPlugin
   readonly settings: (url: string) => object
   readonly model: string
-  /** The folder with its recorded answers. */
-  readonly vectors: string
+  /** The folder with its recorded answers: of those here by its name, or one of one's own by its URL, with a slash at the end. */
+  readonly vectors: string | URL
   /** How its streams are written: the ending of the files, and their content type. */
   readonly stream: { readonly ending: 'sse' | 'ndjson'; readonly type: string; readonly broken: string }
   readonly lists: RegExp
@@ -44,12 +47,15 @@ export const eventStream = {
 } as const
 export const lineStream = { ending: 'ndjson', type: 'application/x-ndjson', broken: '{"model": nothing\n' } as const
 
+const playedFrom = ({ vectors }: Recording, file: string): Promise<Buffer> =>
+  typeof vectors === 'string' ? vector(`${vectors}/${file}`) : readFile(new URL(file, vectors))
+
 const json = { 'content-type': 'application/json' }
 
 const statuses: Readonly<Record<string, number>> = { refuses: 400, denies: 401, limits: 429, breaks: 500 }
 
 /** A provider in front of its recorded answers. */
-export const staged = async (t: Test, it: Recording): Promise<Stage> => {
+export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
   let scene: Scene = 'answers'
   let last: Readonly<Record<string, unknown>> = {}
   const { ending, type, broken } = it.stream
@@ -58,20 +64,20 @@ export const staged = async (t: Test, it: Recording): Promise<Stage> => {
     if (scene === 'page') {
       return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>secret-of-the-backend' }
     }
-    if (it.lists.test(path)) return { headers: json, body: await vector(`${it.vectors}/models.json`) }
+    if (it.lists.test(path)) return { headers: json, body: await playedFrom(it, 'models.json') }
     if (!it.chats.test(path)) return { status: 404, headers: json, body: '{}' }
     last = JSON.parse(body.toString())
     if (scene === 'silent') return { body: '', pace: 'silent' }
     const status = typeof scene === 'string' ? statuses[scene] : undefined
     if (status !== undefined) {
       const headers = status === 429 ? { ...json, 'retry-after': '7' } : json
-      return { status, headers, body: await vector(`${it.vectors}/error-${status}.json`) }
+      return { status, headers, body: await playedFrom(it, `error-${status}.json`) }
     }
     const streams = last['stream'] === true || it.streams?.(path) === true
     const headers = streams ? { 'content-type': type } : json
     const end = streams ? ending : 'json'
-    if (scene === 'complains' && streams) return { headers, body: await vector(`${it.vectors}/stream-error.${end}`) }
-    const bytes = await vector(`${it.vectors}/${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
+    if (scene === 'complains' && streams) return { headers, body: await playedFrom(it, `stream-error.${end}`) }
+    const bytes = await playedFrom(it, `${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
     if (scene === 'garbles' && streams) {
       const half =
         bytes.indexOf('\n\n', bytes.length >> 1) < 0
@@ -92,10 +98,10 @@ export const staged = async (t: Test, it: Recording): Promise<Stage> => {
 
 /** Plays a stream cut after every single byte, and whole once: whether each was told as what it is. */
 export const everyCut = async (
-  t: Test,
+  t: Lasting,
   it: Recording,
 ): Promise<{ readonly bytes: number; readonly fooled: readonly number[] }> => {
-  const bytes = await vector(`${it.vectors}/chat.${it.stream.ending}`)
+  const bytes = await playedFrom(it, `chat.${it.stream.ending}`)
   let at = 0
   const server = await backend(t, () => ({
     headers: { 'content-type': it.stream.type },

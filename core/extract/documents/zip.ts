@@ -28,17 +28,6 @@ export const unzip = (
     return files
   })
 
-/** Unpacks a whole archive to nowhere, before a library unpacks it to memory. Throws Unreadable as `unzip` does. */
-export const guardZip = (bytes: Uint8Array, most: Most = {}): Promise<void> =>
-  sound(
-    bytes,
-    () => true,
-    most,
-    async (archive, entries) => {
-      for (const entry of entries) for await (const _ of inflated(archive, entry));
-    },
-  )
-
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4
 

@@ -1,0 +1,12 @@
+import { Container, type Fitting, type Port } from '../core/container.ts'
+
+/** A container with just these fittings in it. */
+export const fitted = (...fittings: readonly Fitting<any>[]): Container => {
+  const container = new Container()
+  for (const fitting of fittings) container.fit(fitting)
+  return container
+}
+
+/** What a fitting makes, with its needs met by the others. */
+export const made = <T>(port: Port<T, false>, ...fittings: readonly Fitting<any>[]): T =>
+  fitted(...fittings).supply({ it: port }).it as T
