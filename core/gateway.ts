@@ -8,7 +8,7 @@ import type { Renewable } from './generation.ts'
 import { checkedSettings, generations } from './generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/documents.ts'
-import { Metrics, alone, metrics, witness } from './http/metrics.ts'
+import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/ledger.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/streams.ts'
@@ -87,7 +87,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, audit, metrics, witness, streams, ledger, sweep, reloads]) base.fit(use<any, any, any>(part))
+  for (const part of [keyring, audit, metrics, witness, observer, streams, ledger, sweep, reloads]) base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
   const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings))

@@ -322,7 +322,7 @@ t.test('what is watched is measured', async (t) => {
   kept.began()
   kept.ended('GET /', 200, 1)
   kept.fault('Unavailable')
-  kept.saw('main', 'answered', 1)
+  kept.saw('main', 'answered', 1, null)
   const named = [...(await kept.registry.metrics()).matchAll(/[{,](\w+)="/g)].map(([, label]) => label!)
   const labelled = new Set(['job', 'instance', ...named])
   const values: Readonly<Record<string, readonly string[]>> = {

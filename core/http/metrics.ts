@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
+import { Log } from '../ports/host.ts'
 import { Siblings } from '../ports/siblings.ts'
 import { Witness } from '../ports/witness.ts'
 
@@ -76,4 +77,16 @@ export const witness = plugin({
   name: 'metrics',
   needs: { metrics: Metrics },
   create: ({ metrics }) => metrics,
+})
+
+/** What an operator looks for when a backend fails, and another one may have answered in its place. */
+export const observer = plugin({
+  port: Witness,
+  name: 'log',
+  needs: { log: Log },
+  create: ({ log }): Witness => ({
+    saw(provider, outcome, ms, status) {
+      if (outcome === 'failed' || outcome === 'broke') log.warn('backend.failed', { provider, outcome, ms, status })
+    },
+  }),
 })

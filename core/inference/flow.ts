@@ -5,7 +5,7 @@ import type { Witness } from '../ports/witness.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from './entry.ts'
 import { lostUsage, remember, sum, weave, type Given, type Weave } from './rescue.ts'
-import { judge, type Found, type Search } from './seek.ts'
+import { judge, statusOf, type Found, type Search } from './seek.ts'
 
 /** A stream whose first token is there. */
 export interface Opened {
@@ -206,7 +206,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
       if (source !== mine) return
       const now = clock.now()
       judge(course.breakerOf(from!.id), pass, reason, now)
-      course.saw(from!.provider, 'broke', now - since)
+      course.saw(from!.provider, 'broke', now - since, statusOf(reason))
       detach(reason)
       // Whatever breaks behind the finish reason takes nothing away from the answer.
       if (unfinished <= 0) return end(null)

@@ -1,6 +1,6 @@
 import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Alarm, Clock, Random } from '../ports/host.ts'
-import type { Outcome } from '../ports/witness.ts'
+import type { Outcome, Witness } from '../ports/witness.ts'
 import { lend } from '../signals.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from './entry.ts'
@@ -12,7 +12,7 @@ export interface Searching {
   readonly retries: number
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
-  saw(provider: string, outcome: Outcome, ms: number): void
+  readonly saw: Witness['saw']
 }
 
 export interface Plan<T> {
@@ -92,11 +92,11 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
     if (pass === null) return false
     const controller = lend()
     let done = false
-    const finish = (outcome: Outcome) => {
+    const finish = (outcome: Outcome, fault: unknown = null) => {
       done = true
       limit.off()
       running.delete(attempt)
-      saw(candidate.provider, outcome, clock.now() - begun)
+      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault))
     }
     const attempt: Attempt = {
       cancel(reason) {
@@ -107,7 +107,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
     }
     const lose = (fault: unknown) => {
       if (done) return
-      finish('failed')
+      finish('failed', fault)
       controller.abort(fault)
       judge(breaker, pass, fault, clock.now())
       last = fault
@@ -168,6 +168,9 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
   }
   return { found, stop: fail }
 }
+
+/** With which the backend answered, if it did. */
+export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)
 
 /** What a fault says of the backend. A refused request and a full queue are signs of life. */
 export const judge = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {

@@ -6,8 +6,8 @@ export type Outcome = (typeof outcomes)[number]
 
 /** Is told how every call to a backend went. In the enclave there is none. */
 export interface Witness {
-  /** Ms until then since it was asked, or since its stream began where that broke. */
-  saw(provider: string, outcome: Outcome, ms: number): void
+  /** Ms until then since it was asked, or since its stream began where that broke; the status with which it failed, where it had one. */
+  saw(provider: string, outcome: Outcome, ms: number, status: number | null): void
 }
 
 export const Witness = many<Witness>('Witness')

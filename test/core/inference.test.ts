@@ -386,7 +386,7 @@ t.test('a witness is told how each call to a backend went', async (t) => {
   const clock = fakeClock()
   const told: string[] = []
   const routing = { retries: 2, hedge: { after: 100, share: 1 } }
-  const gateway = infer(clock, { routing }, fixed(0), (...it) => void told.push(it.join(' ')))
+  const gateway = infer(clock, { routing }, fixed(0), (...it) => void told.push(it.slice(0, 3).join(' ')))
   const took = (upstreams: readonly Actor[], signal = never) =>
     streamed(gateway, entry(upstreams, { continues: true }), body, signal)
   const whole = [say('a'), say('b'), stop]

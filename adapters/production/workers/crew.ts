@@ -35,6 +35,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
     new Promise((resolve, reject) => {
       const worker = cluster.fork()
       const began = performance.now()
+      let end = () => {}
       const send = (letter: Letter) => void (worker.isConnected() && worker.send(letter, () => undefined))
       const line = exchange(
         send,
@@ -44,7 +45,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         line,
         begun: false,
         leaving: false,
-        ended: new Promise((resolve) => worker.once('exit', () => resolve())),
+        ended: new Promise((resolve) => (end = resolve)),
         kill: () => worker.process.kill('SIGKILL'),
       }
       members.add(member)
@@ -54,14 +55,18 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         listened = true
         resolve(address)
       })
-      worker.once('exit', (code) => {
+      const over = (code: number | null) => {
+        end()
         members.delete(member)
         line.close()
         if (!listened) return reject(new Error('a worker ended before it listened'))
         if (member.leaving) return
         log.warn('worker.ended', { code })
         void again(performance.now() - began > longest ? pause : 2 * pause)
-      })
+      }
+      worker.once('exit', over)
+      // One that could not be forked never ends.
+      worker.once('error', () => worker.process.pid === undefined && over(null))
     })
 
   const again = async (wait: number): Promise<void> => {
