@@ -19,10 +19,11 @@ export const serve = async (
   collectDefaultMetrics({ register: gateway.metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
-    const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
     const server = gateway.server()
     server.listen(config.server.port, config.server.host)
     await once(server, 'listening')
+    // Only now: a key that is made by a boot that fails is never seen.
+    const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
     if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
     if (team === null) {
       announce(server.address() as AddressInfo)
