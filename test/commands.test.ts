@@ -75,15 +75,15 @@ t.test('backups and recovery codes', async (t) => {
   const text = await backup(ring, 'pässword one')
   t.notMatch(text, kek)
   t.same(await restore(text, 'pässword one'), ring)
-  await t.rejects(restore(text, 'password one'), { name: 'SealgateError', fault: 'wrong_key' })
+  await t.rejects(restore(text, 'password one'), { name: 'SealgateError', fault: 'wrong_passphrase' })
   for (const broken of ['', '{}', text.replace(/"m":\d+/, '"m":99999999'), text.replace('sealgate', 'other')])
-    await t.rejects(restore(broken, 'x'), { name: 'SealgateError', fault: 'damaged' })
+    await t.rejects(restore(broken, 'x'), { name: 'SealgateError', fault: 'no_backup' })
   const code = recoveryCode(kek)
   t.match(code, /^([0-9A-HJKMNP-TV-Z]{5}-){10}[0-9A-HJKMNP-TV-Z]{5}$/)
   t.equal(fromRecoveryCode(code.toLowerCase().replaceAll('-', ' ').replace(/0/g, 'o').replace(/1/g, 'l')), kek)
   const wrong = code.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'))
   for (const bad of [wrong, code.slice(1), '', `${code}0`])
-    t.throws(() => fromRecoveryCode(bad), { name: 'SealgateError', fault: 'damaged' })
+    t.throws(() => fromRecoveryCode(bad), { name: 'SealgateError', fault: 'wrong_code' })
 })
 
 t.test('a server that is killed again and again loses nothing that it acknowledged', async (t) => {
