@@ -1,14 +1,20 @@
 import './fakes/unwatched.ts'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { complaint } from '../adapters/production/complaint.ts'
+import { newPassphrase, passphrase } from '../adapters/production/passphrase.ts'
+import { overview, usages } from '../adapters/production/usage.ts'
 import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/client/backup.ts'
 import { newKek, newRagDek } from '../core/client/client.ts'
+import { SealgateError } from '../core/client/error.ts'
 import { killed } from './fakes/killed.ts'
 import { program, served } from './fakes/served.ts'
+import { until } from './until.ts'
 
 const run = promisify(execFile)
 
@@ -44,9 +50,15 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   const [id, note] = put.split('\n').map((line) => line.split('\t')[0]!)
   t.match(id, /^file_/)
   t.match(await sealgate('files', 'put', 'large.bin'), /already there/)
+  t.match(await fails('files', 'put', 'note.txt', '--index'), /proves nothing; --allow-insecure-dev uses it/)
+  t.match(await sealgate('files', 'put', 'note.txt', '--index', '--allow-insecure-dev'), /already there/)
+  const indexed = async () => (await sealgate('files', 'ls', '--search', 'note.txt')).includes('\tcompleted\t')
+  t.ok(await until(indexed), 'though it was there')
   t.match(await sealgate('files', 'ls'), /large\.bin/)
   t.match(await sealgate('files', 'ls', '--search', 'note.txt'), new RegExp(`^${note}\\t[^\\n]*note\\.txt$`))
+  await writeFile(join(folder, 'back.bin.part'), 'mine')
   await sealgate('files', 'get', id!, '--out', 'back.bin')
+  t.equal(await readFile(join(folder, 'back.bin.part'), 'utf8'), 'mine', 'nothing else is touched')
   t.ok((await readFile(join(folder, 'back.bin'))).equals(large), 'every byte')
   t.match(await fails('files', 'get', note!), /EEXIST/, 'a name from afar is never written over')
 
@@ -56,17 +68,77 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   await sealgate('kek', 'restore', '--from', 'backup.json')
   t.match(await sealgate('files', 'ls'), /large\.bin/, 'the backup opens them')
   await rm(keys)
-  await sealgate('kek', 'restore', '--code', code)
+  t.match(await fails('kek', 'restore', '--from', 'large.bin'), /no backup of keys/)
+  t.match(await fails('kek', 'restore', '--code', code.slice(1)), /recovery code is mistyped/)
+  t.equal(await sealgate('kek', 'restore', '--code', code), `${keys}: what was indexed has to be indexed anew`)
   t.match(await sealgate('files', 'ls'), /large\.bin/, 'and so does the paper')
 
   t.match(await sealgate('kek', 'rotate'), /^2 files/)
   t.notOk((await readFile(keys, 'utf8')).includes('next'), 'the old key is gone')
   await sealgate('files', 'get', id!, '--out', 'again.bin')
   t.ok((await readFile(join(folder, 'again.bin'))).equals(large), 'under the new key')
-  await sealgate('files', 'rm', id!, note!)
+  await sealgate('files', 'rm', id!)
+  t.match(await sealgate('kek', 'rotate'), /^1 file is under/)
+  await sealgate('files', 'rm', note!)
   t.equal(await sealgate('files', 'ls'), '')
-  t.match(await fails('files', 'get', id!), /refused/)
+  for (const verb of ['get', 'rm']) t.equal(await fails('files', verb, id!), 'sealgate: There is no such file\n')
   t.match(await fails('files', 'eat'), /sealgate files put/)
+  env.SEALGATE_PASSPHRASE = 'correct cow battery'
+  t.match(await fails('kek', 'restore', '--from', 'backup.json'), /passphrase is another one/)
+  env.SEALGATE_PASSPHRASE = 'short'
+  t.match(await fails('kek', 'backup', '--out', 'other.json'), /eight characters at least/)
+  await t.rejects(stat(join(folder, 'other.json')), { code: 'ENOENT' })
+  env.SEALGATE_KEY = 'sk_live_no'
+  t.match(await fails('files', 'ls'), /lacks permission \(status 401\)/)
+})
+
+t.test('every command says what it takes, and what is missing', async (t) => {
+  const env = {
+    PATH: process.env['PATH'],
+    SEALGATE_DATA: join(t.testdir(), 'data'),
+    SEALGATE_KEYS: join(t.testdirName, 'keys'),
+  }
+  const said = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+  t.same(said('--version'), { status: 0, stdout: `${version}\n`, stderr: '' })
+  t.same(said('-h'), { status: 0, stdout: `${overview}\n`, stderr: '' })
+  t.same(said('--workers', '2', '--help'), { status: 0, stdout: `${usages.serve}\n`, stderr: '' })
+  for (const [name, usage] of Object.entries(usages)) {
+    t.match(overview, new RegExp(`sealgate \\[?${name}\\b`))
+    t.same(said(name, name === 'kek' ? 'backup' : '-h', '-h'), { status: 0, stdout: `${usage}\n`, stderr: '' }, name)
+  }
+  said('kek', 'new')
+  const cases: [string[], RegExp][] = [
+    [['tea'], /there is no command tea/],
+    [['toString'], /there is no command toString/],
+    [['keys', 'revoke'], /keys revoke needs the id/],
+    [['keys', 'create', '--addresses', 'foo'], /Validation failed: .*address/i],
+    [['kek', 'backup'], /kek backup needs --out FILE or --code/],
+    [['kek', 'restore'], /kek restore needs either/],
+    [['files', 'rm'], /files rm needs the id/],
+    [['files', 'put'], /files put needs a file/],
+    [['files', 'ls'], /--base-url or SEALGATE_URL is needed/],
+  ]
+  for (const [args, stderr] of cases) t.match(said(...args), { status: 1, stdout: '', stderr }, args.join(' '))
+})
+
+t.test('a refusal is told with its status, and with the code of the enclave', async (t) => {
+  const told = complaint(new SealgateError('failed', { status: 404, code: 'unknown_model' }))
+  t.equal(told, 'The request failed inside the enclave (status 404, unknown_model)')
+  t.equal(complaint(new SealgateError('unreachable')), 'The gateway could not be reached')
+})
+
+t.test('a passphrase for a new backup is typed twice', async (t) => {
+  const typing = (text: string) => Object.assign(new PassThrough(), { isTTY: true }).end(text)
+  t.equal(await newPassphrase({}, typing('long enough\rlong enough\r')), 'long enough')
+  await t.rejects(newPassphrase({}, typing('long enough\rlong enouhg\r')), { message: 'the two passphrases differ' })
+  await t.rejects(newPassphrase({}, typing('long enough\r')), { message: 'no passphrase was typed' })
+  await t.rejects(newPassphrase({}, typing('short\rshort\r')), { message: /eight characters/ })
+  t.equal(await passphrase({}, typing('short\r')), 'short', 'an old one is what it is')
+  await t.rejects(passphrase({}, new PassThrough()), { message: /SEALGATE_PASSPHRASE is needed/ })
 })
 
 t.test('backups and recovery codes', async (t) => {
@@ -75,15 +147,15 @@ t.test('backups and recovery codes', async (t) => {
   const text = await backup(ring, 'pässword one')
   t.notMatch(text, kek)
   t.same(await restore(text, 'pässword one'), ring)
-  await t.rejects(restore(text, 'password one'), { name: 'SealgateError', fault: 'wrong_key' })
+  await t.rejects(restore(text, 'password one'), { name: 'SealgateError', fault: 'wrong_passphrase' })
   for (const broken of ['', '{}', text.replace(/"m":\d+/, '"m":99999999'), text.replace('sealgate', 'other')])
-    await t.rejects(restore(broken, 'x'), { name: 'SealgateError', fault: 'damaged' })
+    await t.rejects(restore(broken, 'x'), { name: 'SealgateError', fault: 'no_backup' })
   const code = recoveryCode(kek)
   t.match(code, /^([0-9A-HJKMNP-TV-Z]{5}-){10}[0-9A-HJKMNP-TV-Z]{5}$/)
   t.equal(fromRecoveryCode(code.toLowerCase().replaceAll('-', ' ').replace(/0/g, 'o').replace(/1/g, 'l')), kek)
   const wrong = code.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'))
   for (const bad of [wrong, code.slice(1), '', `${code}0`])
-    t.throws(() => fromRecoveryCode(bad), { name: 'SealgateError', fault: 'damaged' })
+    t.throws(() => fromRecoveryCode(bad), { name: 'SealgateError', fault: 'wrong_code' })
 })
 
 t.test('a server that is killed again and again loses nothing that it acknowledged', async (t) => {

@@ -58,6 +58,7 @@ const faulty = (facts: {
   readonly code?: string
   readonly type?: string
   readonly param?: string
+  readonly message?: RegExp
 }) => facts as { readonly code: string }
 
 type Params = OpenAI.ChatCompletionCreateParamsNonStreaming
@@ -237,7 +238,10 @@ t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async 
   const it = await running(t, memory())
   const careful = await sealing(t, ['--base-url', it.base, '--key', it.key])
   const asked = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'x' }] }
-  await t.rejects(careful.openai.chat.completions.create(asked), faulty({ code: 'insecure' }))
+  await t.rejects(
+    careful.openai.chat.completions.create(asked),
+    faulty({ code: 'insecure', message: /--allow-insecure-dev uses it/ }),
+  )
   const eager = new OpenAI({ baseURL: careful.url, apiKey: 'x' })
   const began = performance.now()
   await t.rejects(eager.chat.completions.create(asked), faulty({ code: 'insecure' }))

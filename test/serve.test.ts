@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -55,6 +57,28 @@ t.test('the first start shows a key once; killed and started again, keys are the
     await t.rejects(keys(...bad), { code: 1 }, bad.join(' '))
   }
   t.equal(await second.stop('SIGTERM'), 0, 'drains and ends cleanly')
+})
+
+t.test('a port that is taken costs no key', async (t) => {
+  const busy = createServer().listen(0, '127.0.0.1')
+  await once(busy, 'listening')
+  t.teardown(() => busy.close())
+  const folder = t.testdir({ tmp: {} })
+  const env = { SEALGATE_DATA: join(folder, 'data'), TMPDIR: join(folder, 'tmp') }
+  const { port } = busy.address() as AddressInfo
+  const said = await started(t, { ...env, HOST: '127.0.0.1', PORT: String(port) }).then(
+    () => 'it listens',
+    ({ message }: Error) => message,
+  )
+  t.match(said, /EADDRINUSE/)
+  t.notMatch(said, /made a key/)
+  t.same(await readdir(join(folder, 'tmp')), [], 'nothing is left behind')
+
+  const it = await started(t, env)
+  const key = /made a key, shown only now: (sk_live_\w{44})\n[^]*listening on/.exec(it.said)![1]!
+  t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
+  t.equal(await it.stop('SIGTERM'), 0)
+  t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
 })
 
 t.test('the key can be given', async (t) => {
@@ -205,7 +229,6 @@ t.test('counts', async (t) => {
 })
 
 t.test('the examples run as they stand', async (t) => {
-  const { readdir } = await import('node:fs/promises')
   const examples = (await readdir('dist/examples')).filter((file) => file.endsWith('.js'))
   t.ok(examples.length >= 4)
   for (const example of examples) {

@@ -27,7 +27,7 @@ export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectO
 }
 
 const urlOf = (text: string | undefined): string => {
-  if (text === undefined) throw new Error('--base-url is needed: where the gateway is')
+  if (text === undefined) throw new Error('--base-url or SEALGATE_URL is needed: where the gateway is')
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new Error('--base-url is no http or https URL')
   return text

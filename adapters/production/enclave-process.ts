@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Log } from '../../core/ports/host.ts'
 import { allowed } from './harden.ts'
 
@@ -21,13 +22,22 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
   const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
   const socket = join(folder, 'enclave.sock')
   const told = JSON.stringify({ ...config, enclave: { ...(config['enclave'] as object), listen: socket } })
-  const forget = () => rmSync(folder, { recursive: true, force: true })
+  const forget = () => {
+    process.off('exit', abandon)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // Nobody waits any more for what is under way in it.
+  const abandon = () => {
+    child.kill('SIGKILL')
+    forget()
+  }
+  process.once('exit', abandon)
   let child: ChildProcess
   let left = false
   let wait = pause
 
   const start = () => {
-    const main = new URL('./main.js', import.meta.url).pathname
+    const main = fileURLToPath(new URL('./main.js', import.meta.url))
     const began = performance.now()
     child = spawn(process.execPath, [main, 'enclave'], {
       env: allowed(process.env),

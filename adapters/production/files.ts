@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
@@ -5,17 +6,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { type Files, connect } from '../../core/client/client.ts'
+import { SealgateError } from '../../core/client/error.ts'
 import type { FileType } from '../../core/client/files.ts'
 import type { Source } from '../../core/client/source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, readKeys } from './key-file.ts'
 import { progress } from './progress.ts'
-
-const usage = `sealgate files put FILE... [--index] [--incognito] [--type T]
-sealgate files get ID [--out FILE]
-sealgate files ls [--search NAME] [--type T]
-sealgate files rm ID...
-with --base-url U or SEALGATE_URL, --key K or SEALGATE_KEY, and --keys FILE or SEALGATE_KEYS`
+import { usages } from './usage.ts'
 
 const types = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
 
@@ -35,8 +32,9 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     },
   })
   const [verb, ...names] = positionals
-  if (verb === undefined || !['put', 'get', 'ls', 'rm'].includes(verb) || (verb !== 'ls' && names.length === 0))
-    throw new Error(usage)
+  if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(usages.files)
+  if (verb !== 'ls' && names.length === 0)
+    throw new Error(`files ${verb} needs ${verb === 'put' ? 'a file' : 'the id of a file'}`)
   const type = types.find((it) => it === values.type)
   if (values.type !== undefined && type === undefined) throw new Error(`--type is one of ${types.join(', ')}`)
   const { kek, wrapped_rag_dek } = await readKeys(keyFileOf(env, values.keys))
@@ -50,7 +48,7 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     case 'get':
       return get(its, names[0]!, out)
     case 'rm':
-      for (const id of names) await its.remove(id)
+      for (const id of names) await its.remove(id).catch(absent)
       return
     case 'ls':
       return list(its, { ...(search !== undefined && { search }), ...(type && { type }) })
@@ -63,19 +61,32 @@ const put = async (its: Files, path: string, options: { index: boolean; incognit
   const source: Source = { name: basename(path), mime, size, open: () => createReadStream(path) }
   const bar = progress(basename(path))
   const kept = await its.upload(source, { ...options, onProgress: bar.told }).finally(bar.end)
+  // What was stored before is kept as it was.
+  if (kept.is_duplicate && options.index) await index(its, kept.id)
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
+}
+
+const index = async (its: Files, id: string) => {
+  const [begun] = await its.index([id])
+  if (!begun?.success) throw new Error('The file could not be indexed')
+}
+
+const absent = (error: unknown): never => {
+  throw error instanceof SealgateError && error.status === 404
+    ? new Error('There is no such file', { cause: error })
+    : error
 }
 
 /** Under its name only when every byte of it has been proven. */
 const get = async (its: Files, id: string, out: string | undefined) => {
   const bar = progress(id)
-  const file = await its.download(id, { onProgress: bar.told })
+  const file = await its.download(id, { onProgress: bar.told }).catch(absent)
   // A name that was sealed may still hold a path.
   const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f]/g, '_') || id)
-  const draft = `${path}.part`
+  const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     if (out === undefined) await (await open(path, 'wx', 0o600)).close()
-    await pipeline(Readable.from(file.content), createWriteStream(draft, { mode: 0o600 }))
+    await pipeline(Readable.from(file.content), createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })

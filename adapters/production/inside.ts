@@ -56,17 +56,21 @@ const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
 }
 
 /** The first line; standard input stays open behind it. */
-const line = async (input: NodeJS.ReadStream): Promise<string> => {
-  let said = ''
-  input.setEncoding('utf8')
-  for (;;) {
-    const [part] = (await once(input, 'data')) as [string]
-    said += part
-    if (said.includes('\n')) break
-  }
-  input.resume()
-  return said.slice(0, said.indexOf('\n'))
-}
+const line = (input: NodeJS.ReadStream): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const refuse = () => reject(new Error('SEALGATE_CONFIG is not set'))
+    if (input.isTTY) return refuse()
+    let said = ''
+    const hear = (part: string) => {
+      said += part
+      const end = said.indexOf('\n')
+      if (end < 0) return
+      input.off('data', hear).resume()
+      resolve(said.slice(0, end))
+    }
+    input.setEncoding('utf8').on('data', hear)
+    for (const event of ['end', 'close', 'error']) input.once(event, refuse)
+  })
 
 const assembled = async (config: Config): Promise<Enclave> => {
   const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave

@@ -1,20 +1,12 @@
-import { open, readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
+import { open, readFile, rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { backup, fromRecoveryCode, recoveryCode, restore } from '../../core/client/backup.ts'
+import { type KeyRing, backup, fromRecoveryCode, recoveryCode, restore } from '../../core/client/backup.ts'
 import { connect, newKek, newRagDek, rewrapRagDek } from '../../core/client/client.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { type KeyFile, keyFileOf, readKeys, writeKeys } from './key-file.ts'
+import { newPassphrase, passphrase } from './passphrase.ts'
 import { progress } from './progress.ts'
-
-const usage = `sealgate kek new                          makes a file of keys: ./sealgate-keys.json, --keys FILE or SEALGATE_KEYS
-sealgate kek backup --out FILE            writes the keys under a passphrase
-sealgate kek backup --code                prints a recovery code, for paper
-sealgate kek restore --from FILE          reads a backup
-sealgate kek restore --code CODE          reads a recovery code
-sealgate kek rotate [--rehash]            puts every file under a new key; goes on where it was broken off
-The passphrase is asked for, or taken from SEALGATE_PASSPHRASE.`
+import { usages } from './usage.ts'
 
 /** The client's own keys; the gateway never sees them. */
 export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -32,23 +24,17 @@ export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
       const { values } = parseArgs({ args: rest, options })
       const keys = await readKeys(at(values.keys))
       if (values.code) return print(recoveryCode(keys.kek))
-      if (values.out === undefined) throw new Error(usage)
-      const ring = { kek: keys.kek, wrappedRagDek: keys.wrapped_rag_dek }
-      const handle = await open(values.out, 'wx', 0o600)
-      try {
-        await handle.writeFile(`${await backup(ring, await passphrase(env))}\n`)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
+      if (values.out === undefined) throw new Error('kek backup needs --out FILE or --code')
+      await write(values.out, { kek: keys.kek, wrappedRagDek: keys.wrapped_rag_dek }, env)
       return print(values.out)
     }
     case 'restore': {
       const options = { keys: { type: 'string' }, from: { type: 'string' }, code: { type: 'string' } } as const
       const { values } = parseArgs({ args: rest, options })
-      if ((values.from === undefined) === (values.code === undefined)) throw new Error(usage)
+      if ((values.from === undefined) === (values.code === undefined))
+        throw new Error('kek restore needs either --from FILE or --code CODE')
       await writeKeys(at(values.keys), await restored(values.from, values.code, env), false)
-      return print(at(values.keys))
+      return print(at(values.keys) + (values.code === undefined ? '' : ': what was indexed has to be indexed anew'))
     }
     case 'rotate': {
       const options = {
@@ -60,7 +46,21 @@ export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
       return rotate(at(values.keys), values.rehash, clientOf(values, env))
     }
     default:
-      throw new Error(usage)
+      throw new Error(usages.kek)
+  }
+}
+
+/** Never over another one, and gone again when nobody could say a passphrase. */
+const write = async (file: string, ring: KeyRing, env: NodeJS.ProcessEnv): Promise<void> => {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${await backup(ring, await newPassphrase(env))}\n`)
+    await handle.sync()
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
+  } finally {
+    await handle.close()
   }
 }
 
@@ -88,22 +88,7 @@ const rotate = async (file: string, rehash: boolean, options: Parameters<typeof 
   const count = await files.rotateKek(next, { rehash, onProgress: bar.told }).finally(bar.end)
   const ragDek = keys.wrapped_rag_dek && rewrapRagDek(keys.wrapped_rag_dek, keys.kek, next)
   await writeKeys(file, { kek: next, wrapped_rag_dek: ragDek }, true)
-  print(`${count} files are under the new key; make a new backup`)
-}
-
-const passphrase = async (env: NodeJS.ProcessEnv): Promise<string> => {
-  const said = env['SEALGATE_PASSPHRASE']
-  if (said) return said
-  if (!process.stdin.isTTY) throw new Error('SEALGATE_PASSPHRASE is needed where there is no terminal')
-  process.stderr.write('Passphrase: ')
-  // What is typed is shown nowhere.
-  const silent = new Writable({ write: (_, __, done) => done() })
-  const line = createInterface({ input: process.stdin, output: silent, terminal: true })
-  const typed = await line.question('')
-  line.close()
-  process.stderr.write('\n')
-  if (typed.length < 8) throw new Error('a passphrase has eight characters at least')
-  return typed
+  print(`${count} ${count === 1 ? 'file is' : 'files are'} under the new key; make a new backup`)
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -4,10 +4,7 @@ import { type Scope, scopes } from '../../core/access/caller.ts'
 import type { Mode } from '../../core/access/credential.ts'
 import type { Gateway } from '../../core/gateway.ts'
 import { boot } from './boot.ts'
-
-const usage = `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b] [--addresses a,b] [--days N]
-sealgate keys list [--organization O]
-sealgate keys revoke ID`
+import { usages } from './usage.ts'
 
 /** The keys of the installation that the environment describes; prints to standard output. */
 export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -26,6 +23,8 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
     },
   })
   const [verb, id] = positionals
+  if (!['create', 'list', 'revoke'].includes(verb ?? '')) throw new Error(usages.keys)
+  if (verb === 'revoke' && id === undefined) throw new Error('keys revoke needs the id of a key')
   const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
     switch (verb) {
@@ -60,10 +59,7 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
         }
       }
       case 'revoke':
-        if (id === undefined) throw new Error(usage)
-        return print(`${await revoked(id, values.organization ?? null, gateway)} revoked`)
-      default:
-        throw new Error(usage)
+        return print(`${await revoked(id!, values.organization ?? null, gateway)} revoked`)
     }
   } finally {
     await gateway.close()

@@ -1,14 +1,8 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-
-const usage = `sealgate [serve] [--surfaces a,b] [--workers N]    serves the gateway
-sealgate keys create|list|revoke    makes, shows and revokes keys
-sealgate enclave                    the confidential process alone, as SEALGATE_CONFIG says
-sealgate seal --base-url U           a local proxy that seals what unmodified programs send
-sealgate files put|get|ls|rm         a client's sealed files
-sealgate kek new|backup|restore|rotate    a client's own keys
-sealgate sweep [--grace MS]          removes stored bytes without a record, and files whose time is over`
+import { overview, usages } from './usage.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -55,19 +49,37 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { sweep } = await import('./sweep.ts')
     await sweep(args, process.env)
   },
-  async help() {
-    process.stdout.write(`${usage}\n`)
+  async help([name = '']) {
+    print(usageOf(name) ?? overview)
   },
 }
 
-const [name = 'serve', ...args] = process.argv.slice(2)
-const command = name.startsWith('--') ? (name === '--help' ? commands['help'] : commands['serve']) : commands[name]
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const usageOf = (name: string): string | null =>
+  Object.hasOwn(usages, name) ? usages[name as keyof typeof usages] : null
+
+const version = async (): Promise<string> =>
+  JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')).version
+
+const isHelp = (it: string): boolean => it === '--help' || it === '-h'
+
+const run = async (said: readonly string[]): Promise<void> => {
+  const [first = 'serve'] = said
+  if (first === '--version') return print(await version())
+  if (isHelp(first)) return print(overview)
+  const [name, args] = first.startsWith('-') ? ['serve', said] : [first, said.slice(1)]
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) throw new Error(`there is no command ${name}; sealgate --help names them`)
+  if (args.some(isHelp)) return print(usageOf(name) ?? overview)
+  await command(args)
+}
 
 try {
-  if (command === undefined) throw new Error(usage)
-  await command(name.startsWith('--') ? process.argv.slice(2) : args)
+  await run(process.argv.slice(2))
 } catch (error) {
-  process.stderr.write(`sealgate: ${error instanceof Error ? error.message : String(error)}\n`)
+  const { complaint } = await import('./complaint.ts')
+  process.stderr.write(`sealgate: ${complaint(error)}\n`)
   // Whatever it has begun by then.
   process.exit(1)
 }

@@ -1,4 +1,5 @@
 import { type Fault, SealgateError } from '../../core/client/error.ts'
+import { sentenceOf } from './complaint.ts'
 
 /** What is refused here, before anything is sealed. */
 export class Refused extends Error {
@@ -40,7 +41,7 @@ const typeOf = (status: number): string => types[status] ?? (status < 500 ? 'inv
 export const toldBy = (error: unknown): Told => {
   if (error instanceof Refused) return told(error.status, error.message, error.param, null)
   if (!(error instanceof SealgateError)) return told(502, 'The request failed', null, null)
-  const { fault, message, code, field, retryAfter } = error
+  const { fault, code, field, retryAfter } = error
   const status = error.status ?? statuses[fault] ?? 502
   const headers = {
     ...(retryAfter !== null && {
@@ -49,7 +50,7 @@ export const toldBy = (error: unknown): Told => {
     }),
     ...(lasting.has(fault) && { 'x-should-retry': 'false' }),
   }
-  return { ...told(status, message, field, code ?? fault), headers }
+  return { ...told(status, sentenceOf(error), field, code ?? fault), headers }
 }
 
 const told = (status: number, message: string, param: string | null, code: string | null): Told => ({

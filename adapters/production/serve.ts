@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../core/access/audit.ts'
-import { GatewayError } from '../../core/errors.ts'
 import { boot } from './boot.ts'
+import { complaint } from './complaint.ts'
 import { firstKey } from './first-key.ts'
 import { signalled } from './signals.ts'
 import type { Team } from './workers/team.ts'
@@ -19,10 +19,11 @@ export const serve = async (
   collectDefaultMetrics({ register: gateway.metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
-    const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
     const server = gateway.server()
     server.listen(config.server.port, config.server.host)
     await once(server, 'listening')
+    // Only now: a key that is made by a boot that fails is never seen.
+    const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
     if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
     if (team === null) {
       announce(server.address() as AddressInfo)
@@ -47,7 +48,4 @@ export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | '
   process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 }
 
-const complain = (error: unknown): void => {
-  const { message, validator } = error instanceof GatewayError ? error : { message: String(error), validator: null }
-  process.stderr.write(`sealgate: ${[message, ...Object.values(validator ?? {})].join(': ')}\n`)
-}
+const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${complaint(error)}\n`)

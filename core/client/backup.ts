@@ -37,9 +37,9 @@ export const restore = async (text: string, passphrase: string): Promise<KeyRing
   const [saltBytes, sealedBytes] = bytes
   // What a backup may ask for is bounded: it may come from anywhere.
   const sane = typeof m === 'number' && typeof t === 'number' && m >= 8 && m <= 1024 * 1024 && t >= 1 && t <= 16
-  if (backup !== magic || !saltBytes || !sealedBytes || !sane) throw new SealgateError('damaged')
+  if (backup !== magic || !saltBytes || !sealedBytes || !sane) throw new SealgateError('no_backup')
   const plain = openWith(await keyOf(passphrase, saltBytes, m, t), sealedBytes, utf8(magic))
-  if (plain === null) throw new SealgateError('wrong_key')
+  if (plain === null) throw new SealgateError('wrong_passphrase')
   return JSON.parse(textOf(plain)) as KeyRing
 }
 
@@ -50,7 +50,7 @@ const parsed = (text: string): Record<string, unknown> => {
   } catch {
     // Not JSON is not a backup either.
   }
-  throw new SealgateError('damaged')
+  throw new SealgateError('no_backup')
 }
 
 /** Without letters that are taken for digits. */
@@ -73,13 +73,13 @@ export const fromRecoveryCode = (code: string): string => {
   let bits = ''
   for (const letter of typed) {
     const value = letters.indexOf(letter)
-    if (value < 0) throw new SealgateError('damaged')
+    if (value < 0) throw new SealgateError('wrong_code')
     bits += value.toString(2).padStart(5, '0')
   }
-  if (typed.length !== 55) throw new SealgateError('damaged')
+  if (typed.length !== 55) throw new SealgateError('wrong_code')
   const bytes = Uint8Array.from({ length: 32 + checkLength }, (_, at) => parseInt(bits.slice(at * 8, at * 8 + 8), 2))
   const kek = bytes.subarray(0, 32)
-  if (toHex(checksum(kek)) !== toHex(bytes.subarray(32))) throw new SealgateError('damaged')
+  if (toHex(checksum(kek)) !== toHex(bytes.subarray(32))) throw new SealgateError('wrong_code')
   return toHex(kek)
 }
 

@@ -13,6 +13,9 @@ export const sentences = {
   no_kek: 'This needs the key-encryption key of the client',
   no_rag_key: 'This needs the retrieval key of the client',
   wrong_key: 'The file is under another key-encryption key',
+  wrong_passphrase: 'The passphrase is another one, or the backup was changed',
+  wrong_code: 'The recovery code is mistyped: it has 55 letters and digits, the last of which prove the others',
+  no_backup: 'This is no backup of keys, or it is damaged',
   truncated: 'The answer was cut off',
   damaged: 'The answer was changed on its way, or is not from the enclave',
 } as const

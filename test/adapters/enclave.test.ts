@@ -1,5 +1,5 @@
 import '../fakes/unwatched.ts'
-import { type ChildProcess, execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { conform } from '../contracts/contract.ts'
 import { enclave } from '../contracts/enclave.ts'
 import { running } from '../environments.ts'
 import { fakeClock } from '../fakes/clock.ts'
-import { enclosed } from '../fakes/served.ts'
+import { enclosed, program } from '../fakes/served.ts'
 import { fitted, folderOf, made } from '../helpers.ts'
 
 const providers = { rehearsal: { use: 'rehearsal' } }
@@ -282,6 +282,13 @@ t.test('over TCP both sides prove themselves', { skip }, async (t) => {
   }
   await refused(await line('stranger', 'ours'))
   await refused(await line('gateway', 'theirs'))
+})
+
+t.test('does not start without a configuration', async (t) => {
+  const said = (input: string) =>
+    spawnSync(process.execPath, [program, 'enclave'], { input, env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
+  for (const input of ['', '{"providers"'])
+    t.match(said(input), { status: 1, stderr: 'sealgate: SEALGATE_CONFIG is not set\n' })
 })
 
 t.test('does not start where the runtime was opened up', async (t) => {

@@ -75,6 +75,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   try {
     // The first one alone, since it may find that somebody needs a key.
     const { address, port, addressType } = await workers.start()
+    await begun()[0]?.line.ask('ready')
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()))
     announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' })
     process.on(

@@ -45,6 +45,7 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
     renew: async (told: Told) => (await work).renew(told),
     reload: async () => (await work).reload(),
     measured: async () => (await work).measured(),
+    ready: async () => void (await work),
     leave: (lingers: boolean) => go(lingers),
   })
   it.on('message', (letter: Letter) => lead.hear(letter))
