@@ -86,6 +86,7 @@ const house = async (t: Test, folder: string, url: string): Promise<House> => {
     models: { quiet: confidential, hearing: { ...confidential, type: 'AUDIO_TRANSCRIPTION' } },
     routing: { retries: 0, breaker: { faults: 100_000, ratio: 1 } },
     limits: { key: unlimited, organization: unlimited },
+    timeouts: { sealedIdle: 3_000 },
     tools: {},
   }
   const file = join(folder, 'config.json')

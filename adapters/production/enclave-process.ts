@@ -45,12 +45,15 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     })
     child.stdin!.on('error', () => undefined)
     child.stdin!.write(`${told}\n`)
-    child.once('exit', (code) => {
+    const ended = (code: number | null) => {
       if (left) return forget()
       log.warn('enclave.ended', { code })
       wait = performance.now() - began > longest ? pause : Math.min(longest, wait * 2)
       setTimeout(() => left || start(), wait).unref()
-    })
+    }
+    child.once('exit', ended)
+    // One that could not be started never ends.
+    child.once('error', () => child.pid === undefined && ended(null))
   }
   start()
 
@@ -58,7 +61,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     socket,
     leave(ms) {
       left = true
-      if (child.exitCode !== null || child.signalCode !== null) return forget()
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return forget()
       child.stdin!.end()
       const timer = setTimeout(() => child.kill('SIGKILL'), ms)
       child.once('exit', () => clearTimeout(timer))

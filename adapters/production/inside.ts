@@ -1,5 +1,6 @@
 import { type RequestListener, type Server, createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { connect } from 'node:net'
 import { once } from 'node:events'
 import { chmod, readFile, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -97,8 +98,9 @@ const patient = 600_000
 const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {
+    if (await answers(listen)) throw new Error('enclave.listen is taken by another one')
     await rm(listen, { force: true })
-    const server = lasting(createServer(listener))
+    const server = lasting(createServer(granted, listener))
     await once(server.listen(listen), 'listening')
     await chmod(listen, 0o600)
     return server
@@ -107,7 +109,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
     throw new Error('enclave.tls is not set: without a unix socket both sides must prove themselves')
   const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
   const server = createTlsServer(
-    { ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+    { ...granted, ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
     listener,
   ) as unknown as Server
   lasting(server)
@@ -115,6 +117,19 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   await once(server.listen(Number(at.port), at.hostname), 'listening')
   return server
 }
+
+/** Whether somebody listens there already, whose path would be taken away. */
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const line = connect(path, () => {
+      line.destroy()
+      resolve(true)
+    })
+    line.once('error', () => resolve(false))
+  })
+
+/** Whom a call is for stands in a header, with all the models of its key. */
+const granted = { maxHeaderSize: 256 * 1024 }
 
 /** The gateway's half of a call is open for as long as the answer is. */
 const lasting = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })
