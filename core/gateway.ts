@@ -87,7 +87,8 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, audit, metrics, witness, observer, streams, ledger, sweep, reloads]) base.fit(use<any, any, any>(part))
+  for (const part of [keyring, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+    base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
   const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings))

@@ -36,16 +36,16 @@ export type Showing = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-/** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `used` is told of each prompt as it is answered. */
+/** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `spent` is told of each prompt as it is answered. */
 export const ask = async (
   upstream: Pick<Upstream, 'chat'>,
   call: DecideCall,
   temperature: number,
   signal: AbortSignal,
   showing?: Showing,
-  used: Usage[] = [],
+  spent: (usage: Usage) => void = () => {},
 ): Promise<Decided> => {
-  const before = used.length
+  const used: Usage[] = []
   const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
@@ -53,7 +53,9 @@ export const ask = async (
   const complete = async (body: ChatBody, signal: AbortSignal): Promise<Completion> => {
     const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
     const completion = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
-    used.push(completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true })
+    const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
+    used.push(usage)
+    spent(usage)
     return completion
   }
 
@@ -123,7 +125,7 @@ export const ask = async (
   )
   return {
     distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    usage: total(used.slice(before)),
+    usage: total(used),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }

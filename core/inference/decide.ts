@@ -71,7 +71,13 @@ export const decide = async (
           { entry, ability: 'decide', provider, total: left },
           (candidate, signal) => {
             prompted = candidate.provider
-            return put(candidate, entry, { ...call, model: candidate.model, questions: asked }, signal, used)
+            return put(
+              candidate,
+              entry,
+              { ...call, model: candidate.model, questions: asked },
+              signal,
+              (usage) => void used.push(usage),
+            )
           },
           signal,
         )
@@ -152,12 +158,12 @@ const put = async (
   { settings }: Entry,
   call: DecideCall,
   signal: AbortSignal,
-  used: Usage[],
+  spent: (usage: Usage) => void,
 ): Promise<Decided> => {
   const { temperature } = settings
   const decided = upstream.decide
     ? await upstream.decide(call, signal)
-    : await ask(upstream, call, temperature, signal, undefined, used)
+    : await ask(upstream, call, temperature, signal, undefined, spent)
   if (decided.distributions.length !== call.questions.length) {
     throw new UpstreamFailed('The backend left questions out', { again: true })
   }

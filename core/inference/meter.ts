@@ -78,13 +78,13 @@ export const meter = plugin({
       ])
     })
 
-    const spend = async (charges: readonly Charge[]): Promise<Granted | null> => {
+    const spend = async (charges: readonly Charge[], tell: typeof headersOf): Promise<Granted | null> => {
       if (charges.length === 0) return null
       const spent = await limiter.spend(charges)
       if (spent.ok) return spent
       // Only who is refused waits for this second look.
       const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
-      const headers = seen.ok && charges[0]!.allowance.name.startsWith('tokens/') ? headersOf(charges, seen.left) : {}
+      const headers = seen.ok ? tell(charges, seen.left) : {}
       if (spent.wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
       throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })
     }
@@ -138,7 +138,7 @@ export const meter = plugin({
           // A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not.
           return { allowance, amount: input > most ? input : Math.min(most, input + output) }
         })
-        const spent = await spend(charges)
+        const spent = await spend(charges, headersOf)
         const headers = spent === null ? {} : headersOf(charges, spent.left)
         return reserved<Usage>(spent, headers, caller, entry, { input, output, estimated: true }, mode, tokens)
       },
@@ -148,7 +148,7 @@ export const meter = plugin({
           allowance,
           amount: Math.min(allowance.most, seconds),
         }))
-        return reserved<number>(await spend(charges), {}, caller, entry, seconds, mode, audio)
+        return reserved<number>(await spend(charges, () => ({})), {}, caller, entry, seconds, mode, audio)
       },
 
       async dispose() {
