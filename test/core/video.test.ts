@@ -39,6 +39,15 @@ const nearest = ([red = 0, green = 0, blue = 0]: readonly number[]): string => {
   return red > green && red > blue ? 'red' : green > blue ? 'green' : 'blue'
 }
 
+t.test('tracks that share an id would each be all of it', { skip }, async (t) => {
+  const bytes = await made(t)
+  const places = [...bytes.toString('latin1').matchAll(/tkhd/g)].map(({ index }) => index + 4 + 12)
+  t.equal(places.length, 2, 'pictures and sound')
+  t.ok(readMp4(bytes))
+  bytes.writeUInt32BE(bytes.readUInt32BE(places[0]), places[1])
+  t.equal(readMp4(bytes), null)
+})
+
 t.test('four frames, whole or in fragments', { skip }, async (t) => {
   const kinds: Readonly<Record<string, readonly string[]>> = {
     whole: [],
