@@ -31,25 +31,23 @@ export const metrics = plugin({
   create: ({ siblings }): Metrics => {
     const registry = new Registry()
     const registers = [registry]
-    const seconds = new Histogram({
-      name: 'sealgate_request_seconds',
-      help: 'Time from the head of a request to the last byte of its answer.',
-      labelNames: ['route', 'status'],
-      buckets,
-      registers,
-    })
+    const times = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers })
+    const requests = times(
+      'sealgate_request_seconds',
+      'Time from the head of a request to the last byte of its answer.',
+      ['route', 'status'],
+    )
+    const backends = times(
+      'sealgate_backend_seconds',
+      'Time until a backend answered, or began to, or was known not to.',
+      ['provider', 'outcome'],
+    )
     const active = new Gauge({ name: 'sealgate_requests_active', help: 'Requests under way.', registers })
     const faults = new Counter({
       name: 'sealgate_faults_total',
       help: 'Faults by kind.',
       labelNames: ['kind'],
-      registers,
-    })
-    const backends = new Histogram({
-      name: 'sealgate_backend_seconds',
-      help: 'Time until a backend answered, or began to, or was known not to.',
-      labelNames: ['provider', 'outcome'],
-      buckets,
       registers,
     })
     return {
@@ -63,7 +61,7 @@ export const metrics = plugin({
       began: () => active.inc(),
       ended(route, status, ms) {
         active.dec()
-        seconds.observe({ route, status }, ms / 1000)
+        requests.observe({ route, status }, ms / 1000)
       },
       fault: (kind) => faults.inc({ kind }),
       saw: (provider, outcome, ms) => backends.observe({ provider, outcome }, ms / 1000),

@@ -84,7 +84,7 @@ const execute = route({
     const pay = await paying(meter, caller, tool.takes)
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
-      const stop = tool.takes === undefined ? signal : never
+      const stop = tool.takes === undefined ? signal : new AbortController().signal
       const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
       if (reply.kind !== 'body') throw new Unavailable()
       void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
@@ -95,8 +95,6 @@ const execute = route({
     }
   },
 })
-
-const never = new AbortController().signal
 
 /** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
