@@ -21,7 +21,7 @@ import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
 import { pluginSettings } from './docs/plugin-settings.ts'
 import { running } from './environments.ts'
-import { made } from './helpers.ts'
+import { made } from './fitted.ts'
 
 const run = promisify(execFile)
 const found = async (folder: string) => (await readdir(folder, { recursive: true })).map((file) => join(folder, file))

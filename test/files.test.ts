@@ -11,7 +11,7 @@ import { MetadataStore } from '../core/ports/metadata-store.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
 import { type Running, environments, running, unhurried } from './environments.ts'
 import { formOf, uploadOf } from './fakes/uploads.ts'
-import { made } from './helpers.ts'
+import { made } from './fitted.ts'
 
 interface Record_ {
   readonly id: string

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-export { fitted, made } from './fitted.ts'
-
 /** A folder of the test's own, whose path is short enough for sockets, wherever the tests themselves are. */
 export const folderOf = async (t: Test): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-'))

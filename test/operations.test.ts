@@ -29,7 +29,8 @@ import { running } from './environments.ts'
 import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
 import { enclosed, program, served } from './fakes/served.ts'
-import { folderOf, made } from './helpers.ts'
+import { made } from './fitted.ts'
+import { folderOf } from './helpers.ts'
 import { complaints } from './operations/complaints.ts'
 import {
   type ComposeService,

@@ -188,7 +188,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import countWords from '../../../plugins/tools/countWords.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const made = () => fitted(use(countWords)).supply({ tools: Tool }).tools[0]!
 t.test('contract', (t) => conform(t, tool.contract, () => ({ tool: made(), good: { params: { text: 'a b' } }, bad: null })))

@@ -19,7 +19,8 @@ import { enclave } from '../contracts/enclave.ts'
 import { running } from '../environments.ts'
 import { fakeClock } from '../fakes/clock.ts'
 import { enclosed, program } from '../fakes/served.ts'
-import { fitted, folderOf, made } from '../helpers.ts'
+import { fitted, made } from '../fitted.ts'
+import { folderOf } from '../helpers.ts'
 
 const providers = { rehearsal: { use: 'rehearsal' } }
 

@@ -17,7 +17,7 @@ import { fetch } from '../contracts/fetch.ts'
 import { log, type Kept } from '../contracts/log.ts'
 import { random } from '../contracts/random.ts'
 import { listening } from '../fakes/listening.ts'
-import { fitted, made } from '../helpers.ts'
+import { fitted, made } from '../fitted.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
 

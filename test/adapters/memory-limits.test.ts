@@ -11,7 +11,7 @@ import { RateLimiter, type Charge } from '../../core/ports/rate-limiter.ts'
 import { cache } from '../contracts/cache.ts'
 import { conform } from '../contracts/contract.ts'
 import { rateLimiter } from '../contracts/rate-limiter.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 
 const clockAt = (now: () => number) =>
   use(plugin({ port: Clock, name: 'told', create: (): Clock => ({ ...made(Clock, use(clock)), now }) }))

@@ -7,7 +7,7 @@ import { kind, MetadataStore } from '../../core/ports/metadata-store.ts'
 import { blobStore } from '../contracts/blob-store.ts'
 import { conform } from '../contracts/contract.ts'
 import { metadataStore } from '../contracts/metadata-store.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 
 t.test('blob store', (t) => conform(t, blobStore.contract, () => made(BlobStore, use(blobs))))
 

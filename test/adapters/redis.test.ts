@@ -14,7 +14,7 @@ import { cache } from '../contracts/cache.ts'
 import { conform } from '../contracts/contract.ts'
 import { rateLimiter } from '../contracts/rate-limiter.ts'
 import { startRedis, wireTo } from '../fakes/redis.ts'
-import { fitted } from '../helpers.ts'
+import { fitted } from '../fitted.ts'
 
 const server = await startRedis()
 const steered = await startRedis({ steer: true })

@@ -16,7 +16,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import postgresPlugin from '../../plugins/storage/postgres.ts'
 import { startPostgres } from '../fakes/postgres.ts'
 import { uploadOf } from '../fakes/uploads.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 import { type Subject, start } from './measure.ts'
 
 const size = 100 * 1024 * 1024

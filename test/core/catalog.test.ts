@@ -8,7 +8,7 @@ import { Clock, Log } from '../../core/ports/host.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import { fakeClock, type FakeClock } from '../fakes/clock.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 
 const never = new AbortController().signal
 

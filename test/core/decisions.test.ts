@@ -31,7 +31,7 @@ import type {
 } from '../../core/ports/upstream.ts'
 import { decisions } from '../../core/routes/decision.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 
 const choice = (labels: readonly string[], instructions: OrderedJson = 'Which?'): Question => ({
   type: 'choice',

@@ -14,7 +14,7 @@ import { Witness } from '../../core/ports/witness.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../fakes/backends.ts'
 import { fakeClock, settled, type FakeClock } from '../fakes/clock.ts'
-import { made } from '../helpers.ts'
+import { made } from '../fitted.ts'
 
 const never = new AbortController().signal
 const body: ChatBody = { messages: [{ role: 'user', content: 'Say it.' }] }

@@ -23,7 +23,7 @@ import { usage as usageRoute } from '../../core/routes/usage.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../fakes/backends.ts'
 import { fakeClock, settled } from '../fakes/clock.ts'
-import { fitted } from '../helpers.ts'
+import { fitted } from '../fitted.ts'
 
 const never = new AbortController().signal
 const caller: Caller = {

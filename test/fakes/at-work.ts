@@ -9,7 +9,7 @@ import { plugin, use, type AnyPlugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
 import openai from '../../plugins/providers/openai.ts'
-import { fitted } from '../helpers.ts'
+import { fitted } from '../fitted.ts'
 import type { Asked, Recorded, Take } from './recorded.ts'
 import { backend } from './stage.ts'
 

@@ -4,7 +4,7 @@ import { nearnessOf, signsOf, type Embed } from '../../../core/inference/embeddi
 import { use } from '../../../core/plugin.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import useLite, { fit } from '../../../plugins/providers/use-lite.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 import { mean } from './figures.ts'
 import { itemsOf, truthOf } from './set.ts'
 

@@ -1,7 +1,7 @@
 import { use } from '../../../core/plugin.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import useLite from '../../../plugins/providers/use-lite.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 import type { Embed } from './measure.ts'
 
 /** The offline model, and how to let go of it. */

@@ -13,7 +13,7 @@ import { plugin, use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/host.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
 import { table } from '../../../core/routes/table.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 import { answering } from './answering.ts'
 
 const noop = route({

@@ -4,7 +4,7 @@ import { Prover } from '../../../core/ports/prover.ts'
 import dev from '../../../plugins/evidence/dev.ts'
 import { conform } from '../../contracts/contract.ts'
 import { prover } from '../../contracts/prover.ts'
-import { made } from '../../helpers.ts'
+import { made } from '../../fitted.ts'
 
 t.test('contract', (t) => conform(t, prover.contract, () => made(Prover, use(dev))))
 

@@ -9,7 +9,7 @@ import { Prover } from '../../../core/ports/prover.ts'
 import tsm from '../../../plugins/evidence/tsm.ts'
 import { conform } from '../../contracts/contract.ts'
 import { prover } from '../../contracts/prover.ts'
-import { made } from '../../helpers.ts'
+import { made } from '../../fitted.ts'
 
 /** A tree like the kernel's: what is written to `inblob` comes back in a report from `outblob`, and counts one generation. */
 const tree = async (t: Test, { provider = 'sev_guest', meddled = false, auxblob = '' } = {}) => {

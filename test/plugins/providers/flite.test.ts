@@ -11,7 +11,7 @@ import { Upstream, type SpeakCall } from '../../../core/ports/upstream.ts'
 import flite from '../../../plugins/providers/flite.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const run = promisify(execFile)
 const never = new AbortController().signal

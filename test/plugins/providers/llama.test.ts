@@ -18,7 +18,7 @@ import llama from '../../../plugins/providers/llama.ts'
 import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
 import { writeModel } from '../../fakes/gguf.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const never = new AbortController().signal
 

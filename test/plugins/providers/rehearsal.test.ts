@@ -5,7 +5,7 @@ import { Upstream, type ChatCall } from '../../../core/ports/upstream.ts'
 import rehearsal from '../../../plugins/providers/rehearsal.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream, type Scene, type Stage } from '../../contracts/upstream.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const signal = new AbortController().signal
 const it = fitted(use(rehearsal)).supply({ upstreams: Upstream }).upstreams[0]!

@@ -9,7 +9,7 @@ import { Upstream, type DecideCall, type Question } from '../../../core/ports/up
 import useLite from '../../../plugins/providers/use-lite.ts'
 import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const never = new AbortController().signal
 const container = fitted(use(useLite))

@@ -10,7 +10,7 @@ import { BlobStore } from '../../../core/ports/blob-store.ts'
 import fs from '../../../plugins/storage/fs.ts'
 import { blobStore } from '../../contracts/blob-store.ts'
 import { conform } from '../../contracts/contract.ts'
-import { made } from '../../helpers.ts'
+import { made } from '../../fitted.ts'
 
 const at = (folder: string) => made(BlobStore, use(fs, { folder }))
 

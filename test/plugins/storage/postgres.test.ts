@@ -10,7 +10,7 @@ import postgres from '../../../plugins/storage/postgres.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { startPostgres } from '../../fakes/postgres.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 interface Note {
   organization: string

@@ -10,7 +10,7 @@ import redis from '../../../plugins/storage/redis.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { startRedis, wireTo } from '../../fakes/redis.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 interface Note {
   organization: string

@@ -15,7 +15,7 @@ import s3 from '../../../plugins/storage/s3.ts'
 import { blobStore } from '../../contracts/blob-store.ts'
 import { conform } from '../../contracts/contract.ts'
 import { startS3 } from '../../fakes/s3.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const MiB = 1024 * 1024
 const server = await startS3()

@@ -12,7 +12,7 @@ import { kind, MetadataStore } from '../../../core/ports/metadata-store.ts'
 import sqlite from '../../../plugins/storage/sqlite.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
-import { made } from '../../helpers.ts'
+import { made } from '../../fitted.ts'
 
 interface Note {
   organization: string

@@ -6,7 +6,7 @@ import { Tool, type MadeFile } from '../../../core/ports/tool.ts'
 import createFileForUser from '../../../plugins/tools/createFileForUser.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const it = fitted(use(createFileForUser)).supply({ tools: Tool }).tools[0]!
 const note = { fileName: 'note', fileExtension: 'txt', fileContent: 'Grüße 🎉\n', mimeType: 'text/plain' }

@@ -7,7 +7,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getFileContentOCR from '../../../plugins/tools/getFileContentOCR.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const skipFor = (program: string) => (spawnSync(program).error === undefined ? false : `no ${program} here`)
 

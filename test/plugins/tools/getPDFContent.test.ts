@@ -9,7 +9,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getPDFContent from '../../../plugins/tools/getPDFContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const skip = spawnSync('pdftoppm', ['-v']).status === 0 ? false : 'no poppler here'
 

@@ -6,7 +6,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getPowerPointContent from '../../../plugins/tools/getPowerPointContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const made = () => fitted(use(getPowerPointContent)).supply({ tools: Tool }).tools[0]!
 const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'orchard', mime: 'application/octet-stream', bytes })

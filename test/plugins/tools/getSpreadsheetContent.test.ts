@@ -8,7 +8,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getSpreadsheetContent from '../../../plugins/tools/getSpreadsheetContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const made = () => fitted(use(getSpreadsheetContent)).supply({ tools: Tool }).tools[0]!
 const params = { fileId: 'file_1' }

@@ -5,7 +5,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getTextDocumentContent from '../../../plugins/tools/getTextDocumentContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const made = () => fitted(use(getTextDocumentContent)).supply({ tools: Tool }).tools[0]!
 const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'harvest', mime: 'application/octet-stream', bytes })

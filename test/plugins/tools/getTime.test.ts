@@ -5,7 +5,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import getTime from '../../../plugins/tools/getTime.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const noon = plugin({
   port: Clock,

@@ -10,7 +10,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import imageDescribeAndCaptionFallback from '../../../plugins/tools/imageDescribeAndCaptionFallback.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const skip = spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'no ffmpeg here'
 

@@ -4,7 +4,7 @@ import { type Hit, Tool } from '../../../core/ports/tool.ts'
 import searchRag from '../../../plugins/tools/searchRag.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 const made = () => fitted(use(searchRag)).supply({ tools: Tool }).tools[0]!
 

@@ -23,7 +23,7 @@ import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { inwardUrls } from '../../fakes/inward-urls.ts'
 import { listening } from '../../fakes/listening.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 interface Scraped {
   readonly url: string

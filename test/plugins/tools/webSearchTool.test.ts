@@ -8,7 +8,7 @@ import webSearchTool from '../../../plugins/tools/webSearchTool.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { listening } from '../../fakes/listening.ts'
-import { fitted } from '../../helpers.ts'
+import { fitted } from '../../fitted.ts'
 
 interface Found {
   readonly results: readonly { title: string; url: string; snippet: string; age?: string }[]
