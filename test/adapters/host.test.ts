@@ -198,14 +198,14 @@ t.test('closing ends what is under way', async (t) => {
 
 /** A process of its own that runs `script` with a log as `it`. */
 const writing = (script: string): string[] => {
-  const places = ['core/plugin', 'adapters/production/host', 'test/helpers', 'core/ports/host']
+  const places = ['core/plugin', 'adapters/production/host', 'test/fitted', 'core/ports/host']
   const ending = import.meta.url.slice(-3)
-  const [plugin, host, helpers, ports] = places.map((it) =>
+  const [plugin, host, fitted, ports] = places.map((it) =>
     JSON.stringify(new URL(`../../${it}${ending}`, import.meta.url).href),
   )
   const setup = `
     const { use } = await import(${plugin}), { log } = await import(${host})
-    const { fitted } = await import(${helpers}), { Log } = await import(${ports})
+    const { fitted } = await import(${fitted}), { Log } = await import(${ports})
     const container = fitted(use(log, { level: 'warn' }))
     const it = container.supply({ log: Log }).log;`
   return [...process.execArgv, '--input-type=module', '--eval', setup + script]
