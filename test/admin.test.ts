@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import t from 'tap'
+import { system } from '../adapters/memory/host.ts'
 import { memory } from '../adapters/memory/index.ts'
+import { firstKey } from '../adapters/production/first-key.ts'
 import { acts, operator } from '../core/access/audit.ts'
+import { createGateway } from '../core/gateway.ts'
+import { uuid7 } from '../core/ids.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import type { SettingsInput } from '../core/settings.ts'
@@ -234,4 +238,28 @@ t.test('an organisation has limits and a quota of its own', async (t) => {
   t.same(await fill('small', 2), [200, 400])
   t.same(await fill('other', 4), [200, 200, 200, 400])
   t.same(await fill('large', 5), [200, 200, 200, 200, 200])
+})
+
+t.test('of the processes that make a first key at once, one does', async (t) => {
+  const gateway = createGateway(memory())
+  t.teardown(gateway.close)
+  const start = () => firstKey(gateway.keys, gateway.audit, undefined)
+  const made = (await Promise.all([start(), start(), start()])).filter((it) => it !== null)
+  t.equal(made.length, 1)
+  t.not(await gateway.keys.find(made[0]!), null)
+  const { rows } = await gateway.keys.list(null, 10, 0)
+  t.same([rows.length, rows.filter(({ revoked_at }) => revoked_at === null).length], [3, 1])
+  t.equal(await start(), null)
+})
+
+t.test('ids sort as they were made, whatever the clock says', async (t) => {
+  let made = 0
+  for (const now of [() => 5, () => Date.now(), () => 1_000_000 - made]) {
+    const clock = { ...system.clock, now }
+    const ids = Array.from({ length: 10_000 }, () => {
+      made++
+      return uuid7(clock, system.random)
+    })
+    t.same([...new Set(ids)].sort(), ids)
+  }
 })

@@ -1,6 +1,9 @@
 import { type Audit, operator } from '../../core/access/audit.ts'
 import type { Keyring } from '../../core/access/keyring.ts'
 
+/** More than there can be first starts at once. */
+const most = 1000
+
 /** Sees to it that somebody can come in: the given key, or one made when there is none at all; only a made one is given back. */
 export const firstKey = async (keys: Keyring, audit: Audit, given: string | undefined): Promise<string | null> => {
   const make = (credential?: string) =>
@@ -16,5 +19,11 @@ export const firstKey = async (keys: Keyring, audit: Audit, given: string | unde
     return null
   }
   const { total } = await keys.list(null, 1, 0)
-  return total > 0 ? null : (await make()).credential
+  if (total > 0) return null
+  const { credential, row } = await make()
+  const { rows } = await keys.list(null, most, 0)
+  if (rows.at(-1)?.id === row.id) return credential
+  // Others found none either: the oldest stays, which every one of them sees the same.
+  await audit.record(operator('command'), 'key.revoke', row.id, () => keys.revoke(row.id, null))
+  return null
 }

@@ -29,7 +29,7 @@ export const enclave = async (env: NodeJS.ProcessEnv): Promise<void> => {
   harden(process)
   const file = env['SEALGATE_CONFIG']
   const left = file ? signalled() : closed(process.stdin)
-  const config = checkedConfig(JSON.parse(file ? await readFile(file, 'utf8') : await line(process.stdin)), env)
+  const config = checkedConfig(parsed(file ? await readFile(file, 'utf8') : await line(process.stdin)), env)
   const it = await assembled(config)
   const leave: Leave = { hidden: false, closed: false, active: 0 }
   const server = await listening(config, answering(it, leave))
@@ -72,6 +72,15 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
     input.setEncoding('utf8').on('data', hear)
     for (const event of ['end', 'close', 'error']) input.once(event, refuse)
   })
+
+// The parser's own words quote what may be a secret.
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('the configuration is not JSON')
+  }
+}
 
 const assembled = async (config: Config): Promise<Enclave> => {
   const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave

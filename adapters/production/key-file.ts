@@ -1,4 +1,5 @@
 import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import * as v from 'valibot'
 
 const key = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
@@ -35,7 +36,7 @@ const json = (text: string): unknown => {
 
 /** For its owner's eyes alone, and never half-written. An existing one is kept unless it is to be replaced. */
 export const writeKeys = async (file: string, keys: KeyFile, replace: boolean): Promise<void> => {
-  const draft = replace ? `${file}.draft` : file
+  const draft = replace ? `${file}.${process.pid}.draft` : file
   const handle = await open(draft, replace ? 'w' : 'wx', 0o600).catch((cause) => {
     throw new Error(cause.code === 'EEXIST' ? `${file} is there already` : `${file} can't be written (${cause.code})`, {
       cause,
@@ -48,4 +49,15 @@ export const writeKeys = async (file: string, keys: KeyFile, replace: boolean): 
     await handle.close()
   }
   if (replace) await rename(draft, file)
+  await settled(dirname(file))
+}
+
+/** The names in a folder are on the disk only when the folder is. */
+const settled = async (folder: string): Promise<void> => {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

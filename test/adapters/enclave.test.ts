@@ -290,6 +290,7 @@ t.test('does not start without a configuration', async (t) => {
     spawnSync(process.execPath, [program, 'enclave'], { input, env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
   for (const input of ['', '{"providers"'])
     t.match(said(input), { status: 1, stderr: 'sealgate: SEALGATE_CONFIG is not set\n' })
+  t.match(said("{'key': 'hunter2'}\n"), { status: 1, stderr: 'sealgate: the configuration is not JSON\n' }, 'unquoted')
 })
 
 t.test('does not start where the runtime was opened up', async (t) => {
