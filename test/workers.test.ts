@@ -35,6 +35,28 @@ const below = (pid: number, what: string): readonly number[] => {
   }
 }
 
+/** Sends half of what it is to send, and the rest when told to. */
+const slowly = () => {
+  const [begun, begin] = promised()
+  const [ended, end] = promised()
+  const slow: typeof fetch = (url, { body, ...init } = {}) => {
+    if (typeof body !== 'string') return fetch(url, init)
+    const halves = async function* () {
+      yield Buffer.from(body.slice(0, body.length / 2))
+      begin()
+      await ended
+      yield Buffer.from(body.slice(body.length / 2))
+    }
+    return fetch(url, { ...init, body: halves() as unknown as BodyInit, duplex: 'half' } as RequestInit)
+  }
+  return { fetch: slow, begun, end }
+}
+
+const promised = (): [Promise<void>, () => void] => {
+  let resolve = () => {}
+  return [new Promise((it) => (resolve = it)), () => resolve()]
+}
+
 t.test('two workers are one gateway', { skip: redis === null && 'no redis-server here' }, async (t) => {
   const [a, b] = [await talking(t, 'a'), await talking(t, 'b')]
   const file = join(t.testdir(), 'config.json')
@@ -94,8 +116,9 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.ok(await until(() => pidsThatServed().size === 2), 'both have served')
 
   const client = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
-  const hidden = () => client.chat.completions.create({ model: 'secret', messages: [{ role: 'user', content: 'Hi' }] })
-  const opened = await Promise.all(Array.from({ length: 4 }, hidden))
+  const hidden = (by = client) =>
+    by.chat.completions.create({ model: 'secret', messages: [{ role: 'user', content: 'Hi' }] })
+  const opened = await Promise.all(Array.from({ length: 4 }, () => hidden()))
   t.ok(
     opened.every(({ choices }) => choices[0]),
     'sealed to one, through either',
@@ -125,6 +148,10 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.equal((await call('POST', '/admin/reload')).status, 200)
   t.same(await each(6, say), new Set(['b']), 'a good one changes both before it is acknowledged')
   t.same(await each(4, keyset), new Set([before]), 'and the enclave is left alone')
+  const slow = slowly()
+  const patient = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true }, fetch: slow.fetch })
+  const coming = hidden(patient)
+  await slow.begun
   await write(config(a.baseUrl, { timeouts: { idle: 7000 } }))
   it.child.kill('SIGHUP')
   const renewed = async () => {
@@ -133,7 +160,11 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   }
   t.ok(await until(renewed), 'by a signal: new keys where something concerns the enclave, the same in both')
   t.ok((await hidden()).choices[0], 'the same client')
-  t.ok(await until(() => enclaves().length === 1), 'the old one is gone')
+  await sleep(1500)
+  t.equal(enclaves().length, 2, 'the old one stays while somebody speaks to it')
+  slow.end()
+  t.ok((await coming).choices[0], 'and hears them out')
+  t.ok(await until(() => enclaves().length === 1), 'then it is gone')
   const acts = (await call('GET', '/admin/audit')).json.data.acts.filter(({ action }: any) => action === 'reload')
   t.same(
     acts.map(({ outcome }: any) => outcome),

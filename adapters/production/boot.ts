@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { type Gateway, createGateway } from '../../core/gateway.ts'
 import type { SettingsInput } from '../../core/settings.ts'
+import type { Lent } from './confidential.ts'
 import { type Config, checkedConfig, settingsOf } from './config.ts'
 import { names } from './discover.ts'
 import { type Stand, production, renewed } from './index.ts'
@@ -20,17 +21,21 @@ export const boot = async (
   team: Team | null = null,
 ): Promise<Booted> => {
   const { config, socket } = team?.told ?? { config: await firstConfiguration(env), socket: null }
+  const lentAt = (socket: string | null): Lent | null =>
+    socket === null || team === null ? null : { socket, back: () => team.back(socket) }
   const data = env['SEALGATE_DATA'] || './data'
   await mkdir(data, { recursive: true, mode: 0o700 })
   const told = (config: Config) =>
     ({ ...settingsOf(config), ...(surfaces && { surfaces: surfaces as SettingsInput['surfaces'] }) }) as SettingsInput
-  const parts = await production(config, data, socket)
-  let stands: Stand = { config, socket, parts }
+  const lent = lentAt(socket)
+  const parts = await production(config, data, lent)
+  let stands: Stand = { config, lent, parts }
 
   const renew = async ({ config, socket }: Told): Promise<void> => {
-    const parts = await renewed(config, socket, stands)
+    const lent = lentAt(socket)
+    const parts = await renewed(config, lent, stands)
     await gateway.renew({ settings: told(config), ...parts })
-    stands = { config, socket, parts }
+    stands = { config, lent, parts }
   }
   const again = team?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
   const siblings = team && { siblings: team.siblings }

@@ -5,13 +5,19 @@ import { Prover } from '../../core/ports/prover.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import type { Config } from './config.ts'
 import { chosen } from './discover.ts'
-import { connected, started } from './enclave.ts'
+import { connected, lent, started } from './enclave.ts'
 
-/** The line to the confidential processes that are named, or to `socket`, or to one that is started with what it needs of the configuration. */
-export const confidential = async (config: Config, socket: string | null) => {
+/** A confidential process that somebody else started, and that goes back when nothing here needs it any more. */
+export interface Lent {
+  readonly socket: string
+  back(): void
+}
+
+/** The line to the confidential processes that are named, or to the one that is lent, or to one that is started with what it needs of the configuration. */
+export const confidential = async (config: Config, loan: Lent | null) => {
   const { connect, tls } = config.enclave
   if (connect === undefined) {
-    if (socket !== null) return use(connected, { connect: [socket] })
+    if (loan !== null) return use(lent, loan)
     return use(started, { config: await inner(config) })
   }
   if (tls === undefined) return use(connected, { connect })

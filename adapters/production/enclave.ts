@@ -35,14 +35,27 @@ export const started = plugin({
   settings: v.strictObject({ config: v.looseObject({}) }),
   needs: { clock: Clock, log: Log },
   create: ({ clock, log }, { config }): Enclave => {
-    const process = enclaveProcess(config, log)
-    const line = several([enclaveLine(process.socket, null)], clock, log)
-    return {
-      ...line,
-      async dispose() {
-        await line.dispose?.()
-        process.leave(patience)
-      },
-    }
+    const { socket, leave } = enclaveProcess(config, log)
+    return near(socket, clock, log, () => leave(patience))
   },
 })
+
+/** A confidential process that whoever leads the workers has started for all of them. */
+export const lent = plugin({
+  port: Enclave,
+  name: 'lent',
+  settings: v.strictObject({ socket: v.string(), back: v.function() }),
+  needs: { clock: Clock, log: Log },
+  create: ({ clock, log }, { socket, back }) => near(socket, clock, log, back),
+})
+
+const near = (socket: string, clock: Clock, log: Log, over: () => unknown): Enclave => {
+  const line = several([enclaveLine(socket, null)], clock, log)
+  return {
+    ...line,
+    async dispose() {
+      await line.dispose?.()
+      over()
+    },
+  }
+}

@@ -11,7 +11,7 @@ import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/host.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './cache.ts'
-import { confidential, sameInside } from './confidential.ts'
+import { type Lent, confidential, sameInside } from './confidential.ts'
 import type { Config } from './config.ts'
 import { type Choice, chosen } from './discover.ts'
 import { fetch, log } from './host.ts'
@@ -20,9 +20,9 @@ import { toolsOf } from './tools.ts'
 
 /**
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
- * A confidential process is started where the configuration names none, unless there is one at `socket`.
+ * A confidential process is started where the configuration names none, unless one is lent.
  */
-export const production = async (config: Config, data: string, socket: string | null = null): Promise<Adapters> => {
+export const production = async (config: Config, data: string, lent: Lent | null = null): Promise<Adapters> => {
   const { storage, limits, providers } = config
   const { redis, patience, whenDown } = limits
   return {
@@ -32,7 +32,7 @@ export const production = async (config: Config, data: string, socket: string | 
     log: use(log, config.log),
     cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
     rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, patience, whenDown }),
-    enclave: await confidential(config, socket),
+    enclave: await confidential(config, lent),
     blobStore: await chosen(
       BlobStore,
       'storage',
@@ -53,24 +53,23 @@ export const production = async (config: Config, data: string, socket: string | 
 /** What a gateway that runs was made from. */
 export interface Stand {
   readonly config: Config
-  /** Where the confidential process is that somebody else started. */
-  readonly socket: string | null
+  readonly lent: Lent | null
   readonly parts: Renewable
 }
 
 /** What of another configuration can be given to a running gateway; whatever is told as before stays the very same thing. */
 export const renewed = async (
   config: Config,
-  socket: string | null,
-  { config: before, socket: there, parts: stood }: Stand,
+  lent: Lent | null,
+  { config: before, lent: had, parts: stood }: Stand,
 ): Promise<Renewable> => {
   const fixed = differing(unchanging, before, config)
   if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
   const kept = ([name, choice]: [string, Choice]) =>
     isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
-  const same = config.enclave.connect !== undefined || (socket === there && sameInside(config, before))
+  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && sameInside(config, before))
   return {
-    enclave: same ? stood.enclave : await confidential(config, socket),
+    enclave: same ? stood.enclave : await confidential(config, lent),
     upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
     tools: await toolsOf(config),
   }

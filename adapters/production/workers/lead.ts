@@ -6,15 +6,13 @@ import { type EnclaveProcess, enclaveProcess } from '../enclave-process.ts'
 import { standardOutput, writeLog } from '../log.ts'
 import { announce } from '../serve.ts'
 import { signalled } from '../signals.ts'
-import { within } from './within.ts'
 import { type Member, crew } from './crew.ts'
+import { loans } from './loans.ts'
 import type { Told } from './team.ts'
+import { within } from './within.ts'
 
 /** Ms that one worker, which may stand still, holds up the others. */
 const longest = 60_000
-
-/** Ms in which what is under way in the confidential process when the last worker has ended may come to its end. */
-const patience = 2_000
 
 /** Leads workers that serve one port: has the one confidential process, tells all of them what to serve, and ends after them. */
 export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
@@ -25,6 +23,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   const opened = async (config: Config): Promise<EnclaveProcess | null> =>
     config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
   let enclave = await opened(config)
+  const { lend, back, retire } = loans()
   let turn: Promise<unknown> = Promise.resolve()
   /** One after the other: a worker that is told meanwhile would serve by another configuration than the rest. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -38,8 +37,10 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
       begin: () =>
         inTurn(async (): Promise<Told> => {
           member().begun = true
+          if (enclave !== null) lend(enclave, member())
           return { config, socket: enclave?.socket ?? null }
         }),
+      back: (socket: string) => back(socket, member()),
       reload: () => inTurn(reload),
       measured: async () => {
         const others = begun().filter((it) => it !== member())
@@ -58,16 +59,23 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     const next = await configuration(env)
     const inside = sameInside(config, next) ? enclave : await opened(next)
     const told: Told = { config: next, socket: inside?.socket ?? null }
+    const renew = (member: Member) => {
+      if (inside !== null) lend(inside, member)
+      return within(longest, member.line.ask('renew', told))
+    }
     const [first, ...others] = begun()
     try {
       if (first === undefined) throw new Error('no worker is there')
-      await within(longest, first.line.ask('renew', told))
+      await renew(first)
     } catch (error) {
-      if (inside !== enclave) inside?.leave(patience)
+      if (inside !== null && inside !== enclave) {
+        retire(inside)
+        if (first !== undefined) back(inside.socket, first)
+      }
       throw error
     }
-    await Promise.all(others.map((it) => within(longest, it.line.ask('renew', told)).catch(() => workers.replace(it))))
-    if (inside !== enclave) enclave?.leave(config.server.drain)
+    await Promise.all(others.map((it) => renew(it).catch(() => workers.replace(it))))
+    if (enclave !== null && enclave !== inside) retire(enclave)
     config = next
     enclave = inside
   }
@@ -91,7 +99,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     await workers.close(lingers)
   } finally {
     await workers.close(false)
-    enclave?.leave(patience)
+    if (enclave !== null) retire(enclave)
     log.dispose?.()
   }
 }

@@ -23,6 +23,8 @@ export interface Work {
 /** How a worker stands to the process that leads it, and through that to the other workers. */
 export interface Team {
   readonly told: Told
+  /** The confidential process at that socket is needed here no more. */
+  back(socket: string): void
   /** Everybody reads the configuration again. */
   reload(): Promise<void>
   readonly siblings: ReturnType<typeof use<Siblings, any, any>>
@@ -60,6 +62,8 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
   })
   return {
     told: await lead.ask<Told>('begin'),
+    // When the one who leads is gone, so is the process.
+    back: (socket) => void lead.ask('back', socket).catch(() => undefined),
     reload: () => lead.ask<void>('reload'),
     siblings: use(siblings),
     begin,
