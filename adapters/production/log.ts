@@ -1,5 +1,6 @@
 import { pino, type DestinationStream } from 'pino'
 import type { Log } from '../../core/ports/host.ts'
+import { writtenLines } from './written-lines.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
@@ -49,12 +50,7 @@ const chain = (cause: unknown): Record<string, unknown>[] => {
 /** Where lines go; `flushSync` is called on dispose. */
 export type Destination = DestinationStream & { flushSync?(): void }
 
-/** What one write of a process puts into a pipe whole, whoever else writes there. */
-const whole = 4096
-
-/** Lines are gathered and written together, at the latest after a quarter of a second and at the exit. */
-export const standardOutput = (): Destination =>
-  pino.destination({ fd: 1, sync: false, minLength: whole / 2, maxWrite: whole, periodicFlush: 250 })
+export const standardOutput = (): Destination => writtenLines(1)
 
 /** One line of JSON per event. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination): Log => {

@@ -44,6 +44,8 @@ export const serve = async (
 }
 
 export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | 'family' | 'address'>): void => {
+  // On a full disk, as for the log's lines.
+  process.stdout.on('error', () => undefined)
   const host = family === 'IPv6' ? `[${address}]` : address
   process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 }

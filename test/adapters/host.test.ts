@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -8,6 +9,7 @@ import t, { type Test } from 'tap'
 import * as memory from '../../adapters/memory/host.ts'
 import * as production from '../../adapters/production/host.ts'
 import { writeLog } from '../../adapters/production/log.ts'
+import { type Door, writtenLines } from '../../adapters/production/written-lines.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import { Clock, Fetch, Log, Random, type Ask } from '../../core/ports/host.ts'
@@ -18,6 +20,7 @@ import { log, type Kept } from '../contracts/log.ts'
 import { random } from '../contracts/random.ts'
 import { listening } from '../fakes/listening.ts'
 import { fitted, made } from '../fitted.ts'
+import { until } from '../until.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
 
@@ -232,4 +235,72 @@ t.test('a line is out after a moment, also when the process stays', async (t) =>
   t.teardown(() => child.kill('SIGKILL'))
   const [line] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(20_000) })
   t.match(JSON.parse(String(line)), { event: 'heard', pid: child.pid })
+})
+
+t.test('a log that cannot be written', async (t) => {
+  const taken: string[] = []
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
+  let room = 0
+  const fill = (bytes: Uint8Array): number => {
+    if (room === 0) throw full
+    const some = bytes.subarray(0, room)
+    room -= some.length
+    taken.push(Buffer.from(some).toString())
+    return some.length
+  }
+  const door = {
+    writeSync: (_: number, bytes: Uint8Array) => fill(bytes),
+    write(_: number, bytes: Uint8Array, done: (fault: Error | null, written: number) => void) {
+      setImmediate(() => {
+        try {
+          done(null, fill(bytes))
+        } catch (fault) {
+          done(fault as Error, 0)
+        }
+      })
+    },
+  } as unknown as Door
+  const lines = writtenLines(9, door)
+  const line = (at: number) => `{"event":"e","at":${at},"of":"${'x'.repeat(1000)}"}\n`
+  const many = 5_000
+  for (let at = 0; at < many; at++) lines.write(line(at))
+  // What is under way comes to its end.
+  await new Promise(setImmediate)
+  lines.flushSync()
+  t.same(taken, [], 'a full disk takes nothing and stops nobody')
+  room = 1_500
+  lines.flushSync()
+  t.equal(taken.join('').length, 1_500)
+  room = Infinity
+  lines.flushSync()
+  lines.write(line(many))
+  lines.flushSync()
+  await until(async () => taken.join('').includes(`"at":${many},`))
+  const kept = taken
+    .join('')
+    .trim()
+    .split('\n')
+    .map((it) => JSON.parse(it) as { event: string; at: number; lines: number })
+  const events = kept.filter(({ event }) => event === 'e').map(({ at }) => at)
+  const [lost] = kept.filter(({ event }) => event === 'log.lost')
+  t.same(
+    events.slice(0, -1),
+    Array.from({ length: events.length - 1 }, (_, at) => at),
+    'what fitted is whole and in order',
+  )
+  t.equal(lost?.lines, many - events.length + 1, 'and how many did not is said')
+  t.equal(kept.at(-2)?.event, 'log.lost')
+
+  const log = new URL('../../adapters/production/log.js', import.meta.url).href
+  const program = `
+    import { standardOutput, writeLog } from '${log}'
+    const log = writeLog('info', standardOutput())
+    for (let at = 0; at < 99; at++) log.info('e', { of: 'x'.repeat(99) })
+    setTimeout(() => process.exit(7), 400)`
+  const device = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', device, 'inherit'],
+  })
+  closeSync(device)
+  t.same(await once(child, 'exit'), [7, null], 'a process goes on, and ends when it wants to')
 })
