@@ -12,6 +12,7 @@ import { overview, usages } from '../adapters/production/usage.ts'
 import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/client/backup.ts'
 import { newKek, newRagDek } from '../core/client/client.ts'
 import { SealgateError } from '../core/client/error.ts'
+import { Unavailable } from '../core/errors.ts'
 import { killed } from './fakes/killed.ts'
 import { program, served } from './fakes/served.ts'
 import { until } from './until.ts'
@@ -129,6 +130,18 @@ t.test('a refusal is told with its status, and with the code of the enclave', as
   const told = complaint(new SealgateError('failed', { status: 404, code: 'unknown_model' }))
   t.equal(told, 'The request failed inside the enclave (status 404, unknown_model)')
   t.equal(complaint(new SealgateError('unreachable')), 'The gateway could not be reached')
+})
+
+t.test('a store that is out of reach is told with the code and the place', async (t) => {
+  const refused = Object.assign(new Error('Canary7319'), { code: 'ECONNREFUSED', address: '10.0.0.7', port: 5432 })
+  const both = Object.assign(new AggregateError([refused, refused]), { code: 'ECONNREFUSED' })
+  const told = (cause: unknown) => complaint(new Unavailable(undefined, { cause }))
+  t.equal(told(new Error('Canary7319', { cause: both })), `${new Unavailable().message} (ECONNREFUSED 10.0.0.7:5432)`)
+  class DatabaseError extends Error {
+    readonly code = '28P01'
+  }
+  t.equal(told(new DatabaseError('Canary7319')), `${new Unavailable().message} (DatabaseError 28P01)`)
+  t.equal(told(null), new Unavailable().message)
 })
 
 t.test('a passphrase for a new backup is typed twice', async (t) => {

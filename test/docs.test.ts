@@ -227,3 +227,23 @@ t.test('the answer in the README is the real one', async (t) => {
     )
   t.same(plain(await answer.text()), plain(shown!.text))
 })
+
+t.test('operations.md knows every event of the log', async (t) => {
+  const sources = (await Promise.all(['core', 'adapters', 'plugins'].map(found)))
+    .flat()
+    .filter((it) => it.endsWith('.ts'))
+  const code = (await Promise.all(sources.map((file) => readFile(file, 'utf8')))).join('\n')
+  const events = new Set(
+    [...code.matchAll(/log\.(?:info|warn|error)\(\s*'([^']+)'|event: '(log\.[^']+)'/g)].map((it) => it[1] ?? it[2]),
+  )
+  const rows = new Set(
+    [...texts.get('docs/operations.md')!.matchAll(/^\| (`[a-z0-9.`, ]+) \| [a-z, ]+ \|/gm)].flatMap(([, names]) =>
+      names!.split(', ').map((name) => name.slice(1, -1)),
+    ),
+  )
+  t.ok(events.size > 10 && events.has('log.lost'))
+  t.same(
+    [...events].filter((event) => !rows.has(event!)),
+    [],
+  )
+})

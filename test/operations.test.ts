@@ -357,6 +357,9 @@ t.test('what is watched is measured', async (t) => {
     t.match(labels.severity, /^(critical|warning|info)$/, alert)
     t.ok(annotations.summary, alert)
   }
+  const unseen = rules.find(({ expr }) => expr === `up{job="${scrape!.job_name}"} == 0`)
+  const { linger, drain } = config.gateway.server
+  t.ok(parseInt(unseen?.for ?? '0') * 60_000 > linger + drain, 'one that gives no metrics is seen, and may drain')
   const { panels, templating } = JSON.parse(await read('dashboard.json')) as Dashboard
   const given = new Set(['__rate_interval', ...templating.list.map(({ name }) => name)])
   const taken = new Set<string>()

@@ -19,7 +19,7 @@ export default plugin({
   needs: { log: Log },
   create: ({ log }, { url, prefix, patience }): Cache => {
     // By itself Keyv would queue for a down Redis and connect again on its own: it is only ever given a line that stands.
-    const redis = dial({ url, patience, probe: `${prefix}:cache:probe`, log }, (client) => {
+    const redis = dial({ url, patience, prefix, use: 'cache', log }, (client) => {
       const copies = createKeyv(client as never, { namespace: `${prefix}:cache`, throwOnErrors: true })
       // The one who asked is told; an event that nobody hears would end the process.
       copies.on('error', () => {})

@@ -24,6 +24,10 @@ interface Member {
   asked: number
   /** Null until it was heard of. */
   up: boolean | null
+  /** Why it is not. */
+  why: unknown
+  /** What the log was told. */
+  said: 'up' | 'down' | null
   /** Whether it is up, while that is being found out. */
   looking: Promise<boolean> | null
   /** Ends what it has under way. */
@@ -43,6 +47,8 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     since: 0,
     asked: -Infinity,
     up: null,
+    why: undefined,
+    said: null,
     looking: null,
     calls: new Set(),
     watch: null,
@@ -62,14 +68,20 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
     member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
     member.asked = clock.now()
-    if (seen && member.up === false) log.info('enclave.up', { enclave: member.name })
+    if (member.said === 'down') log.info('enclave.up', { enclave: member.name })
+    member.said = 'up'
     member.up = true
     seen = true
   }
 
   const lose = (member: Member, cause: unknown): void => {
-    if (seen && member.up !== false) log.error('enclave.down', { enclave: member.name }, cause)
+    // Where none was seen yet they may all be on their way up.
+    if (member.said !== 'down' && (seen || since(began) > grace)) {
+      member.said = 'down'
+      log.error('enclave.down', { enclave: member.name }, cause)
+    }
     member.up = false
+    member.why = cause
     member.asked = clock.now()
     member.kids = new Set()
   }
@@ -100,6 +112,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
   const looked = (its: readonly Member[]): Promise<unknown> =>
     Promise.race([Promise.all(its.map(look)), clock.sleep(step)])
 
+  const down = () => new Unavailable(undefined, { cause: members.find(({ why }) => why !== undefined)?.why })
   const ups = () => members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
 
   /** Those that are up, the newest first. Waits only where there is none. */
@@ -111,7 +124,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     }
     const up = ups()
     if (up.length > 0) return up
-    if (seen || closed || since(began) > grace) throw new Unavailable()
+    if (seen || closed || since(began) > grace) throw down()
     await clock.sleep(step)
     return healthy()
   }
@@ -215,7 +228,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       if (unsure.length > 0) await looked(unsure)
       if (holders().length === 0) await looked(members)
       const up = ups()
-      if (up.length === 0) throw new Unavailable()
+      if (up.length === 0) throw down()
       // An old key that is no longer published still opens for a while: whoever has it says so.
       const holder = holders()
       let last: unknown = null

@@ -90,7 +90,7 @@ export default plugin({
   }),
   needs: { log: Log },
   create: ({ log }, { url, prefix, whenDown, patience }): RateLimiter => {
-    const redis = dial({ url, patience, probe: `${prefix}:limits:probe`, log }, (client) => client)
+    const redis = dial({ url, patience, prefix, use: 'limits', log }, (client) => client)
 
     /** What the concerns say when Redis is down: all open, or the fault itself. */
     const pass = <T>(concerns: readonly Concern[], fault: unknown, free: T): T => {

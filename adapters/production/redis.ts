@@ -43,8 +43,10 @@ export interface Dialling {
   readonly url: string
   /** How long an answer may take, in ms. */
   readonly patience: number
-  /** A key that may be written to see whether Redis takes writes. */
-  readonly probe: string
+  /** Before every key. */
+  readonly prefix: string
+  /** What it is needed for. */
+  readonly use: 'limits' | 'cache'
   readonly log: Log
 }
 
@@ -52,18 +54,29 @@ const hangUp = (client: Client) => {
   if (client.isOpen) client.destroy()
 }
 
+/** A code, of the system or of Redis (`WRONGPASS`), or else the class: never what it says. */
+const reasonOf = (fault: unknown): string => {
+  if (!(fault instanceof Error)) return 'Error'
+  const { name } = fault.constructor
+  const replied = name === 'SimpleError' || name === 'BlobError' ? /^[A-Z]{2,32}(?= )/.exec(fault.message) : null
+  return replied?.[0] ?? ('code' in fault && typeof fault.code === 'string' ? fault.code : name)
+}
+
 /** Connects at once, and again for as long as it takes: what is down need not be noticed by anyone else. */
-export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
+export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
   const closing = new AbortController()
+  /** May be written to see whether Redis takes writes. */
+  const probe = `${prefix}:${use}:probe`
   const lines = new Set<Line<F>>()
   let line: Line<F> | null = null
-  let told: 'up' | 'down' | null = null
+  /** Why it is down, null when it is up; as it was last told. */
+  let told: string | null | undefined = undefined
 
-  const tell = (state: 'up' | 'down') => {
-    if (told === state) return
-    told = state
-    if (state === 'up') log.info('redis.up')
-    else log.warn('redis.down')
+  const tell = (why: string | null) => {
+    if (told === why) return
+    told = why
+    if (why === null) log.info('redis.up', { for: use })
+    else log.warn('redis.down', { for: use, why })
   }
 
   const retire = (it: Line<F>) => {
@@ -71,20 +84,20 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
     hangUp(it.client)
   }
 
-  const lose = (it: Line<F>) => {
+  const lose = (it: Line<F>, why: string) => {
     if (it !== line) return
     line = null
     retire(it)
     if (closing.signal.aborted) return
-    tell('down')
+    tell(why)
     setTimeout(() => hangUp(it.client), linger).unref()
     void search(performance.now() - it.since < rest ? rest : 0)
   }
 
-  const reach = async (): Promise<Line<F> | null> => {
+  const reach = async (): Promise<Line<F> | string> => {
     const client = draw(url)
     let it: Line<F> | null = null
-    client.on('error', () => it && lose(it))
+    client.on('error', (fault) => it && lose(it, reasonOf(fault)))
     const limit = setTimeout(hangUp, attempt, client)
     try {
       await client.connect()
@@ -92,9 +105,9 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
       await client.set(probe, '', { expiration: { type: 'PX', value: attempt } })
       const now = performance.now()
       return (it = { client, face: wear(client), since: now, heard: now, waiting: 0 })
-    } catch {
+    } catch (fault) {
       hangUp(client)
-      return null
+      return reasonOf(fault)
     } finally {
       clearTimeout(limit)
     }
@@ -105,12 +118,13 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
       if (delay > 0) await sleep(delay, undefined, { ref: false, signal: closing.signal }).catch(() => {})
       if (closing.signal.aborted) return
       const found = await reach()
-      if (found && closing.signal.aborted) return hangUp(found.client)
-      if (found) {
-        lines.add((line = found))
-        return tell('up')
+      if (typeof found === 'string') {
+        tell(found)
+        continue
       }
-      tell('down')
+      if (closing.signal.aborted) return hangUp(found.client)
+      lines.add((line = found))
+      return tell(null)
     }
   }
 
@@ -132,7 +146,7 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
         open = false
         reject(down())
         // Slow for this one is not silent for all.
-        if (it.heard < asked) lose(it)
+        if (it.heard < asked) lose(it, 'silent')
       }
       const timer = setTimeout(() => {
         // What has arrived is read first, and a process that was itself busy allows for it: neither is a silent Redis.
@@ -154,7 +168,7 @@ export const dial = <F>({ url, patience, probe, log }: Dialling, wear: (client: 
             reject(down(fault))
             open = false
             // A value that can't be written or read is no fault of the line.
-            if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(it)
+            if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(it, reasonOf(fault))
           },
         )
         // Taking back is tried once: the line was lost already, and leases and allowances mend with time.

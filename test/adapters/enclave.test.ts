@@ -102,13 +102,13 @@ const never = new AbortController().signal
 const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
 
 /** Two lines to enclaves, each of which may be silent or gone, behind one port and a clock that is moved. */
-const pair = () => {
+const pair = (heard: Log = made(Log, use(log))) => {
   const clock = fakeClock()
   const [silent, gone] = [new Set<string>(), new Set<string>()]
   const line = (name: string, not_before: number): Enclave => {
     const says = <T>(it: T) =>
       new Promise<T>((resolve, reject) => {
-        if (gone.has(name)) reject(new Unavailable())
+        if (gone.has(name)) reject(new Unavailable(undefined, { cause: name }))
         else if (!silent.has(name)) resolve(it)
       })
     const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
@@ -131,7 +131,7 @@ const pair = () => {
       },
     }
   }
-  const it = several([line('old', 1), line('new', 2)], clock, made(Log, use(log)))
+  const it = several([line('old', 1), line('new', 2)], clock, heard)
   const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
   return { it, ask, clock, silent, gone }
 }
@@ -147,6 +147,27 @@ t.test('one that leaves while nobody asks is not taken for there', async (t) => 
   gone.add('old')
   await clock.pass(200)
   t.equal((await it.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
+  await it.dispose?.()
+})
+
+t.test('one that was never there is told, and why', async (t) => {
+  const told: string[] = []
+  const note = (event: string, facts: object = {}, cause?: unknown) =>
+    void told.push([event, ...Object.values(facts), (cause as Error | undefined)?.cause].filter(Boolean).join(' '))
+  const { it, clock, gone } = pair({ info: note, warn: note, error: note })
+  gone.add('old').add('new')
+  const waiting = t.rejects(it.keys(), { name: 'Unavailable', cause: { cause: 'old' } }, 'the cause goes along')
+  await clock.pass(29_000)
+  t.same(told, [], 'it may be on its way up')
+  await clock.pass(1_300)
+  await waiting
+  await clock.pass(200)
+  await t.rejects(it.keys(), { name: 'Unavailable' })
+  t.same(told.sort(), ['enclave.down e0 old', 'enclave.down e1 new'], 'each once')
+  gone.clear()
+  await clock.pass(200)
+  t.equal((await it.keys()).keyset, 'new')
+  t.same(told.slice(2).sort(), ['enclave.up e0', 'enclave.up e1'])
   await it.dispose?.()
 })
 

@@ -298,3 +298,25 @@ t.test('settings are checked before anything runs', async (t) => {
 })
 
 t.test('no rejection went unheard', async (t) => t.strictSame(unhandled, []))
+
+t.test('why it is down is told, without a word of the address', async (t) => {
+  const told: unknown[] = []
+  const note = (event: string, facts?: object) => void told.push({ event, ...facts })
+  const log = use(plugin({ port: Log, name: 'told', create: () => ({ info: note, warn: note, error: note }) }))
+  const { port } = new URL(server.url)
+  const why = async (url: string) => {
+    told.length = 0
+    const container = fitted(use(limiterPlugin, { url }), log)
+    container.supply({ it: RateLimiter })
+    await until(async () => told.length > 0)
+    await container.dispose()
+    return told[0]
+  }
+  t.same(await why(`redis://nobody:Canary7319@127.0.0.1:${port}`), {
+    event: 'redis.down',
+    for: 'limits',
+    why: 'WRONGPASS',
+  })
+  t.same(await why('redis://127.0.0.1:1'), { event: 'redis.down', for: 'limits', why: 'ECONNREFUSED' })
+  t.same(await why(server.url), { event: 'redis.up', for: 'limits' })
+})
