@@ -318,6 +318,9 @@ t.test('a store that is down is a 503, never a 401', async (t) => {
     /sealgate_faults_total\{kind="Unavailable"\} (\d+)/.exec(await (await it.call('GET', '/metrics')).text())?.[1]
   t.equal(await faults(), '1')
   t.equal((await fetch(`${it.base}/health/ready`)).status, 503)
+  const named = { headers: { authorization: `Bearer ${credential}` } }
+  t.equal((await fetch(`${it.base}/health/ready`, named)).status, 503)
+  t.equal((await fetch(`${it.base}/health/live`, named)).status, 200, 'no key is looked at')
   t.equal(await faults(), '1', 'a probe that is told so is none')
   t.notMatch(JSON.stringify(it.logged.map(({ facts }) => facts)), 'hunter2')
   down = false

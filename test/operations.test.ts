@@ -235,7 +235,7 @@ t.test('the image', async (t) => {
 
 t.test('who is asked, where, and for how long', async (t) => {
   const open = (path: string) =>
-    routes.some((route) => route.method === 'GET' && route.path === path && route.access === 'anyone')
+    routes.some((route) => route.method === 'GET' && route.path === path && route.access === 'unasked')
   for (const side of sides) {
     const [port] = container(side).ports!
     t.equal(port!.containerPort, portOf(side), `${side} listens where it is said`)

@@ -16,6 +16,7 @@ export const admitting = (
 ): Admit => {
   const proxies = trustedProxies.length === 0 ? null : listed(trustedProxies)
   return async (request, access) => {
+    if (access === 'unasked') return null
     const header = request.headers.authorization
     if (header === undefined) {
       if (access === 'anyone') return null

@@ -51,7 +51,7 @@ const pageOf = (routes: readonly AnyRoute[], settings: Settings): string => {
 }
 
 const accessOf = ({ access }: AnyRoute): string =>
-  access === 'anyone'
+  access === 'anyone' || access === 'unasked'
     ? 'No key needed.'
     : access === 'any-key'
       ? 'Any key.'

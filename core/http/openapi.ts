@@ -54,7 +54,9 @@ const operation = (route: AnyRoute): Schema => {
     operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) =>
       next.toUpperCase(),
     ),
-    ...(route.access === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
+    ...(route.access === 'anyone' || route.access === 'unasked'
+      ? { security: [] }
+      : { security: [{ bearer: [] }, { apiKey: [] }] }),
     ...(scope && { 'x-scope': scope }),
     ...(operators && { 'x-operators': true }),
     ...(parameters.length > 0 && { parameters }),

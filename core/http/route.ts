@@ -9,9 +9,9 @@ import type { About } from './envelope.ts'
 import type { Form } from './form.ts'
 import type { Reply } from './reply.ts'
 
-/** Who may call: a key with this scope, any key, or anyone. There is no default. */
+/** Who may call: a key with this scope, any key, anyone, or anyone without a look at any key. There is no default. */
 /** What concerns every organisation is for `operators`. */
-export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone'
+export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone' | 'unasked'
 
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)
@@ -74,7 +74,7 @@ export interface Route<
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N
   handle(
-    request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' ? Caller | null : Caller>,
+    request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' | 'unasked' ? Caller | null : Caller>,
     supplied: Supplied<N>,
   ): Promise<Reply> | Reply
 }

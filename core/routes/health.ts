@@ -14,7 +14,7 @@ const live = route({
   method: 'GET',
   path: '/health/live',
   summary: 'Whether the process answers at all.',
-  access: 'anyone',
+  access: 'unasked',
   answer: enveloped(v.object({ live: v.boolean() })),
   needs: {},
   handle: () => data({ live: true }),
@@ -24,7 +24,7 @@ const ready = route({
   method: 'GET',
   path: '/health/ready',
   summary: 'Whether requests should be sent here: not while draining, nor while the rows are out of reach.',
-  access: 'anyone',
+  access: 'unasked',
   answer: enveloped(v.object({ ready: v.boolean() })),
   needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
   async handle({ signal }, { rows, lifecycle, clock }) {
