@@ -3,7 +3,7 @@ import { write, writeSync } from 'node:fs'
 /** What one write of a process puts into a pipe whole, whoever else writes there. */
 const whole = 4096
 /** Bytes that wait for room; lines beyond them are lost. */
-const most = 4 * 1024 * 1024
+const most = 16 * 1024 * 1024
 /** Ms that a line waits for others, and that a file which takes nothing is left in peace. */
 const pause = 250
 /** How often a reader that is not quick enough is waited for at the exit, and how many ms each time. */

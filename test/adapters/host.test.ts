@@ -262,7 +262,7 @@ t.test('a log that cannot be written', async (t) => {
   } as unknown as Door
   const lines = writtenLines(9, door)
   const line = (at: number) => `{"event":"e","at":${at},"of":"${'x'.repeat(1000)}"}\n`
-  const many = 5_000
+  const many = 20_000
   for (let at = 0; at < many; at++) lines.write(line(at))
   // What is under way comes to its end.
   await new Promise(setImmediate)
