@@ -22,6 +22,7 @@ const stage = async (t: Test) => {
   const blobs: BlobStore = blobStore.create({}, {}, 'blobs')
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
   const waiting: (() => void)[] = []
+  const order: string[] = []
   let beforeRemoval = async () => {}
   const slow = plugin({
     port: Enclave,
@@ -34,6 +35,7 @@ const stage = async (t: Test) => {
           inner.handle(route, sealed, grant, signal, {
             ...shelf!,
             async keepIndex(...given) {
+              order.push(given[0])
               await new Promise<void>((go) => waiting.push(go))
               await shelf!.keepIndex(...given)
             },
@@ -56,11 +58,23 @@ const stage = async (t: Test) => {
   const kek = newKek()
   const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
   const client = connect({ baseUrl: it.base, apiKey: it.key, ...own })
-  const bytes = Buffer.from('The ferry leaves at noon.')
-  const { id } = await client.files.upload({ name: 'note.txt', mime: 'text/plain', bytes })
+  const note = (hour: number) => {
+    return { name: 'note.txt', mime: 'text/plain', bytes: Buffer.from(`The ferry leaves at ${hour}.`) }
+  }
+  const { id } = await client.files.upload(note(12))
   return {
     client,
     id,
+    /** Whose index came, one after the other. */
+    order,
+    /** Somebody of an organisation, with so many files. */
+    async someone(organization: string, count: number) {
+      const { credential } = await it.gateway.keys.create({ organization })
+      const client = connect({ baseUrl: it.base, apiKey: credential, ...own })
+      const ids: string[] = []
+      for (let made = 0; made < count; made++) ids.push((await client.files.upload(note(made))).id)
+      return { client, ids }
+    },
     /** Begins an indexing that has all but its end. */
     async index() {
       const before = waiting.length
@@ -72,7 +86,7 @@ const stage = async (t: Test) => {
       t.ok(await until(() => waiting.length > nth))
       waiting[nth]!()
     },
-    status: async () => (await rows.get<FileRow>(files, id))?.rag_status ?? null,
+    status: async (of = id) => (await rows.get<FileRow>(files, of))?.rag_status ?? null,
     async indexes() {
       const paths: string[] = []
       for await (const path of blobs.list('index/')) paths.push(path)
@@ -116,6 +130,26 @@ t.test('of two indexings at once the later one counts', async (t) => {
   await end(1)
   t.ok(await until(async () => (await status()) === 'completed'))
   t.equal(await indexes(), 1, 'and it alone is there')
+})
+
+t.test('organisations take turns, whoever asked first and for however much', async (t) => {
+  const { someone, end, order, status } = await stage(t)
+  const [many, few, late] = [await someone('many', 4), await someone('few', 2), await someone('late', 1)]
+  const whose = () => order.map((id) => (many.ids.includes(id) ? 'many' : few.ids.includes(id) ? 'few' : 'late'))
+  for (const id of many.ids) await many.client.files.index([id])
+  t.ok(await until(() => order.length === 1))
+  await few.client.files.index(few.ids)
+  t.same(await Promise.all([...many.ids, ...few.ids].map(status)), Array(6).fill('running'))
+  await few.client.files.forgetIndex([few.ids[1]!])
+  await many.client.files.remove(many.ids[1]!)
+  await end(0)
+  t.ok(await until(() => order.length === 2))
+  await late.client.files.index(late.ids)
+  for (let nth = 1; nth < 6; nth++) await end(nth)
+  t.same(whose(), ['many', 'few', 'late', 'few', 'many', 'many'], 'and one that is gone ends its turn')
+  for (const id of [many.ids[3], few.ids[0], late.ids[0]])
+    t.ok(await until(async () => (await status(id)) === 'completed'), 'the records say so')
+  t.equal(await status(few.ids[1]), 'none', 'but of what was forgotten while it waited')
 })
 
 t.test('indexes that were opened are held, but not for ever for one who asks by name', async (t) => {

@@ -85,7 +85,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     },
     'files/encrypted/index': {
       outer: indexOuter,
-      run: (opened, _, signal, outer, shelf) => index(opened, outer, shelf, signal),
+      run: (opened, { organization }, signal, outer, shelf) => index(opened, outer, organization, shelf, signal),
     },
     ...Object.fromEntries(
       tools.map((tool): [string, Chapter] => [

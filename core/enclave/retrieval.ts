@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import pLimit from 'p-limit'
 import type { Supplied } from '../container.ts'
 import { sectionsOf } from '../extract/sections.ts'
 import { Unconfigured } from '../errors.ts'
@@ -17,6 +16,7 @@ import { openRows, sealRows } from './rag-rows.ts'
 import { silent } from './reply.ts'
 import { keyOf, openStored, shelved } from './stored.ts'
 import { thesaurus } from './thesaurus.ts'
+import { turns } from './turns.ts'
 
 export const indexOuter: Outer = {
   cipherText: { field: 'cipher_text', check: checks.lasting },
@@ -56,7 +56,7 @@ const mostHits = 20
 /** Indexing and search under the retrieval key. What is opened lives in this memory alone. */
 export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, mostFile }: Settings) => {
   // One at a time: a file is held whole, and its parsers have the other core.
-  const turn = pLimit(1)
+  const turn = turns()
   const held = new Map<string, Shelved>()
   let loaded: Promise<Thesaurus | null> | null = null
 
@@ -86,12 +86,19 @@ export const retrieval = (supplied: Supplied<typeof workNeeds>, { model, cache, 
     }
   }
 
-  const index = async ({ parts }: Opened, outer: Sealed, shelf: Shelf, signal: AbortSignal): Promise<SealedReply> => {
+  /** Organisations take turns. */
+  const index = async (
+    { parts }: Opened,
+    outer: Sealed,
+    organization: string,
+    shelf: Shelf,
+    signal: AbortSignal,
+  ): Promise<SealedReply> => {
     const id = String(outer['file_id'])
     const dek = keyOf(parts['encrypted_file_dek']!, 'encrypted_file_dek', id)
     const ragDek = keyOf(parts['encrypted_rag_dek']!, 'encrypted_rag_dek', id)
     const record = await shelved(shelf, id)
-    return turn(async () => {
+    return turn(organization, async () => {
       const file = await openStored(shelf, id, record, dek, mostFile, signal)
       const passages = split(await sectionsOf(file, signal))
       const vectors = await vectorsOf(passages.map(readingOf), signal)
