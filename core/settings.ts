@@ -130,7 +130,7 @@ export const SettingsShape = v.strictObject({
       idle: v.optional(ms, 15_000),
       /** The longest a stream may run. */
       stream: v.optional(ms, 3_600_000),
-      /** A reader that takes nothing for so long is cut. */
+      /** A reader that takes nothing of an answer for so long is cut. Only while bytes wait for it. */
       stalled: v.optional(ms, 30_000),
       /** The longest silence of a sealed stream, whatever its backend is allowed. */
       sealedIdle: v.optional(ms, 600_000),

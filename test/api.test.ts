@@ -1,9 +1,19 @@
-import { connect } from 'node:net'
-import t from 'tap'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { system } from '../adapters/memory/host.ts'
 import { memory } from '../adapters/memory/index.ts'
+import { sendEvents } from '../core/http/events.ts'
 import { plugin, use } from '../core/plugin.ts'
+import { type Alarm, Clock } from '../core/ports/host.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
-import { environments, running } from './environments.ts'
+import { type Running, environments, running } from './environments.ts'
+import { formOf } from './fakes/uploads.ts'
+import { until } from './until.ts'
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const errorFields = ['status', 'data', 'error', 'message', 'env', 'log', 'validator', 'support_id']
@@ -337,4 +347,161 @@ t.test('surfaces can be left out, and trusted proxies speak for their clients', 
   t.equal((await from('203.0.113.7')).status, 200)
   t.equal((await from('203.0.113.7, 198.51.100.1')).status, 401, 'the last hop that is not trusted counts')
   t.equal((await from('198.51.100.1, 203.0.113.7')).status, 200)
+})
+
+t.test('readers', async (t) => {
+  const stalled = 77_777
+  const big = 16 * 1024 * 1024
+
+  /** A clock whose time, as far as readers are waited for, goes on when it is told to. */
+  const patient = () => {
+    const waits = new Set<{ due: number; ring: () => void }>()
+    let now = 0
+    let begun = 0
+    const alarm = (ms: number, ring: () => void): Alarm => {
+      if (ms !== stalled) return system.clock.alarm(ms, ring)
+      const it = { due: now + ms, ring }
+      waits.add(it)
+      begun++
+      return { again: () => void (it.due = now + ms), off: () => void waits.delete(it) }
+    }
+    return {
+      clock: { ...system.clock, alarm },
+      begun: () => begun,
+      pass(ms: number) {
+        now += ms
+        for (const it of waits) if (it.due <= now && waits.delete(it)) it.ring()
+      },
+    }
+  }
+  type Patient = ReturnType<typeof patient>
+
+  const stage = async (t: Test) => {
+    const time = patient()
+    const it = await running(
+      t,
+      { ...memory(), clock: use(plugin({ port: Clock, name: 'patient', create: () => time.clock })) },
+      {
+        limits: { key: { requestsPerSecond: null, concurrentRequests: 1 } },
+        timeouts: { stalled },
+        models: { large: { owned_by: 'x'.repeat(big), upstreams: [{ provider: 'rehearsal' }] } },
+      },
+    )
+    const headers = { authorization: `Bearer ${it.key}` }
+    const body = formOf(new Uint8Array(1))
+    body.set('encrypted_content', new Blob([new Uint8Array(big)]), 'sealed')
+    const sent = await fetch(`${it.base}/files/encrypted/upload`, { method: 'POST', headers, body })
+    const { id } = ((await sent.json()) as any).data
+    let release = () => {}
+    const events = createServer(async ({ url }, response) => {
+      if (url === '/held') return void (release = () => response.end())
+      const all = (async function* () {
+        yield { data: 'x'.repeat(big) }
+      })()
+      await sendEvents(response, {}, all, null, () => null, { clock: time.clock, heartbeat: 1000, stalled })
+    }).listen(0, '127.0.0.1')
+    await once(events, 'listening')
+    t.teardown(() => events.close())
+    const served = { server: it.server, path: '/std/models' }
+    return {
+      it,
+      time,
+      events,
+      release: () => release(),
+      answers: {
+        'a whole answer': served,
+        'a file': { ...served, path: `/files/encrypted/${id}/content` },
+        'one large event': { server: events, path: '/' },
+      },
+    }
+  }
+
+  /** Asks, and takes nothing yet. */
+  const asked = async (
+    t: Test,
+    time: Patient,
+    { server, path }: { server: Running['server']; path: string },
+    key: string,
+  ) => {
+    const before = time.begun()
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: here\r\nauthorization: Bearer ${key}\r\n\r\n`)
+    t.ok(await until(() => time.begun() > before), 'it is waited for')
+    return socket
+  }
+  const connections = (server: Running['server']): Promise<number> =>
+    new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
+
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const held = () => {
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+
+  t.test('one that takes nothing is cut, and nothing is kept for it', async (t) => {
+    const { it, time, answers } = await stage(t)
+    for (const [name, answer] of Object.entries(answers)) {
+      it.server.closeIdleConnections()
+      t.ok(await until(async () => (await connections(answer.server)) === 0))
+      const before = held()
+      const reader = await asked(t, time, answer, it.key)
+      const ours = answer.server === it.server
+      if (ours) t.equal((await it.call('GET', '/admin/keys')).status, 429, `${name} has its place`)
+      it.server.closeIdleConnections()
+      t.ok(
+        await until(async () => {
+          time.pass(stalled)
+          return (await connections(answer.server)) === 0
+        }),
+        `${name} is cut`,
+      )
+      if (ours) t.ok(await until(async () => (await it.call('GET', '/admin/keys')).status === 200), 'its place is free')
+      t.ok(await until(() => held() < before + big / 4), 'and its memory')
+      reader.destroy()
+    }
+    const cut = it.logged.filter(({ facts }) => facts['status'] === 499)
+    t.same(
+      cut.map(({ facts }) => facts['route']),
+      ['GET /std/models', 'GET /files/encrypted/{id}/content'],
+    )
+    const told = await it.gateway.metrics.told()
+    for (const { facts } of cut)
+      t.match(told, `sealgate_request_seconds_count{route="${facts['route']}",status="499"} 1`)
+    t.notMatch(it.logged, [{ event: 'fault' }])
+  })
+
+  t.test('one that is slow gets it all', async (t) => {
+    const { it, time, answers } = await stage(t)
+    for (const [name, answer] of Object.entries(answers)) {
+      const reader = await asked(t, time, answer, it.key)
+      let took = 0
+      let passed = 0
+      for (let gone = false; took < big && !gone; passed += 0.9) {
+        const before = time.begun()
+        while (time.begun() === before && took < big && !gone) {
+          took += (reader.read() as Buffer | null)?.length ?? 0
+          gone = reader.closed
+          await turn()
+        }
+        time.pass(0.9 * stalled)
+      }
+      t.ok(took >= big, name)
+      t.ok(passed > 2, 'though it took longer than one may who takes nothing')
+      reader.destroy()
+    }
+  })
+
+  t.test('one whose answer waits behind another has nothing to take', async (t) => {
+    const { time, events, release } = await stage(t)
+    const socket = connect((events.address() as AddressInfo).port, '127.0.0.1').pause()
+    socket.write(['/held', '/'].map((path) => `GET ${path} HTTP/1.1\r\nhost: here\r\n\r\n`).join(''))
+    let asked = 0
+    events.on('request', () => void asked++)
+    t.ok(await until(() => asked === 2))
+    t.equal(time.begun(), 0)
+    release()
+    t.ok(await until(() => time.begun() > 0), 'until its turn has come')
+    socket.destroy()
+  })
 })

@@ -15,6 +15,7 @@ import { admitting } from './access.ts'
 import { Asked } from './asked.ts'
 import { inputOf } from './body.ts'
 import { type About, errorEnvelope } from './envelope.ts'
+import type { Pace } from './events.ts'
 import { known, retryHeaders } from './fault.ts'
 import { counting, crowding } from './limits.ts'
 import { Metrics } from './metrics.ts'
@@ -37,6 +38,7 @@ export interface App {
 interface Era {
   readonly generation: Generation
   readonly settings: Settings
+  readonly pace: Pace
   readonly count: ReturnType<typeof counting>
   readonly crowd: ReturnType<typeof crowding>
   /** In the order of the routes. */
@@ -77,7 +79,8 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       supplied: generation.supply(needs),
       most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
     }))
-    return { generation, settings, count: counting(limiter, settings), crowd: crowding(take, settings), given }
+    const pace = { clock, ...settings.timeouts }
+    return { generation, settings, pace, count: counting(limiter, settings), crowd: crowding(take, settings), given }
   }
   let era: Era
 
@@ -129,7 +132,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
       Object.assign(visit.headers, retryHeaders(error), error instanceof TooMany && error.headers)
-      send(ctx, status, JSON.stringify(body))
+      await send(ctx, status, JSON.stringify(body), visit.era.pace)
     }
   })
 
@@ -142,7 +145,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
 
     const handle = async (ctx: Koa.Context): Promise<void> => {
       const visit = ctx.state as Visit
-      const { settings, count, crowd, given } = visit.era
+      const { settings, pace, count, crowd, given } = visit.era
       const { supplied, most } = given[at]!
       visit.route = route
       for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
@@ -161,7 +164,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
         const params = (ctx['params'] ?? none) as Readonly<Record<string, string>>
         const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res)
         const reply = await route.handle(request, supplied)
-        await render(ctx, reply, visit.about, settings, clock, (error) => report(visit, error))
+        await render(ctx, reply, visit.about, pace, (error) => report(visit, error))
       } finally {
         span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
         for (const release of held.reverse()) release().catch((error) => report(visit, error))

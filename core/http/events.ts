@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import type { Alarm, Clock } from '../ports/host.ts'
+import type { Alarm } from '../ports/host.ts'
+import { type Patience, end, hand } from './handing.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
-export interface Pace {
+export interface Pace extends Patience {
   /** Ms of silence before the first event after which `quiet` speaks, again and again. */
   readonly heartbeat: number
-  /** Ms that a reader may take nothing before it is cut. */
-  readonly stalled: number
 }
 
 /** One event as the standard writes it. */
@@ -27,12 +26,11 @@ export const sendEvents = async (
   events: AsyncIterable<ServerEvent>,
   quiet: Quiet | null,
   broken: (error: unknown) => ServerEvent | null,
-  clock: Clock,
   pace: Pace,
 ): Promise<void> => {
   const source = events[Symbol.asyncIterator]()
   const beating = (say: Quiet): Alarm =>
-    clock.alarm(pace.heartbeat, () => {
+    pace.clock.alarm(pace.heartbeat, () => {
       if (response.destroyed || response.writableNeedDrain) return
       if (!response.headersSent) response.writeHead(200, head)
       response.write(written(say()))
@@ -47,7 +45,7 @@ export const sendEvents = async (
       ended = done === true
       if (ended || response.destroyed) break
       if (!response.headersSent) response.writeHead(200, head)
-      if (!response.write(written(value)) && !response.destroyed) await drained(response, clock, pace.stalled)
+      await hand(response, written(value), pace)
     }
     if (!response.headersSent) response.writeHead(200, head)
   } catch (error) {
@@ -59,16 +57,5 @@ export const sendEvents = async (
     beat?.off()
     if (!ended) await source.return?.()
   }
-  response.end()
+  await end(response, undefined, pace)
 }
-
-const drained = (response: ServerResponse, clock: Clock, stalled: number): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      cut.off()
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    const cut = clock.alarm(stalled, () => response.destroy())
-    response.once('drain', done).once('close', done)
-  })

@@ -1,13 +1,13 @@
-import { Readable } from 'node:stream'
+import type { ServerResponse } from 'node:http'
+import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Koa from 'koa'
 import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
-import type { Clock } from '../ports/host.ts'
-import type { Settings } from '../settings.ts'
 import { type About, envelope, refusedEnvelope } from './envelope.ts'
-import { sendEvents } from './events.ts'
+import { type Pace, sendEvents } from './events.ts'
 import { known } from './fault.ts'
+import { type Patience, end, hand } from './handing.ts'
 import type { Reply } from './reply.ts'
 
 const streaming = {
@@ -16,26 +16,25 @@ const streaming = {
   'x-accel-buffering': 'no',
 } as const
 
-/** Turns what a handler gave back into the answer; resolves when the last byte is handed to the socket. */
+/** Turns what a handler gave back into the answer; resolves when the reader has taken it, or is gone. */
 export const render = async (
   ctx: Koa.Context,
   reply: Reply,
   about: About,
-  settings: Settings,
-  clock: Clock,
+  pace: Pace,
   report: (error: unknown) => void,
 ): Promise<void> => {
   const { headers } = ctx.state as { headers: Headers }
   if (reply.headers) Object.assign(headers, reply.headers)
   switch (reply.kind) {
     case 'json':
-      return send(ctx, reply.status, print(reply.body))
+      return send(ctx, reply.status, print(reply.body), pace)
     case 'data':
-      return send(ctx, reply.status, print(envelope(about, reply.status, reply.data, reply.message)))
+      return send(ctx, reply.status, print(envelope(about, reply.status, reply.data, reply.message)), pace)
     case 'refused':
-      return send(ctx, reply.status, print(refusedEnvelope(about, reply.status, reply.error, reply.data, null)))
+      return send(ctx, reply.status, print(refusedEnvelope(about, reply.status, reply.error, reply.data, null)), pace)
     case 'text':
-      return send(ctx, reply.status, reply.text, reply.type)
+      return send(ctx, reply.status, reply.text, pace, reply.type)
     case 'bytes':
       ctx.respond = false
       ctx.res.writeHead(reply.status, {
@@ -43,7 +42,7 @@ export const render = async (
         'content-type': reply.type,
         ...(reply.size !== null && { 'content-length': reply.size }),
       })
-      await pipeline(Readable.from(reply.bytes, { objectMode: false }), ctx.res).catch((cause) => {
+      await pipeline(Readable.from(reply.bytes, { objectMode: false }), readerOf(ctx.res, pace)).catch((cause) => {
         if (ctx.req.socket.destroyed) throw new Aborted({ cause })
         throw cause
       })
@@ -59,25 +58,35 @@ export const render = async (
           report(error)
           return reply.broken(known(error))
         },
-        clock,
-        settings.timeouts,
+        pace,
       )
   }
 }
 
 type Headers = Record<string, string | number>
 
+/** Whoever reads the answer; when it goes, so does what was to be written. */
+const readerOf = (response: ServerResponse, patience: Patience): Writable => {
+  const reader = new Writable({
+    write: (part: Uint8Array, _, done) => void hand(response, part, patience).then(() => done(), done),
+    final: (done) => void end(response, undefined, patience).then(() => done(), done),
+  })
+  response.once('close', () => void (response.writableFinished || reader.destroy()))
+  return reader
+}
+
 /** Past Koa's own body and header handling, which costs as much again as writing the text; names are ours, lower-case already. */
 export const send = (
   ctx: Koa.Context,
   status: number,
   text: string,
+  patience: Patience,
   type = 'application/json; charset=utf-8',
-): void => {
+): Promise<void> => {
   ctx.respond = false
   const { headers } = ctx.state as { headers: Headers }
   headers['content-type'] = type
   headers['content-length'] = Buffer.byteLength(text)
   ctx.res.writeHead(status, headers)
-  ctx.res.end(ctx.method === 'HEAD' ? undefined : text)
+  return end(ctx.res, ctx.method === 'HEAD' ? undefined : text, patience)
 }

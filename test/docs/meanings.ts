@@ -122,7 +122,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'timeouts.idle': 'Between two chunks of a backend.',
   'timeouts.sealedIdle': 'The longest silence of a sealed stream, whatever its backend is allowed.',
   'timeouts.stream': 'The longest a stream may run.',
-  'timeouts.stalled': 'A reader that takes nothing for so long is cut.',
+  'timeouts.stalled':
+    'A reader that takes nothing of an answer, whole or as events, for so long is cut; only while bytes wait for it.',
   'timeouts.heartbeat': 'Between signs of life while the first token is awaited.',
   'timeouts.decision': 'Deadline of a decision; the stock client gives up after 10 seconds.',
   'routing.retries': 'Attempts after the first; each backend of a model is asked once in any case.',
