@@ -43,5 +43,5 @@ export const end = async (response: ServerResponse, last: string | undefined, pa
     last = undefined
   }
   response.end(last)
-  if (!response.writableFinished && !response.destroyed) await taken(response, 'finish', patience)
+  if (response.writableLength > 0 && !response.destroyed) await taken(response, 'finish', patience)
 }
