@@ -31,9 +31,11 @@ export const sendEvents = async (
   const source = events[Symbol.asyncIterator]()
   const beating = (say: Quiet): Alarm =>
     pace.clock.alarm(pace.heartbeat, () => {
-      if (response.destroyed || response.writableNeedDrain) return
-      if (!response.headersSent) response.writeHead(200, head)
-      response.write(written(say()))
+      if (response.destroyed) return
+      if (!response.writableNeedDrain) {
+        if (!response.headersSent) response.writeHead(200, head)
+        response.write(written(say()))
+      }
       beat = beating(say)
     })
   let beat = quiet === null ? null : beating(quiet)
