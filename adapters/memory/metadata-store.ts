@@ -68,8 +68,9 @@ export default plugin({
         rows.set(id, changed)
         return copy(changed as T)
       },
-      async add(kind, id, deltas) {
+      async add(kind, id, deltas, when) {
         const rows = rowsOf(kind)
+        if (when && !(rows.has(id) && holds(rows.get(id)!, when))) return null
         const row = rows.get(id) ?? {}
         const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
         const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))

@@ -24,7 +24,7 @@ export const storage = (rows: MetadataStore) => {
   return {
     /** Counts a file in. Throws when it is one too many, and then it is not counted. */
     async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
-      const now = await add(organization, bytes, 1)
+      const now = (await add(organization, bytes, 1))!
       const full = (most: number | null, value: number | undefined) => most !== null && (value ?? 0) > most
       if (!full(quota.bytes, now['bytes']) && !full(quota.files, now['files'])) return
       await add(organization, -bytes, -1)

@@ -43,15 +43,26 @@ export interface Row<T> {
   readonly row: T
 }
 
-/** Rows by kind and id; a row is plain JSON. Every change is durable and seen by all when its promise resolves. */
+/**
+ * Rows by kind and id; a row is plain JSON. Every change is durable and seen by all when its promise resolves. One that
+ * rejects may have been made, or be made yet: what must not be made twice is tried again with a `when` that tells.
+ */
 export interface MetadataStore {
   get<T>(kind: Kind<T>, id: string): Promise<T | null>
   /** False when the id is taken; then nothing changes. */
   create<T>(kind: Kind<T>, id: string, row: T): Promise<boolean>
   /** Replaces the named fields in one step, only while those of `when` hold; the row after it, or null when not there or not so. */
   update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>): Promise<T | null>
-  /** Adds to counters in one step and gives the sums; makes the row if there is none. Usage and quotas rest on it. */
-  add<T>(kind: Kind<T>, id: string, deltas: Readonly<Record<string, number>>): Promise<Readonly<Record<string, number>>>
+  /**
+   * Adds to counters in one step and gives the sums; makes the row if there is none. With `when`, only while those
+   * fields hold, and null when not there or not so. Usage and quotas rest on it.
+   */
+  add<T>(
+    kind: Kind<T>,
+    id: string,
+    deltas: Readonly<Record<string, number>>,
+    when?: Partial<T>,
+  ): Promise<Readonly<Record<string, number>> | null>
   /** Whether a row went; with `when`, only while those fields hold. */
   remove<T>(kind: Kind<T>, id: string, when?: Partial<T>): Promise<boolean>
   /** `total` counts all that match, before limit and offset. */

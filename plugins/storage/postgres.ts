@@ -93,11 +93,11 @@ const statement = (schema: string, ...first: Values) => {
     const exact = typeof it === 'object' || (typeof it === 'string' && written(it).length >= most)
     return `${field(name)} = ${value(keyOf(it))}${exact ? ` and (data -> '${name}')::text = ${value(pack(it))}` : ''}`
   }
-  const all = (fields: object = {}) => Object.entries(fields).map((it) => ` and ${equals(it)}`)
+  const all = (fields: object = {}) => Object.entries(fields).reduce((sql, it) => `${sql} and ${equals(it)}`, '')
 
   /** Names its kind in the text, since PostgreSQL takes a partial index only for what it can read there. */
   const from = <T>(kind: Kind<T>, { where, between, contains, prefix }: Query<T>, folding: string): string => {
-    const parts = all(where)
+    const parts = [all(where)]
     if (between?.from !== undefined) parts.push(` and ${field(between.field)} >= ${value(keyOf(between.from))}`)
     if (between?.to !== undefined) parts.push(` and ${field(between.field)} <= ${value(keyOf(between.to))}`)
     if (prefix) parts.push(` and id >= ${value(written(prefix))} and id < ${value(`${written(prefix)}\u{10ffff}`)}`)
@@ -248,26 +248,26 @@ export default plugin({
       async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
         for (const name of Object.keys(change)) plain(name)
         const { values, all } = statement(schema, kind.name, written(id), pack(change))
-        const held = all(when).join('')
+        const set = `update ${table} set data = ${schema}.merge(data, $3) where kind = $1 and id = $2${all(when)}`
         await prepare(kind)
-        const set = `update ${table} set data = ${schema}.merge(data, $3)`
-        const where = `where kind = $1 and id = $2${held}`
-        return first<T>((await run(`${set} ${where} returning data::text as data`, values)).rows)
+        return first<T>((await run(`${set} returning data::text as data`, values)).rows)
       },
-      async add(kind, id, deltas) {
-        await prepare(kind)
+      async add(kind, id, deltas, when) {
+        const { values, all } = statement(schema, kind.name, written(id), pack(deltas))
         const upsert = `insert into ${table} values ($1, $2, $3) on conflict (kind, id) do update`
-        const sql = `${upsert} set data = ${schema}.sum(rows.data, excluded.data) returning data::text as data`
-        const step = (client: pg.PoolClient) => client.query<Stored>(sql, [kind.name, written(id), pack(deltas)])
+        const set = `set data = ${schema}.sum(rows.data, $3)`
+        const only = `update ${table} ${set} where kind = $1 and id = $2${all(when)}`
+        const sql = `${when ? only : `${upsert} ${set}`} returning data::text as data`
+        await prepare(kind)
+        const step = (client: pg.PoolClient) => client.query<Stored>(sql, values)
         // Final by a word of its own: a server that was silent would carry it out when nobody waits for it any more.
-        const row = first<Record<string, number>>((await whole(step).catch(unreached)).rows)!
-        return Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name]!]))
+        const row = first<Record<string, number>>((await whole(step).catch(unreached)).rows)
+        return row && Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name]!]))
       },
       async remove(kind, id, when) {
         const { values, all } = statement(schema, kind.name, written(id))
-        const held = all(when).join('')
         await prepare(kind)
-        return (await run(`delete from ${table} where kind = $1 and id = $2${held}`, values)).rowCount === 1
+        return (await run(`delete from ${table} where kind = $1 and id = $2${all(when)}`, values)).rowCount === 1
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
         const folding = await prepare(kind)

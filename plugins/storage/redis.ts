@@ -2,7 +2,7 @@ import { createClient } from '@keyv/redis'
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Log } from '../../core/ports/host.ts'
+import { Clock, Log, Random } from '../../core/ports/host.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -16,19 +16,20 @@ type Indexes = ReadonlyMap<string, string>
 const slice = 500
 /** A refusal that says nothing about the connection. */
 const refused = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
-
 const one = `return redis.call('GET', KEYS[1])`
 
-/** Puts one text in the place of another, '' being none, with its members of the indexes; or gives what is there instead. */
+/** Puts one text in the place of another, '' being none, with its members of the indexes; or gives what is there instead. Asked twice, it did it once. */
 const swap = `
+if redis.call('EXISTS', KEYS[3]) == 1 then return end
 if redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[1]) then return redis.error_reply('STALE indexes') end
 local is = redis.call('GET', KEYS[1]) or ''
 if is ~= ARGV[2] then return is end
 if ARGV[3] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[3]) end
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   if ARGV[i + 1] ~= '' then redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
   if ARGV[i + 2] ~= '' then redis.call('ZADD', ARGV[i], 0, ARGV[i + 2]) end
 end
+redis.call('SET', KEYS[3], '', 'PX', ARGV[4])
 return false`
 
 /** Says that there are these indexes; where there are no rows, they are whole. Gives all, each with whether it is. */
@@ -73,8 +74,8 @@ const keyOf = (it: unknown): string => {
   return `\u0003${it < 0 ? 0 : 1}${Buffer.from(it < 0 ? bytes.map((byte) => ~byte) : bytes).toString('hex')}`
 }
 
-const holds = (row: Fields, fields: object = {}) =>
-  Object.entries(fields).every(([name, it]) => keyOf(row[name]) === keyOf(it))
+const holds = (row: Fields | null, fields: object = {}) =>
+  row !== null && Object.entries(fields).every(([name, it]) => keyOf(row[name]) === keyOf(it))
 
 /** An index of no fields has all rows by their ids. */
 const namesOf = (index: string) => index.split(',').filter(Boolean)
@@ -126,8 +127,8 @@ export default plugin({
     /** Ms without an answer after which Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
   }),
-  needs: { clock: Clock, log: Log },
-  create: ({ clock, log }, { url, prefix, patience }): MetadataStore => {
+  needs: { clock: Clock, log: Log, random: Random },
+  create: ({ clock, log, random }, { url, prefix, patience }): MetadataStore => {
     const known = new Map<string, Promise<Indexes>>()
     const turns = new Map<string, Promise<unknown>>()
     const socket = { connectTimeout: patience, reconnectStrategy: false } as const
@@ -137,7 +138,7 @@ export default plugin({
 
     const keysOf = ({ name }: Kind<any>) => {
       const at = (what: string) => `{${prefix}}:${what} ${plain(name)}`
-      return { row: `${at('row')} `, index: `${at('index')} `, indexes: at('indexes') }
+      return { row: `${at('row')} `, index: `${at('index')} `, indexes: at('indexes'), done: `${at('done')} ` }
     }
     const dial = () => {
       const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })
@@ -151,19 +152,23 @@ export default plugin({
       if (it.client.isOpen) it.client.destroy()
     }
 
-    /** Over one connection for all, made anew when it broke or fell silent. */
+    /** Over one connection for all, made anew when it broke or fell silent: then once more, while there is time. */
     const ask = async (script: string, keys: string[], args: string[] = []): Promise<any> => {
-      if (closed) throw new Unavailable()
-      const it = (line ??= dial())
-      try {
-        return await new Promise((resolve, reject) => {
-          const alarm = clock.alarm(patience, () => reject(new Error('No answer in time')))
-          const work = it.up.then(() => it.client.eval(script, { keys, arguments: args }))
-          work.then(resolve, reject).finally(alarm.off)
-        })
-      } catch (cause) {
-        if (!refused.test((cause as Error).message)) hangUp(it)
-        throw new Unavailable(undefined, { cause })
+      const until = clock.now() + patience
+      for (let again = false; ; again = true) {
+        if (closed) throw new Unavailable()
+        const it = (line ??= dial())
+        try {
+          return await new Promise((resolve, reject) => {
+            const alarm = clock.alarm(until - clock.now(), () => reject(new Error('No answer in time')))
+            const work = it.up.then(() => it.client.eval(script, { keys, arguments: args }))
+            work.then(resolve, reject).finally(alarm.off)
+          })
+        } catch (cause) {
+          const told = refused.test((cause as Error).message)
+          if (!told) hangUp(it)
+          if (told || again || clock.now() >= until) throw new Unavailable(undefined, { cause })
+        }
       }
     }
 
@@ -208,8 +213,9 @@ export default plugin({
 
     /** Gives what is there then, undefined when all was left. One after the other here: only other processes come between. */
     const change = (kind: Kind<any>, id: string, next: Change, assumed: string | null = null) => {
-      const { row, index, indexes } = keysOf(kind)
+      const { row, index, indexes, done } = keysOf(kind)
       const at = row + written(id)
+      const keys = [at, indexes, done + Buffer.from(random.bytes(12)).toString('base64url')]
       const until = clock.now() + patience
       const member = (row: Fields | null, it: string) => (row ? joined(namesOf(it), row) + written(id) : '')
       const work = async (): Promise<Fields | null | undefined> => {
@@ -221,7 +227,8 @@ export default plugin({
           if (after === undefined) return undefined
           is = await fresh(kind, (states): Promise<string | null> => {
             const members = [...states.keys()].flatMap((it) => [index + it, member(before, it), member(after, it)])
-            return ask(swap, [at, indexes], [`${states.size}`, now, after ? JSON.stringify(after) : '', ...members])
+            const text = after ? JSON.stringify(after) : ''
+            return ask(swap, keys, [`${states.size}`, now, text, `${2 * patience}`, ...members])
           })
           if (is === null) return after
         }
@@ -247,24 +254,22 @@ export default plugin({
     }
 
     return {
-      async get<T>(kind: Kind<T>, id: string) {
-        return JSON.parse((await ask(one, [keysOf(kind).row + written(id)])) ?? 'null') as T | null
-      },
+      get: async <T>(kind: Kind<T>, id: string) =>
+        JSON.parse((await ask(one, [keysOf(kind).row + written(id)])) ?? 'null') as T | null,
       create: async (kind, id, row) =>
         (await change(kind, id, (is) => (is ? undefined : (row as Fields)), '')) !== undefined,
       async update<T>(kind: Kind<T>, id: string, fields: Partial<T>, when?: Partial<T>) {
         const set = JSON.parse(JSON.stringify(fields)) as Fields
-        const row = await change(kind, id, (is) => (is && holds(is, when) ? { ...is, ...set } : undefined))
-        return (row ?? null) as T | null
+        return ((await change(kind, id, (is) => (holds(is, when) ? { ...is, ...set } : undefined))) ?? null) as T | null
       },
-      async add(kind, id, deltas) {
+      async add(kind, id, deltas, when) {
         const sum = (is: any, name: string) => deltas[name]! + (is && Object.hasOwn(is, name) ? Number(is[name]) : 0)
         const sums = (is: any) => Object.fromEntries(Object.keys(deltas).map((name) => [name, sum(is, name)]))
-        const row = await change(kind, id, (is) => ({ ...is, ...sums(is) }))
-        return Object.fromEntries(Object.keys(deltas).map((name) => [name, row![name] as number]))
+        const row = await change(kind, id, (is) => (when && !holds(is, when) ? undefined : { ...is, ...sums(is) }))
+        return row ? Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name] as number])) : null
       },
       remove: async (kind, id, when) =>
-        (await change(kind, id, (is) => (is && holds(is, when) ? null : undefined))) !== undefined,
+        (await change(kind, id, (is) => (holds(is, when) ? null : undefined))) !== undefined,
       list: <T>(kind: Kind<T>, query: Query<T>) =>
         fresh(kind, async (indexes) => {
           const { order, limit = Infinity, offset = 0 } = query

@@ -260,11 +260,13 @@ export default plugin({
         const values = [...changes.map(([, value]) => JSON.stringify(value)), kind.name, id, ...held.values]
         return rowOf<T>(await write(kind, sql, (it) => it.get(values)))
       },
-      add(kind, id, deltas) {
+      add(kind, id, deltas, when) {
+        const held = both(when)
         const replace = `${insert} on conflict do update set data = excluded.data`
         return write(kind, replace, async (it) => {
           // Read and written under one lock; summed here, since SQLite writes fractions in 15 digits.
-          const found = (await writer.prepare(one)).get([kind.name, id])
+          const found = (await writer.prepare(one + held.sql)).get([kind.name, id, ...held.values])
+          if (when && !found) return null
           const row = JSON.parse(found?.data ?? '{}') as Record<string, unknown>
           const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
           const sums = Object.fromEntries(Object.entries(deltas).map(([name, it]) => [name, sum(name, it)]))

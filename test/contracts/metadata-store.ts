@@ -158,9 +158,30 @@ export const metadataStore = proof({
       const sums = await Promise.all(Array.from({ length: 50 }, () => store.add(counts, 'a', { n: 1, m: 2 })))
       deepEqual(await store.get(counts, 'a'), { n: 50, m: 100 })
       deepEqual(
-        sums.map(({ n }) => n!).sort((a, b) => a - b),
+        sums.map((it) => it!['n']!).sort((a, b) => a - b),
         Array.from({ length: 50 }, (_, i) => i + 1),
       )
+    },
+    'adds only while the named fields hold': async (fresh) => {
+      const store = await fresh()
+      equal(await store.add(counts, 'a', { n: 1 }, { turn: null } as never), null)
+      equal(await store.get(counts, 'a'), null)
+      deepEqual(await store.add(counts, 'a', { n: 1 }), { n: 1 })
+      deepEqual(await store.add(counts, 'a', { n: 1, turn: 1 }, { turn: null } as never), { n: 2, turn: 1 })
+      for (const when of [{ turn: null }, { turn: '1' }, { turn: 1, n: 1 }, { turn: 2 }]) {
+        equal(await store.add(counts, 'a', { n: 1, turn: 1 }, when as never), null)
+      }
+      deepEqual(await store.get(counts, 'a'), { n: 2, turn: 1 })
+      deepEqual(await store.add(counts, 'a', { n: 0.5, turn: 1 }, { turn: 1, n: 2 }), { n: 2.5, turn: 2 })
+    },
+    'of conditional additions at once, one wins': async (fresh) => {
+      const store = await fresh()
+      equal(await store.create(counts, 'a', { n: 0 }), true)
+      const sums = await Promise.all(
+        Array.from({ length: 20 }, () => store.add(counts, 'a', { n: 1, turn: 1 }, { n: 0 })),
+      )
+      deepEqual(sums.filter(Boolean), [{ n: 1, turn: 1 }])
+      deepEqual(await store.get(counts, 'a'), { n: 1, turn: 1 })
     },
     'removes, and tells whether': async (fresh) => {
       const store = await filled(fresh, { a: {}, b: {} })
@@ -408,6 +429,16 @@ export const metadataStore = proof({
         const sums = Object.fromEntries(Object.entries(deltas).map(([name, it]) => [name, (row[name] ?? 0) + it]))
         if (!(await right.create(kind, id, sums as never))) await right.update(kind, id, sums as never)
         return sums
+      },
+    }),
+    'adds only while the named fields hold': (right) => ({
+      add: (kind, id, deltas) => right.add(kind, id, deltas),
+    }),
+    'of conditional additions at once, one wins': (right) => ({
+      async add(kind, id, deltas, when) {
+        if (!(await right.update(kind, id, {}, when))) return null
+        await turn()
+        return right.add(kind, id, deltas)
       },
     }),
     'removes, and tells whether': (right) => ({

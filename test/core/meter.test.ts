@@ -262,6 +262,34 @@ t.test('totals', async (t) => {
     ])
   })
 
+  t.test('count once, though answers are lost, late or never come', async (t) => {
+    const its = house([actor('a', [])], small())
+    const place = { organization: 'o', key: 'k', day: '2030-01-31', model: 'm' }
+    const { add } = its.rows
+    const late: (() => Promise<unknown>)[] = []
+    const lost = async (work: () => Promise<unknown>) => void (await work())
+    const delayed = async (work: () => Promise<unknown>) => void late.push(work)
+    for (const [i, fate] of [lost, delayed].entries()) {
+      its.rows.add = (async (...it: Parameters<typeof add>) => {
+        its.rows.add = add
+        await fate(() => add(...it))
+        throw new Error('No answer')
+      }) as typeof add
+      its.ledger.add(place, { requests: 1, input: 1 })
+      await its.clock.pass(1_000)
+      t.equal(its.events.filter((it) => it === 'usage.unwritten').length, i + 1)
+      its.ledger.add(place, { requests: 1, input: 10 })
+      t.match(await its.row(), { requests: 2 * i + 2, input: 11 * i + 11 })
+    }
+    t.equal(await late[0]!(), null)
+    t.match(await its.row(), { requests: 4, input: 22 })
+
+    await its.rows.remove(usages, 'k/2030-01-31/m')
+    its.ledger.add(place, { requests: 1 })
+    await its.ledger.dispose()
+    t.match(await its.row(), { organization: 'o', requests: 1 }, 'in a row that is whole, where the other one is gone')
+  })
+
   t.test('are shown to their own organisation', async (t) => {
     const its = house([])
     const put = (organization: string, key: string, day: string, counts: object) =>

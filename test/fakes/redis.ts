@@ -92,9 +92,13 @@ export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | 
   }
 }
 
-/** A wire to a server that can be cut without either end being told: what goes in meanwhile is lost, and old connections stay so. */
+/**
+ * A wire to a server that can be cut without either end being told: what goes in meanwhile is lost, and old connections
+ * stay so. Or it breaks with an answer on it, so that what was asked is done and nobody is told.
+ */
 export const wireTo = async (url: string) => {
   let whole = true
+  let breaks: number[] = []
   const sockets = new Set<Socket>()
   const entry = createServer((near) => {
     let mine = whole
@@ -104,7 +108,12 @@ export const wireTo = async (url: string) => {
       [far, near],
     ] as const) {
       sockets.add(from.on('error', () => {}).on('close', () => to.destroy()))
-      from.on('data', (bytes) => (mine &&= whole) && to.write(bytes))
+      from.on('data', (bytes) => {
+        if (from === far && breaks.length > 0 && breaks[0]!-- === 0) {
+          breaks.shift()
+          near.destroy()
+        } else if ((mine &&= whole)) to.write(bytes)
+      })
     }
   }).listen(0, '127.0.0.1')
   await once(entry, 'listening')
@@ -112,6 +121,8 @@ export const wireTo = async (url: string) => {
     url: `redis://127.0.0.1:${(entry.address() as AddressInfo).port}`,
     cut: () => void (whole = false),
     mend: () => void (whole = true),
+    /** Breaks after so many answers, and again after so many more; whoever waits for one before asking on is sure of which. */
+    breakAfter: (...answers: number[]) => void (breaks = answers),
     async close() {
       for (const socket of sockets) socket.destroy()
       entry.close()

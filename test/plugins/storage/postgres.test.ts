@@ -187,7 +187,7 @@ t.test('replicas that start at once make one table, and all its indexes', skip, 
   const won = await Promise.all(replicas.flatMap(({ store }) => [1, 2].map(() => store.create(notes, 'a', note(1)))))
   t.equal(won.filter(Boolean).length, 1)
   const sums = await Promise.all(replicas.map(({ store }) => store.add(counts, 'c', { n: 1 })))
-  t.same(sums.map(({ n }) => n).sort(), [1, 2, 3, 4, 5, 6])
+  t.same(sums.map((it) => it!.n).sort(), [1, 2, 3, 4, 5, 6])
   const client = await beside(t)
   t.same(await indexesOf(client, schema, 2), ['notes:name', 'notes:organization,user,created'])
   t.same((await client.query(`select step from ${schema}.steps`)).rows, [{ step: 1 }])
