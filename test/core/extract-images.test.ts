@@ -8,6 +8,7 @@ import { Unconfigured, Unreadable } from '../../core/errors.ts'
 import { openImage } from '../../core/extract/pictures/image.ts'
 import { readImage, readPictures } from '../../core/extract/pictures/ocr.ts'
 import { drawImage } from '../../core/extract/pictures/raster-image.ts'
+import { turned } from '../../core/extract/pictures/quarter-turns.ts'
 
 const folder = 'test/vectors/files/image'
 const file = async (name: string) => new Uint8Array(await readFile(`${folder}/${name}`))
@@ -109,6 +110,21 @@ t.test('reads a photo that lies on its side', { skip }, async (t) => {
   t.match(text, /^Order 5521\n[^]*forty lanterns and nine coils of rope[^]*northern gate\.$/)
   t.ok(confidence > 0.85 && confidence <= 1, `${confidence}`)
   t.equal(lines[0]?.text, 'Order 5521')
+})
+
+t.test('a picture turns by quarters', async (t) => {
+  const picture = Buffer.from('P5\n3 2\n255\nabcdef')
+  const shown = ([1, 2, 3] as const).map((quarters) => Buffer.from(turned(picture, quarters)!).toString())
+  t.same(shown, ['P5\n2 3\n255\ndaebfc', 'P5\n3 2\n255\nfedcba', 'P5\n2 3\n255\ncfbead'])
+  t.equal(turned(Buffer.from('no picture'), 1), null)
+})
+
+t.test('reads a page that was scanned from any side', { skip }, async (t) => {
+  const image = openImage(await file('order.png'))
+  const { width, height, bytes } = await drawImage(image, { colours: 'grey', longest: 1700, enlarge: true }, soon())
+  const upright = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), bytes])
+  const sides = ([1, 2] as const).map((quarters) => turned(upright, quarters)!)
+  for (const { text } of await readPictures(sides, soon())) t.match(text, /forty lanterns and nine coils of rope/)
 })
 
 t.test('without a decoder the engine reads what it can, and the rest names what is missing', async (t) => {

@@ -64,7 +64,13 @@ t.test('a book is read in the order of its spine', async (t) => {
       '<item id="a" href="a%20b.xhtml"/><item id="b" href="b.xhtml"/><item id="n" href="n.xhtml" properties="nav"/>',
       '<itemref idref="n"/><itemref idref="b"/><itemref idref="a"/>',
       [
-        { name: 'OEBPS/a b.xhtml', content: page('<h1>Zweites</h1><p>Ende&nbsp;&auml;</p>') },
+        {
+          name: 'OEBPS/a b.xhtml',
+          content: page('<h1>Zweites</h1><a id="x"/><script src="x"/><p>Ende&nbsp;&auml;</p>').replace(
+            '<title>x</title>',
+            '<title/>',
+          ),
+        },
         { name: 'OEBPS/b.xhtml', content: page('<h1>Erstes</h1><p>Anfang</p><script>no()</script>') },
         { name: 'OEBPS/n.xhtml', content: page('<p>Inhalt</p>') },
       ],
@@ -109,6 +115,21 @@ t.test('plain texts', async (t) => {
     [{ heading: null, text: 'One\ntwo\na\n  b\nIn\n1 | 2\nside' }],
     'tables that lay out are no data',
   )
+})
+
+t.test('nothing is said twice, and nothing that is no text', async (t) => {
+  const dated = (body: string) =>
+    `<office:document-content><number:date-style><number:text>/</number:text></number:date-style><office:body><office:text>${body}</office:text></office:body></office:document-content>`
+  const odt = zipOf([
+    { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text' },
+    { name: 'content.xml', content: dated('<text:p>Silben\u00adtrennung</text:p>') },
+  ])
+  t.same((await readText(odt, '')).sections, [{ heading: null, text: 'Silbentrennung' }], 'odt')
+  const word = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`
+  const ruby = `<w:p><w:r><w:ruby><w:rt>${word('とうきょう')}</w:rt><w:rubyBase>${word('東京')}</w:rubyBase></w:ruby></w:r></w:p>`
+  t.same((await readText(docx(ruby), '')).sections, [{ heading: null, text: '東京' }], 'docx')
+  const page = await readText('<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>', 'page.html')
+  t.same(page.sections, [{ heading: null, text: '東京' }], 'html')
 })
 
 t.test('a file is what its bytes say', async (t) => {

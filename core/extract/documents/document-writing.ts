@@ -121,7 +121,7 @@ const frame = (): Frame => ({ lines: [], line: [], mark: '' })
 /** Without the line breaks around it and the blanks before them. */
 const tidy = (text: string): string => {
   const lines = text
-    .replace(/[\x00-\x08\x0b-\x1f\x7f\ufeff]/g, '')
+    .replace(/[\x00-\x08\x0b-\x1f\x7f\xad\ufeff]/g, '')
     .split('\n')
     .map((line) => line.trimEnd())
   const said = (line: string) => line !== ''

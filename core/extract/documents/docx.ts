@@ -42,7 +42,7 @@ interface Paragraph {
 }
 
 /** What Word does not show, or shows beside the text, or says a second time for readers that are older. */
-const unread = /^(del|moveFrom|Fallback|tabs|\w+Change)$/
+const unread = /^(del|moveFrom|Fallback|tabs|rt|\w+Change)$/
 
 const reading = (writing: Writing, { styles, numbering, notes }: About): Markup => {
   const tables = rows(writing)

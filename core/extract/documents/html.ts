@@ -21,17 +21,21 @@ export const writeHtml = async (writing: Writing, text: string): Promise<void> =
   const { Parser } = await engine('htmlparser2', () => import('htmlparser2'))
   const page = reading(writing, rows(writing))
   let depth = 0
-  const parser = new Parser({
-    onopentag(name, attributes) {
-      if (++depth > mostDepth) throw new Unreadable()
-      page.open(name, attributes)
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++depth > mostDepth) throw new Unreadable()
+        page.open(name, attributes)
+      },
+      onclosetag(name) {
+        depth--
+        page.close(name)
+      },
+      ontext: page.text,
     },
-    onclosetag(name) {
-      depth--
-      page.close(name)
-    },
-    ontext: page.text,
-  })
+    // Or else a book would end at `<title/>`.
+    { recognizeSelfClosing: true },
+  )
   for (let at = 0; at < text.length && !writing.full(); at += 65_536) parser.write(text.slice(at, at + 65_536))
   parser.end()
   writing.end()
@@ -45,7 +49,7 @@ interface List {
 type Attributes = Readonly<Record<string, string>>
 
 const unread = new Set(
-  'script style template noscript iframe object embed svg canvas audio video select datalist textarea head del'.split(
+  'script style template noscript iframe object embed svg canvas audio video select datalist textarea head del rt rp'.split(
     ' ',
   ),
 )

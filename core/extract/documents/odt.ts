@@ -31,6 +31,7 @@ export const openText = (writing: Writing): Markup & { readonly learn: Markup['o
   const tables = rows(writing)
   const marks = lists()
   const levels: number[] = []
+  let begun = false
   let skipped = 0
   let blank = true
   const end = (finish: () => void = writing.end) => {
@@ -77,6 +78,8 @@ export const openText = (writing: Writing): Markup & { readonly learn: Markup['o
     learn: marks.open,
     open(name, attribute) {
       if (skipped > 0 || unread.has(name)) return void skipped++
+      // The styles before it have texts too: what stands between the parts of a date.
+      if (name === 'body') begun = true
       opens(name, attribute)
     },
     close(name) {
@@ -84,7 +87,7 @@ export const openText = (writing: Writing): Markup & { readonly learn: Markup['o
       if (Object.hasOwn(closes, name)) closes[name]!()
     },
     text(text) {
-      if (skipped > 0) return
+      if (skipped > 0 || !begun) return
       const flowing = text.replace(/\s+/g, ' ')
       writing.say(blank ? flowing.trimStart() : flowing)
       blank = flowing.endsWith(' ') || (blank && flowing === '')

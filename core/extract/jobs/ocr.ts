@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Page } from 'tesseract.js'
 import { engine } from '../engine.ts'
+import { turned } from '../pictures/quarter-turns.ts'
 
 export interface Line {
   readonly text: string
@@ -16,6 +17,12 @@ export interface Reading {
   readonly lines: readonly Line[]
 }
 
+/** Who reads less surely than this, and so many characters, may see a page that lies on its side or stands on its head. */
+const sure = 0.6
+const fewCharacters = 50
+/** Ms after which a picture is turned no more: a photograph says nothing from any side. */
+const patience = 10_000
+
 /** Reads pictures one after the other with one engine, from what is installed and never from the network. */
 export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
   const { createWorker, OEM } = await engine('tesseract.js', () => import('tesseract.js'))
@@ -23,15 +30,29 @@ export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]
   // A path that is no address is read as a file, and without a cache nothing is written.
   const worker = await createWorker('eng', OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
   try {
-    const readings: Reading[] = []
-    for (const image of images) {
+    const read = async (image: Uint8Array): Promise<Reading> => {
       const { data } = await worker.recognize(Buffer.from(image), {}, { text: true, blocks: true })
-      readings.push(readingOf(data))
+      return readingOf(data)
     }
+    const readings: Reading[] = []
+    for (const image of images) readings.push(await upright(image, read))
     return readings
   } finally {
     await worker.terminate()
   }
+}
+
+const upright = async (image: Uint8Array, read: (image: Uint8Array) => Promise<Reading>): Promise<Reading> => {
+  const begun = performance.now()
+  const asItLies = await read(image)
+  if (asItLies.confidence >= sure || asItLies.text.length < fewCharacters) return asItLies
+  for (const quarters of [1, 3, 2] as const) {
+    const other = turned(image, quarters)
+    if (other === null || performance.now() - begun > patience) break
+    const reading = await read(other)
+    if (reading.confidence >= sure) return reading
+  }
+  return asItLies
 }
 
 const modelFolder = (): string =>

@@ -21,6 +21,7 @@ export interface PdfBounds {
 
 /** With fewer a page may be a picture with a stamp on it. */
 const fewCharacters = 50
+const leastSure = 0.6
 
 /**
  * The text of a PDF. Pages without a text layer, or with next to none, are read as pictures; where nothing is installed for
@@ -91,8 +92,8 @@ const unlessMissing = (error: unknown): null => {
   throw error
 }
 
-/** What was seen stands in for a text layer that says much less. */
+/** What was seen stands in for a text layer that says much less, but no noise for one that says anything. */
 const joined = ({ number, text }: Page, reading: Reading | null) =>
-  reading !== null && reading.text.length > text.length * 2
+  reading !== null && reading.text.length > text.length * 2 && (text === '' || reading.confidence >= leastSure)
     ? { number, text: reading.text, source: 'ocr' as const }
     : { number, text, source: 'text' as const }

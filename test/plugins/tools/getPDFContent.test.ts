@@ -67,6 +67,17 @@ t.test('reads a scanned page by OCR', { skip }, async (t) => {
   })
 })
 
+t.test('what a picture seems to say takes no place of what the page says', { skip }, async (t) => {
+  const strokes = Array.from({ length: 35 }, (_, at) => {
+    const place = (step: number) => (at * step * 7919 + step * 104_729) % 170
+    const points = [1, 5, 11, 17].map((step) => `${10 + place(step)} ${20 + place(step + 2)}`)
+    return `${points[0]} m ${points.slice(1).join(' ')} c S`
+  })
+  const content = `BT /F 9 Tf 10 5 Td (Fig. 1) Tj ET ${strokes.join(' ')}`
+  const { pages } = await readPdf({ bytes: pageOf(deflateSync(deflateSync(content))) }, soon())
+  t.same(pages, [{ number: 1, text: 'Fig. 1', source: 'text' }])
+})
+
 t.test('without poppler a scanned page stays empty, and that is said', async (t) => {
   withoutPrograms(t)
   const { pages, truncated } = await run('text-then-scan')
@@ -93,14 +104,16 @@ t.test('ends where it is told to, and says so', async (t) => {
 })
 
 /** A page whose content says nothing, at this many bytes. */
-const bomb = (size: number): Buffer => {
-  const once = deflateSync(Buffer.alloc(size, ' '), { level: constants.Z_BEST_SPEED })
-  const content = deflateSync(once)
+const bomb = (size: number): Buffer =>
+  pageOf(deflateSync(deflateSync(Buffer.alloc(size, ' '), { level: constants.Z_BEST_SPEED })))
+
+/** A page with a content that was deflated twice. */
+const pageOf = (content: Buffer): Buffer => {
   const parts = ['%PDF-1.7\n']
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',
     '<</Type/Pages/Kids[3 0 R]/Count 1>>',
-    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<<>>>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>',
     `<</Length ${content.length}/Filter[/FlateDecode/FlateDecode]>>stream\n${content.toString('latin1')}\nendstream`,
   ]
   const places = objects.map((object, at) => {
