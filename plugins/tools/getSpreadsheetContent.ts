@@ -13,7 +13,7 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'getSpreadsheetContent',
     description:
-      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), sheet by sheet and row by row: formulas as their results, dates as ISO 8601, percentages as fractions. rowCount and columnCount tell how large a sheet is when its rows are truncated.',
+      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), sheet by sheet and row by row: formulas as their results, or as they are written where the file has none, dates as ISO 8601, percentages as fractions. rowCount and columnCount tell how large a sheet is when its rows are truncated.',
     kind: 'reads-file',
     params,
     async run(_params, signal, file) {

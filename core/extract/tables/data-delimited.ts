@@ -1,14 +1,14 @@
 import { type Survey, survey } from './data-columns.ts'
 import { cutter, type Most } from './data-cut.ts'
 import type { Table } from './data.ts'
-import { cellOf, delimiterOf, readCsv } from './tables-csv.ts'
+import { cellOf, delimited, readCsv } from './tables-csv.ts'
 import { fillRows } from './tables-fill.ts'
 
 const mostColumns = 1_000
 
 /** A text with delimiters as a table. Its first line names the columns where it looks like names. */
-export const readTable = (text: string, most: Most): Promise<Table> => {
-  const delimiter = delimiterOf(text)
+export const readTable = (whole: string, most: Most): Promise<Table> => {
+  const { text, delimiter } = delimited(whole)
   return readCsv(text, delimiter, (): { record(fields: readonly string[]): void; done(): Table } => {
     const surveys: Survey[] = []
     const rows: (readonly (string | number | null)[])[] = []
@@ -54,7 +54,7 @@ const areNames = (fields: readonly string[]): boolean => {
   const said = fields.filter((field) => field !== '')
   return (
     said.length * 2 > fields.length &&
-    new Set(said).size === said.length &&
+    new Set(said).size * 2 > said.length &&
     said.every((field) => field.length <= 200 && typeof meant(field) === 'string')
   )
 }

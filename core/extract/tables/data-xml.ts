@@ -2,10 +2,11 @@ import { Unreadable } from '../../errors.ts'
 import { engine } from '../engine.ts'
 
 /**
- * Throws for what is no XML, and Unreadable for what declares a type or an entity. An element is its text, or an object of its
+ * Throws for what is no XML, and Unreadable for what declares an entity or a type of its own; a type that is only named is left out. An element is its text, or an object of its
  * `@attributes` and of its elements by name, several of a name as a list; where text and elements mix, `#` has them in order.
  */
-export const parseXml = async (text: string): Promise<unknown> => {
+export const parseXml = async (whole: string): Promise<unknown> => {
+  const text = whole.replace(namedType, '$1')
   if (declares(text)) throw new Unreadable()
   const { XMLParser } = await engine('fast-xml-parser', () => import('fast-xml-parser'))
   const parser = new XMLParser({
@@ -26,6 +27,9 @@ export const parseXml = async (text: string): Promise<unknown> => {
 }
 
 type Node = Readonly<Record<string, unknown>>
+
+/** A type that defines nothing here, after what may stand before it. */
+const namedType = /^((?:\ufeff|\s|<\?[^>]*\?>|<!--(?:(?!-->)[^])*-->)*)<!DOCTYPE\s[^<>[\]]*>/i
 
 /** A declaration anywhere, since the library obeys it wherever it stands. */
 const declares = (text: string): boolean => {
@@ -72,7 +76,7 @@ const partOf = (node: Node): readonly { readonly name: string | null; readonly v
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-const decoded = (text: string): string =>
+export const decoded = (text: string): string =>
   text.replace(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, (whole, hex, decimal, name: string) => {
     if (name) return named[name] ?? whole
     const code = hex ? parseInt(hex as string, 16) : Number(decimal)

@@ -8,10 +8,14 @@ export const tamed = (name: string, file: Uint8Array): Buffer => {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
   if (name === 'content.xml' && !bytes.includes('<office:spreadsheet')) throw new Unreadable()
   if (/content\.xml$/i.test(name)) guardRepeats(bytes)
+  if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>'))) return bytes
   // A link becomes a cell in every place of its range, which may be a whole sheet.
-  if (!/\.xml$/i.test(name) || !bytes.includes('hyperlink')) return bytes
-  return Buffer.from(bytes.toString('latin1').replace(/<(?:\w*:)?hyperlink\s[^<>]*>/g, ''), 'latin1')
+  const tamed = bytes.toString('latin1').replace(/<(?:\w*:)?hyperlink\s[^<>]*>/g, '')
+  return Buffer.from(tamed.replace(unworked, '<c$1 t="str"><v>=$2</v></c>'), 'latin1')
 }
+
+/** A formula that nobody worked out, as programs write it that are no spreadsheet: it stands for itself. */
+const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
 
 const guardRepeats = (content: Buffer): void => {
   let rows = 1

@@ -15,12 +15,27 @@ export interface Parts {
 /** ISO 8601 for a number of days that is formatted as a date, a time or a duration. */
 export const momentOf = (days: number, format: string, parts: Parts): string => {
   if (/\[[hms]+\]/i.test(format)) return durationOf(Math.round(days * 86_400))
-  const shown = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
   const time = `${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`
   if (parts.D === 0) return time
   const date = `${String(parts.y).padStart(4, '0')}-${two(parts.m)}-${two(parts.d)}`
-  return parts.T > 0 || /[hs]/i.test(shown) ? `${date}T${time}` : date
+  return parts.T > 0 || tellsTime(format) ? `${date}T${time}` : date
 }
+
+/** ISO 8601 for a moment that is not counted in days but said, or the days of what is formatted as a time alone. */
+export const saidMoment = (moment: Date, format: string): string | number => {
+  const days = (moment.getTime() - dayZero) / 86_400_000
+  if (Number.isNaN(days)) return '#VALUE!'
+  // The library leaves out a day that there never was, before the March of 1900.
+  if (tellsTime(format) && !/[dy]/i.test(bare(format))) return days < 61 ? days - 1 : days
+  const [date, time] = moment.toISOString().slice(0, -5).split('T') as [string, string]
+  return time !== '00:00:00' || tellsTime(format) ? `${date}T${time}` : date
+}
+
+const dayZero = Date.UTC(1899, 11, 30)
+
+const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || /\[[hms]+\]/i.test(format)
+
+const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
 
 const two = (value: number): string => String(value).padStart(2, '0')
 

@@ -1,14 +1,13 @@
 import { textOf } from './data-text.ts'
 import type { Grid } from './sheets-fit.ts'
-import { cellOf, delimiterOf, readCsv } from './tables-csv.ts'
+import { cellOf, delimited, readCsv } from './tables-csv.ts'
 
 /** The one sheet of a text with delimiters; rows past what can be shown are counted and not kept. */
 export const readDelimited = async (
   file: { readonly name: string; readonly bytes: Uint8Array },
   most: number,
 ): Promise<{ readonly format: string; readonly grid: Grid }> => {
-  const text = textOf(file.bytes)
-  const delimiter = delimiterOf(text)
+  const { text, delimiter } = delimited(textOf(file.bytes))
   const grid = await readCsv(text, delimiter, () => {
     const rows: (string | number | null)[][] = []
     let place = 0

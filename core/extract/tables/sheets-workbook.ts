@@ -1,9 +1,10 @@
 import type { CellObject, Range, WorkBook } from '@e965/xlsx'
 import { Unreadable } from '../../errors.ts'
 import { engine } from '../engine.ts'
+import { decoded } from './data-xml.ts'
 import type { Grid } from './sheets-fit.ts'
 import { tamed } from './sheets-guard.ts'
-import { momentOf, type Parts } from './sheets-moments.ts'
+import { momentOf, type Parts, saidMoment } from './sheets-moments.ts'
 import type { Cell } from './sheets.ts'
 import { isZip, unzip } from '../documents/zip.ts'
 
@@ -24,7 +25,8 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
     const sheet = book.Sheets[name]
     // What the library fails to read it leaves out without a word.
     if (!sheet) throw new Unreadable()
-    return gridOf(name, sheet['!data'] ?? [], sheet['!merges'] ?? [], cell)
+    // Of an ods the library takes the name as it is written.
+    return gridOf(book.bookType === 'ods' ? decoded(name) : name, sheet['!data'] ?? [], sheet['!merges'] ?? [], cell)
   })
   if (grids.length === 0) throw new Unreadable()
   return { format: book.bookType ?? 'xls', grids }
@@ -41,12 +43,15 @@ const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, c
 /** The library gets what was unpacked within bounds, and never the archive. */
 const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   const files = await unzip(bytes, (name) => /\.(xml|rels|bin)$/i.test(name) && !/\/media\//i.test(name))
-  const { parse_zip } = (await load()) as unknown as { parse_zip(archive: unknown, how: typeof options): WorkBook }
+  const { parse_zip } = (await load()) as unknown as {
+    parse_zip(archive: unknown, how: typeof options & { readonly cellDates: boolean }): WorkBook
+  }
   const archive = {
     FullPaths: [...files.keys()],
     FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: tamed(name, file) })),
   }
-  return parse_zip(archive, options)
+  // Of an ods the numbers of days would be wrong before 1900.
+  return parse_zip(archive, { ...options, cellDates: files.has('content.xml') })
 }
 
 const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
@@ -108,13 +113,16 @@ const cellReader = (formats: Formats, date1904: boolean) => {
   }
   return ({ t, v, w, z }: CellObject): Cell => {
     if (t === 'e') return w ?? errors.get(Number(v)) ?? '#ERROR!'
-    if (v instanceof Date) return v.toISOString()
-    if (typeof v !== 'number') return v === undefined || v === '' ? null : v
-    if (typeof z !== 'string' || !isDate(z)) return v
-    const parts = formats.parse_date_code(v, { date1904 })
-    return parts ? momentOf(v, z, parts) : v
+    const value = v instanceof Date ? saidMoment(v, String(z)) : v
+    if (typeof value !== 'number') return value === undefined || value === '' ? null : value
+    if (typeof z !== 'string' || !isDate(z)) return shown(value)
+    const parts = formats.parse_date_code(value, { date1904 })
+    return parts ? momentOf(value, z, parts) : shown(value)
   }
 }
+
+/** As far as spreadsheets show it: a sum of 0.1 and 0.2 is 0.3. */
+const shown = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(15)))
 
 const errors: ReadonlyMap<number, string> = new Map([
   [0x00, '#NULL!'],

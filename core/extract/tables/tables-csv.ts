@@ -30,8 +30,16 @@ export const readCsv = async <T>(text: string, delimiter: string, begin: () => S
   }
 }
 
+/** A text and its delimiter; what only tells the delimiter, as Excel has it, is no line of it. */
+export const delimited = (whole: string): { readonly text: string; readonly delimiter: string } => {
+  const told = /^\ufeff?sep=([\t;|,])\r?\n/i.exec(whole)
+  return told
+    ? { text: whole.slice(told[0].length), delimiter: told[1]! }
+    : { text: whole, delimiter: delimiterOf(whole) }
+}
+
 /** The delimiter that divides most of the first lines into as many fields as each other. */
-export const delimiterOf = (text: string): string => {
+const delimiterOf = (text: string): string => {
   const lines = countsByLine(text.slice(0, 65_536))
   const steady = (delimiter: string): number => {
     const tally = new Map<number, number>()

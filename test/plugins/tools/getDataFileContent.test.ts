@@ -224,6 +224,24 @@ t.test('keys are only keys', async (t) => {
   t.equal(({} as { x?: unknown }).x, undefined)
 })
 
+t.test('xml may name its type, as property lists do', async (t) => {
+  const type = '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">'
+  const plist = await read(
+    'a.xml',
+    `<?xml version="1.0"?>\n<!-- x -->${type}\n<plist><dict><key>a</key></dict></plist>`,
+  )
+  t.same(plist.value, { plist: { dict: { key: 'a' } } })
+})
+
+t.test('a csv may say its delimiter first, and give two columns one name', async (t) => {
+  const { columns, rows } = await read('a.csv', 'sep=;\r\nsum;day;day\r\n1,5;Mo;Di\r\n')
+  t.same(
+    columns.map(({ name }: any) => name),
+    ['sum', 'day', 'day'],
+  )
+  t.same(rows, [['1,5', 'Mo', 'Di']])
+})
+
 t.test('what is too much is cut, and says so where it was', async (t) => {
   const rows = Array.from({ length: 60_000 }, (_, at) => ({ at, word: 'x'.repeat(20) }))
   const table = await read('a.json', JSON.stringify(rows))

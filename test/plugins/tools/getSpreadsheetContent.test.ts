@@ -54,7 +54,7 @@ for (const format of ['xlsx', 'xls', 'ods'])
 
 t.test('reads days that are counted from 1904', async (t) => {
   const { sheets } = await run(await stored('xlsx/openpyxl-1904-dates-and-a-link.xlsx'))
-  t.same(sheets[0].rows, [['2024-02-29', '2024-03-31T14:30:15', '08:30:00', 'PT36H15M', 'x'], ['link']])
+  t.same(sheets[0].rows, [['2024-02-29', '2024-03-31T14:30:15', '08:30:00', 'PT36H15M', 'x', '=1+1'], ['link']])
 })
 
 t.test('reads text in the encodings and with the delimiters that programs write', async (t) => {
@@ -99,6 +99,47 @@ t.test('reads text in the encodings and with the delimiters that programs write'
     'no number loses digits',
   )
   t.same(await rowsOf('one column\nof words'), [['one column'], ['of words']])
+})
+
+t.test('shows numbers as spreadsheets do, and formulas that nobody worked out as they are written', async (t) => {
+  const cells = [
+    '<c r="A1"><v>0.30000000000000004</v></c><c r="B1"><v>434.99999999999994</v></c><c r="C1"><v>9007199254740991</v></c>',
+    '<c r="D1"><f>SUM(A1:B1)&amp;"ä"</f><v></v></c><c r="E1" s="0"><f>A1*2</f></c><c r="F1" t="str"><f>""</f><v></v></c>',
+    '<c r="G1"><f>1+1</f><v>2</v></c>',
+  ]
+  const { sheets } = await run(opened(xlsx({ sums: `<row r="1">${cells.join('')}</row>` })))
+  t.same(sheets[0].rows, [[0.3, 435, 9007199254740991, '=SUM(A1:B1)&"ä"', '=A1*2', null, 2]])
+})
+
+t.test('an ods says days before 1900, in any format, and the names of its sheets', async (t) => {
+  const style = (name: string, within: string) =>
+    `<number:date-style style:name="${name}">${within}</number:date-style><style:style style:name="c${name}" style:family="table-cell" style:data-style-name="${name}"/>`
+  const day = (value: string, more = '') =>
+    `<table:table-cell ${more} office:value-type="date" office:date-value="${value}"><text:p>x</text:p></table:table-cell>`
+  const time = (value: string) =>
+    `<table:table-cell office:value-type="time" office:time-value="${value}"><text:p>x</text:p></table:table-cell>`
+  const cells = [
+    day('1850-03-04'),
+    day('1900-02-28'),
+    day('2024-02-29', 'table:style-name="cN1"'),
+    day('2024-03-31T14:30:15'),
+    time('PT08H30M00S'),
+    time('PT00H00M00S'),
+  ]
+  const content = [
+    '<office:document-content><office:automatic-styles>',
+    style('N1', '<number:day/><number:text>. </number:text><number:month number:textual="true"/>').replace(
+      '</number:date-style>',
+      '</number:date-style><number:text-style style:name="N1"><number:text-content/></number:text-style>',
+    ),
+    '</office:automatic-styles><office:body><office:spreadsheet><table:table table:name="Q1 &amp;amp; &lt;Q2&gt;"><table:table-row>',
+    ...cells,
+    '</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>',
+  ]
+  const files = { 'META-INF/manifest.xml': '<manifest/>', 'styles.xml': '<office:document-styles/>' }
+  const { sheets } = await run(opened(zip({ ...files, 'content.xml': content.join('') })))
+  t.equal(sheets[0].name, 'Q1 &amp; <Q2>')
+  t.same(sheets[0].rows, [['1850-03-04', '1900-02-28', '2024-02-29', '2024-03-31T14:30:15', '08:30:00', '00:00:00']])
 })
 
 t.test('refuses what is no spreadsheet', async (t) => {
