@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Page } from 'tesseract.js'
 import { engine } from '../engine.ts'
-import { turned } from '../pictures/quarter-turns.ts'
+import { type Quarters, turned } from '../pictures/quarter-turns.ts'
 
 export interface Line {
   readonly text: string
@@ -20,7 +20,7 @@ export interface Reading {
 /** Who reads less surely than this, and so many characters, may see a page that lies on its side or stands on its head. */
 const sure = 0.6
 const fewCharacters = 50
-/** Ms after which a picture is turned no more: a photograph says nothing from any side. */
+/** Ms that all pictures together may be turned in vain: photographs say nothing from any side. */
 const patience = 10_000
 
 /** Reads pictures one after the other with one engine, from what is installed and never from the network. */
@@ -34,25 +34,37 @@ export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]
       const { data } = await worker.recognize(Buffer.from(image), {}, { text: true, blocks: true })
       return readingOf(data)
     }
+    const upright = turning(read)
     const readings: Reading[] = []
-    for (const image of images) readings.push(await upright(image, read))
+    for (const image of images) readings.push(await upright(image))
     return readings
   } finally {
     await worker.terminate()
   }
 }
 
-const upright = async (image: Uint8Array, read: (image: Uint8Array) => Promise<Reading>): Promise<Reading> => {
-  const begun = performance.now()
-  const asItLies = await read(image)
-  if (asItLies.confidence >= sure || asItLies.text.length < fewCharacters) return asItLies
-  for (const quarters of [1, 3, 2] as const) {
-    const other = turned(image, quarters)
-    if (other === null || performance.now() - begun > patience) break
-    const reading = await read(other)
-    if (reading.confidence >= sure) return reading
+/** Reads from whichever side there is something to read; the next page probably lies as the last one. */
+const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
+  let likely: Quarters = 0
+  let left = patience
+  return async (image: Uint8Array): Promise<Reading> => {
+    let asItLies: Reading | null = null
+    for (const quarters of new Set<Quarters>([likely, 0, 1, 3, 2])) {
+      if (asItLies !== null && left <= 0) break
+      const picture = turned(image, quarters)
+      if (picture === null) continue
+      const begun = performance.now()
+      const reading = await read(picture)
+      if (reading.confidence >= sure) {
+        likely = quarters
+        return reading
+      }
+      if (quarters === 0) asItLies = reading
+      else left -= performance.now() - begun
+      if (reading.text.length < fewCharacters) break
+    }
+    return asItLies ?? read(image)
   }
-  return asItLies
 }
 
 const modelFolder = (): string =>

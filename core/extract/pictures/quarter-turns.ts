@@ -1,5 +1,8 @@
-/** A grey picture in PGM turned to the right, so many quarters; null for what is none. */
-export const turned = (picture: Uint8Array, quarters: 1 | 2 | 3): Uint8Array | null => {
+export type Quarters = 0 | 1 | 2 | 3
+
+/** A grey picture in PGM turned to the right, so many quarters; null for what is no such picture and would have to be turned. */
+export const turned = (picture: Uint8Array, quarters: Quarters): Uint8Array | null => {
+  if (quarters === 0) return picture
   const head = /^P5\n(\d+) (\d+)\n255\n/.exec(Buffer.from(picture.subarray(0, 40)).toString('latin1'))
   if (!head) return null
   const [width, height] = [Number(head[1]), Number(head[2])]

@@ -2,8 +2,9 @@ import { Unreadable } from '../../errors.ts'
 import { engine } from '../engine.ts'
 
 /**
- * Throws for what is no XML, and Unreadable for what declares an entity or a type of its own; a type that is only named is left out. An element is its text, or an object of its
- * `@attributes` and of its elements by name, several of a name as a list; where text and elements mix, `#` has them in order.
+ * Throws for what is no XML, and Unreadable for what declares an entity or a type of its own; a type that is only named is
+ * left out. An element is its text, or an object of its `@attributes` and of its elements by name, several of a name as a
+ * list; where text and elements mix, `#` has them in order.
  */
 export const parseXml = async (whole: string): Promise<unknown> => {
   const text = whole.replace(namedType, '$1')
@@ -29,7 +30,7 @@ export const parseXml = async (whole: string): Promise<unknown> => {
 type Node = Readonly<Record<string, unknown>>
 
 /** A type that defines nothing here, after what may stand before it. */
-const namedType = /^((?:\ufeff|\s|<\?[^>]*\?>|<!--(?:(?!-->)[^])*-->)*)<!DOCTYPE\s[^<>[\]]*>/i
+const namedType = /^((?:\s|<\?[^>]*\?>|<!--(?:(?!-->)[^])*-->)*)<!DOCTYPE\s[^<>[\]]*>/i
 
 /** A declaration anywhere, since the library obeys it wherever it stands. */
 const declares = (text: string): boolean => {
