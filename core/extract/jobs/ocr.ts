@@ -61,7 +61,7 @@ const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
       }
       if (quarters === 0) asItLies = reading
       else left -= performance.now() - begun
-      if (reading.text.length < fewCharacters) break
+      if (quarters === likely && reading.text.length < fewCharacters) break
     }
     return asItLies ?? read(image)
   }
