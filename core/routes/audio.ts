@@ -8,6 +8,7 @@ import { Catalog } from '../inference/catalog.ts'
 import { Meter } from '../inference/meter.ts'
 import { secondsOf, tokensOf } from '../inference/tokens.ts'
 import type { Transcript } from '../ports/upstream.ts'
+import { charged } from './charged.ts'
 import { provider } from './provider.ts'
 import { served } from './serving.ts'
 import { subtitles } from './subtitles.ts'
@@ -56,8 +57,9 @@ const transcribe = route({
     const { file, language, prompt, temperature, granularities, provider } = input
     const entry = await served(catalog, caller, input.model, 'transcribe', signal)
     const reservation = await meter.spendAudio(caller, entry, Math.ceil(secondsOf(file.bytes.length)))
-    try {
-      const { answer, backend } = await inference.run(
+    const answer = await charged(
+      reservation,
+      inference.run(
         { entry, ability: 'transcribe', provider: provider ?? null },
         ({ upstream, model }, signal) =>
           upstream.transcribe!(
@@ -72,13 +74,10 @@ const transcribe = route({
             signal,
           ),
         signal,
-      )
-      void reservation.settle(answer.duration, backend)
-      return written(answer, input.response_format)
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+      ),
+      ({ duration }) => duration,
+    )
+    return written(answer, input.response_format)
   },
 })
 
@@ -131,8 +130,9 @@ const speak = route({
     const { voice, instructions, speed, response_format: format } = input
     const entry = await served(catalog, caller, input.model, 'speak', signal)
     const reservation = await meter.reserve(caller, entry, { input: tokensOf(input.input), output: 0 })
-    try {
-      const { answer, backend } = await inference.run(
+    const answer = await charged(
+      reservation,
+      inference.run(
         { entry, ability: 'speak', provider: input.provider ?? null },
         ({ upstream, model }, signal) =>
           upstream.speak!(
@@ -147,13 +147,10 @@ const speak = route({
             signal,
           ),
         signal,
-      )
-      void reservation.settle(null, backend)
-      return bytes(whole(answer.bytes), answer.mime, answer.bytes.length, 200, reservation.headers)
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+      ),
+      () => null,
+    )
+    return bytes(whole(answer.bytes), answer.mime, answer.bytes.length, 200, reservation.headers)
   },
 })
 

@@ -7,6 +7,7 @@ import { Meter } from '../inference/meter.ts'
 import { tokensOf } from '../inference/tokens.ts'
 import { Clock } from '../ports/host.ts'
 import { audio } from './audio.ts'
+import { charged } from './charged.ts'
 import { provider } from './provider.ts'
 import { served } from './serving.ts'
 
@@ -36,29 +37,27 @@ const embed = route({
     const entry = await served(catalog, caller, input.model, 'embed', signal)
     const estimate = { input: texts.reduce((sum, text) => sum + tokensOf(text), 0), output: 0 }
     const reservation = await meter.reserve(caller, entry, estimate)
-    try {
-      const { answer, backend } = await inference.run(
+    const { vectors, usage } = await charged(
+      reservation,
+      inference.run(
         { entry, ability: 'embed', provider: input.provider ?? null },
         ({ upstream, model }, signal) =>
           upstream.embed!({ model, texts, ...(dimensions !== undefined && { dimensions }) }, signal),
         signal,
-      )
-      void reservation.settle(answer.usage, backend)
-      const print = input.encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
-      return json(
-        {
-          object: 'list',
-          data: answer.vectors.map((vector, index) => ({ object: 'embedding', index, embedding: print(vector) })),
-          model: entry.name,
-          usage: { prompt_tokens: answer.usage.input, total_tokens: answer.usage.input + answer.usage.output },
-        },
-        200,
-        reservation.headers,
-      )
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+      ),
+      ({ usage }) => usage,
+    )
+    const print = input.encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
+    return json(
+      {
+        object: 'list',
+        data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: print(vector) })),
+        model: entry.name,
+        usage: { prompt_tokens: usage.input, total_tokens: usage.input + usage.output },
+      },
+      200,
+      reservation.headers,
+    )
   },
 })
 
@@ -85,8 +84,9 @@ const draw = route({
     const { model: name, prompt, n, size, response_format, provider, ...extra } = input
     const entry = await served(catalog, caller, name, 'draw', signal)
     const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0 })
-    try {
-      const { answer, backend } = await inference.run(
+    const drawn = await charged(
+      reservation,
+      inference.run(
         { entry, ability: 'draw', provider: provider ?? null },
         ({ upstream, model }, signal) =>
           upstream.draw!(
@@ -94,18 +94,15 @@ const draw = route({
             signal,
           ),
         signal,
-      )
-      void reservation.settle(null, backend)
-      const images = answer.map(({ mime, bytes }) => {
-        const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
-        // Nothing is stored here, so a link can only be one that carries the image.
-        return response_format === 'url' ? { url: `data:${mime};base64,${text}` } : { b64_json: text }
-      })
-      return json({ created: Math.floor(clock.now() / 1000), data: images }, 200, reservation.headers)
-    } catch (error) {
-      void reservation.settle(null, null)
-      throw error
-    }
+      ),
+      () => null,
+    )
+    const images = drawn.map(({ mime, bytes }) => {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+      // Nothing is stored here, so a link can only be one that carries the image.
+      return response_format === 'url' ? { url: `data:${mime};base64,${text}` } : { b64_json: text }
+    })
+    return json({ created: Math.floor(clock.now() / 1000), data: images }, 200, reservation.headers)
   },
 })
 
