@@ -4,7 +4,7 @@ import type { Supplied } from '../container.ts'
 import { secondsOf } from '../inference/tokens.ts'
 import type { Grant, SealedReply } from '../ports/enclave.ts'
 import { textOf } from '../wire/bytes.ts'
-import { Refusal } from './catalogue.ts'
+import { Refusal, parameters } from './catalogue.ts'
 import { type chatNeeds, confidential } from './chat.ts'
 import type { Opened, Sealed } from './open.ts'
 import { sealedReply } from './reply.ts'
@@ -31,9 +31,7 @@ export const audio = async (
   { catalog, inference }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
-  const checked = v.safeParse(shape, params)
-  if (!checked.success) throw new Refusal('invalid_parameters', v.getDotPath(checked.issues[0])?.slice(0, 100) ?? null)
-  const { model, language, prompt, diarize, smart_format, timestamp_granularities } = checked.output
+  const { model, language, prompt, diarize, smart_format, timestamp_granularities } = parameters(shape, params)
   if (outer['model'] !== undefined && outer['model'] !== model) throw new Refusal('invalid_parameters', 'model')
   const name = nameOf(parts['encryptedFileName']!)
   const entry = await confidential(catalog, grant, model, 'transcribe', signal)

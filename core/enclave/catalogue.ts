@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 /** All that the enclave ever says of a request that it could open. Fixed words: whatever happened inside, nothing of it is quoted. */
 export const catalogue = {
   sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
@@ -24,4 +26,11 @@ export class Refusal extends Error {
     this.code = code
     this.field = field
   }
+}
+
+/** Throws a Refusal that names the first field which is not as it should be. */
+export const parameters = <S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> => {
+  const checked = v.safeParse(schema, given)
+  if (checked.success) return checked.output
+  throw new Refusal('invalid_parameters', v.getDotPath(checked.issues[0])?.slice(0, 100) ?? null)
 }

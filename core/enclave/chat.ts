@@ -1,7 +1,7 @@
-import * as v from 'valibot'
 import { ChatRequest, asksUsage, split, usageOf, withoutUsage } from '../dialects/chat-completions.ts'
 import { Inference, type Served } from '../inference/attempt.ts'
-import { Catalog, type Entry } from '../inference/catalog.ts'
+import { Catalog } from '../inference/catalog.ts'
+import type { Entry } from '../inference/entry.ts'
 import { estimateOf } from '../inference/tokens.ts'
 import type { Supplied } from '../container.ts'
 import type { Grant, SealedReply, Trailer } from '../ports/enclave.ts'
@@ -11,7 +11,7 @@ import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { toHex } from '../wire/hex.ts'
 import { streamKey } from '../wire/schedule.ts'
-import { Refusal, catalogue } from './catalogue.ts'
+import { Refusal, catalogue, parameters } from './catalogue.ts'
 import type { Opened } from './open.ts'
 import { type Paced, paced } from './pace.ts'
 import { refusalOf, sealedReply } from './reply.ts'
@@ -25,9 +25,7 @@ export const chat = async (
   { catalog, inference, clock }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
-  const checked = v.safeParse(ChatRequest, params)
-  if (!checked.success) throw new Refusal('invalid_parameters', v.getDotPath(checked.issues[0])?.slice(0, 100) ?? null)
-  const { model, provider, stream, body } = split(checked.output)
+  const { model, provider, stream, body } = split(parameters(ChatRequest, params))
   const entry = await confidential(catalog, grant, model, 'chat', signal)
   const asked = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
   const task = { entry, body: asked, provider, affinity: null }

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { BadRequest, NotFound, Unconfigured, Unreadable } from '../errors.ts'
 import type { SealedReply, Shelf } from '../ports/enclave.ts'
 import type { MadeFile, Tool } from '../ports/tool.ts'
@@ -6,7 +5,7 @@ import { checks } from '../wire/body.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel } from '../wire/file.ts'
 import { toHex } from '../wire/hex.ts'
-import { Refusal } from './catalogue.ts'
+import { Refusal, parameters } from './catalogue.ts'
 import type { Opened, Outer, Sealed } from './open.ts'
 import { sealedReply, silent } from './reply.ts'
 import type { Search } from './retrieval.ts'
@@ -49,9 +48,7 @@ export const runTool = async (
   { shelf, search, mostFile }: Bench,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
-  const checked = v.safeParse(tool.params, given)
-  if (!checked.success) throw new Refusal('invalid_parameters', v.getDotPath(checked.issues[0])?.slice(0, 100) ?? null)
-  const params = checked.output
+  const params = parameters(tool.params, given)
   const sealed = (result: unknown): SealedReply => {
     if (JSON.stringify(result).length > mostResult) throw new Refusal('too_large')
     return sealedReply(secret, result, silent)
