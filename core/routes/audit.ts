@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { Audit, outcomes, verbs } from '../access/audit.ts'
+import { Audit, type AuditRow, outcomes, verbs } from '../access/audit.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Reload } from '../reload.ts'
 import { actorOf } from './actor.ts'
-import { moment } from './moment.ts'
+import { moment, within } from './moment.ts'
 import { page, paged, placeOf } from './page.ts'
 
 const act = v.object({
@@ -32,9 +32,7 @@ const read = route({
   async handle({ caller: { organization }, query: { from, to, limit, offset } }, { audit }) {
     const { rows, total } = await audit.list({
       where: { organization },
-      ...((from !== undefined || to !== undefined) && {
-        between: { field: 'at', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
-      }),
+      ...within<AuditRow>('at', from, to),
       order: { by: 'at', descending: true },
       limit,
       offset,

@@ -7,14 +7,14 @@ import { BadRequest } from '../errors.ts'
 import { UploadFields } from '../files/arrival.ts'
 import { Cabinet } from '../files/cabinet.ts'
 import { Indexing } from '../files/indexing.ts'
-import { fileTypes, printed } from '../files/record.ts'
+import { type FileRow, fileTypes, printed } from '../files/record.ts'
 import { enveloped } from '../http/envelope.ts'
 import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/host.ts'
 import { paged, placeOf } from './page.ts'
 import { grantOf } from './grant.ts'
-import { moment } from './moment.ts'
+import { moment, within } from './moment.ts'
 import { rangeOf } from './range.ts'
 
 const big = 'encrypted_content'
@@ -98,9 +98,7 @@ const list = route({
     const { limit, offset, search, type, from, to } = query
     const { rows, total } = await cabinet.list(caller, {
       ...(type !== undefined && { where: { type_hint: type } }),
-      ...((from !== undefined || to !== undefined) && {
-        between: { field: 'created_at', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
-      }),
+      ...within<FileRow>('created_at', from, to),
       // A file's id is its stored name but for what stands around it.
       ...(search !== undefined && {
         contains: { text: search.replace(/^file_(?=.)/, ''), fields: ['kid', 'file_name', 'name_tag'] },

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Query } from '../ports/metadata-store.ts'
 
 const day = 86_400_000
 
@@ -21,3 +22,13 @@ export const moment = (end: boolean) =>
     }),
     v.check((time) => Number.isFinite(time), 'an ISO 8601 date'),
   )
+
+/** The part of a query that keeps a field within a span; nothing where neither end is given. */
+export const within = <T>(
+  field: keyof T & string,
+  from: string | number | undefined,
+  to: string | number | undefined,
+): Pick<Query<T>, 'between'> =>
+  from === undefined && to === undefined
+    ? {}
+    : { between: { field, ...(from !== undefined && { from }), ...(to !== undefined && { to }) } }

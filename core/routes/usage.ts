@@ -4,7 +4,7 @@ import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { usages, type UsageRow } from '../inference/ledger.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
-import { isDay } from './moment.ts'
+import { isDay, within } from './moment.ts'
 import { page, paged, placeOf } from './page.ts'
 
 const date = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
@@ -41,9 +41,7 @@ const read = route({
   async handle({ caller: { organization }, query: { from, to, key, limit, offset } }, { rows }) {
     const found = await rows.list(usages, {
       where: { organization, ...(key !== undefined && { key }) },
-      ...((from !== undefined || to !== undefined) && {
-        between: { field: 'day', ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
-      }),
+      ...within<UsageRow>('day', from, to),
       order: { by: 'day', descending: true },
       limit,
       offset,
