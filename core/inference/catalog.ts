@@ -8,8 +8,6 @@ import { Settings, type ModelSettings } from '../settings.ts'
 import { discover } from './discover.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './entry.ts'
 
-export type { Ability, Candidate, Entry } from './entry.ts'
-
 /** The models of all upstreams as one list. */
 export interface Catalog {
   find(model: string, signal: AbortSignal): Promise<Entry | null>

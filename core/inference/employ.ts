@@ -2,7 +2,8 @@ import type { Supplied } from '../container.ts'
 import { Unconfigured } from '../errors.ts'
 import { Inference } from './attempt.ts'
 import { type Use, bill } from './bill.ts'
-import { Catalog, type Ability, type Candidate, type Entry } from './catalog.ts'
+import { Catalog } from './catalog.ts'
+import type { Ability, Candidate, Entry } from './entry.ts'
 
 export const workNeeds = { catalog: Catalog, inference: Inference }
 

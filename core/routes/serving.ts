@@ -1,6 +1,7 @@
 import { mayUse, type Caller } from '../access/caller.ts'
 import { BadRequest, NotFound } from '../errors.ts'
-import type { Ability, Catalog, Entry } from '../inference/catalog.ts'
+import type { Catalog } from '../inference/catalog.ts'
+import type { Ability, Entry } from '../inference/entry.ts'
 
 /** The model that a caller of the standard routes asks for; throws when there is none that may serve it so. */
 export const served = async (
