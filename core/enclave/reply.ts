@@ -7,7 +7,7 @@ import { type Code, Refusal, catalogue } from './catalogue.ts'
 export const silent: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
 
 /** JSON for the caller alone, under a nonce that was never used before. */
-export const sealedJson = (secret: Uint8Array, value: unknown): Readonly<Record<string, string>> => {
+const sealedJson = (secret: Uint8Array, value: unknown): Readonly<Record<string, string>> => {
   const nonce = freshNonce()
   return { encryptedResponse: toHex(sealJson(secret, nonce, value)), nonce: toHex(nonce) }
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FlatPart } from '../dialects/flat-json.ts'
 import { BadRequest } from '../errors.ts'
+import { fileTypes } from './record.ts'
 
 const big = 'encrypted_content'
 
@@ -94,7 +95,7 @@ export const UploadFields = v.object({
   mime_type: hex(1024),
   incognito: v.optional(v.nullable(flag)),
   version: v.optional(v.nullable(v.pipe(number, v.integer(), v.minValue(1), v.maxValue(2)))),
-  type_hint: v.optional(v.nullable(v.picklist(['image', 'document', 'video', 'audio', 'archive', 'general']))),
+  type_hint: v.optional(v.nullable(v.picklist(fileTypes))),
   name_tag: v.optional(v.nullable(hex(128))),
   encrypted_rag_dek: v.optional(v.nullable(sealedKey)),
   rag_dek_nonce: v.optional(v.nullable(sealedKey)),

@@ -65,5 +65,3 @@ export const claiming = (rows: MetadataStore, clock: Clock) => {
     },
   }
 }
-
-export type Claims = ReturnType<typeof claiming>

@@ -58,5 +58,3 @@ export const storage = (rows: MetadataStore) => {
     },
   }
 }
-
-export type Storage = ReturnType<typeof storage>

@@ -3,7 +3,7 @@ import { kind } from '../ports/metadata-store.ts'
 export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
 export type FileType = (typeof fileTypes)[number]
 
-export const ragStatuses = ['none', 'pending', 'running', 'completed', 'failed'] as const
+const ragStatuses = ['none', 'pending', 'running', 'completed', 'failed'] as const
 export type RagStatus = (typeof ragStatuses)[number]
 
 /** Whose file it is. Another owner's file does not exist. */
@@ -52,7 +52,7 @@ export const files = kind<FileRow>('file', [
   ['expires_at'],
 ])
 
-export const ragStatusOf = ({ rag_status, rag_until }: FileRow, now: number): RagStatus =>
+const ragStatusOf = ({ rag_status, rag_until }: FileRow, now: number): RagStatus =>
   rag_until !== null && rag_until < now && (rag_status === 'running' || rag_status === 'pending')
     ? 'failed'
     : rag_status

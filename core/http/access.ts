@@ -40,7 +40,7 @@ const unreadable = (cause: unknown): never => {
 }
 
 /** The peer, or what the outermost trusted proxy says of it. */
-export const addressOf = (request: IncomingMessage, proxies: BlockList | null): string => {
+const addressOf = (request: IncomingMessage, proxies: BlockList | null): string => {
   let address = unmapped(request.socket.remoteAddress ?? '')
   const said = String(request.headers['x-forwarded-for'] ?? '').split(',')
   while (proxies !== null && isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) {

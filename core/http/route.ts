@@ -9,8 +9,10 @@ import type { About } from './envelope.ts'
 import type { Form } from './form.ts'
 import type { Reply } from './reply.ts'
 
-/** Who may call: a key with this scope, any key, anyone, or anyone without a look at any key. There is no default. */
-/** What concerns every organisation is for `operators`. */
+/**
+ * Who may call: a key with this scope, any key, anyone, or anyone without a look at any key. There is no default. What
+ * concerns every organisation is for `operators`.
+ */
 export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone' | 'unasked'
 
 /** A number, or how the settings name it. */

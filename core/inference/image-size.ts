@@ -28,7 +28,7 @@ const readers: Readonly<Record<Kind, (bytes: Uint8Array, view: DataView) => Size
   gif: (bytes, view) =>
     /^GIF8[79]a$/.test(word(bytes, 0, 6)) ? { width: view.getUint16(6, true), height: view.getUint16(8, true) } : null,
 
-  jpeg: (bytes, view) => {
+  jpeg: (_, view) => {
     if (view.getUint16(0) !== 0xffd8) return null
     for (let at = 2; ;) {
       if (view.getUint8(at) !== 0xff) return null

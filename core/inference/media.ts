@@ -22,7 +22,7 @@ const bytesOf = (url: string, most: number): Uint8Array | null => {
 }
 
 /** Throws BadRequest for an image that is not what it says, or so large that nobody should decode it. */
-export const checkImage = (url: string, path: string): void => {
+const checkImage = (url: string, path: string): void => {
   const kind = /^data:image\/(png|jpeg|webp|gif);base64,/.exec(url)?.[1] as 'png' | 'jpeg' | 'webp' | 'gif' | undefined
   const bytes = kind ? bytesOf(url, image.bytes) : null
   if (!kind || !bytes) throw invalid([[path, 'expected base64 of 20 MiB at most']])

@@ -39,7 +39,7 @@ export const boxesIn = (bytes: Uint8Array): readonly Box[] => {
   return boxes
 }
 
-export const contentsOf = (boxes: readonly Box[], type: string): readonly Uint8Array[] =>
+const contentsOf = (boxes: readonly Box[], type: string): readonly Uint8Array[] =>
   boxes.flatMap((box) => (box.type === type ? [box.content] : []))
 
 /** The first box on this path. */
