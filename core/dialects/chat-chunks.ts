@@ -1,8 +1,7 @@
 import type { Answer, Clock } from '../ports/host.ts'
 import type { ChatAnswer, Chunk, Completion } from '../ports/upstream.ts'
-import { finish, garbled, parseObject, toldFault } from './backend.ts'
-import { sseUnpacker, type SseEvent } from './sse.ts'
-import { unpack } from './unpack.ts'
+import { garbled, parseObject, toldFault } from './backend.ts'
+import { itemsOf } from './event-items.ts'
 
 /** What the backend's JSON may leave out. */
 interface Fields {
@@ -18,8 +17,6 @@ interface Loose extends Fields {
  * choice has its finish reason.
  */
 export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): AsyncIterable<Chunk> => {
-  const events: SseEvent[] = []
-  const take = sseUnpacker()
   const open = new Set<number>()
   let spoken = false
 
@@ -31,35 +28,18 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): Async
     }
   }
 
-  const pass = (into: Chunk[]): boolean => {
-    for (const { event, data } of events) {
+  return itemsOf<Chunk>(
+    answer,
+    clock,
+    ({ event, data }, into) => {
       if (data.startsWith('[DONE]')) return true
-      if (data === '') continue
       const chunk = chunkOf(event, data)
       if (!marksEnd) note(chunk)
       into.push(chunk)
-    }
-    return false
-  }
-
-  return unpack<Chunk>(
-    answer.body,
-    (read, into) => {
-      events.length = 0
-      try {
-        take(read, events)
-      } catch (fault) {
-        // What came before the fault is still good.
-        if (pass(into)) return true
-        throw fault
-      }
-      return pass(into)
+      return false
     },
-    {
-      cut() {
-        if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', answer.status)
-      },
-      over: (reads) => finish(reads, answer, clock),
+    () => {
+      if (marksEnd || !spoken || open.size > 0) throw garbled('The stream ended without its end mark', answer.status)
     },
   )
 }

@@ -3,20 +3,20 @@ import { finish, garbled } from './backend.ts'
 import { sseUnpacker, type SseEvent } from './sse.ts'
 import { unpack } from './unpack.ts'
 
-/**
- * The items that `read` makes of the events of a stream; it says true at the last one. `cut` throws when the bytes were over
- * too early. Closes the bytes when it is left early.
- */
-export const eventItems = <T>(
-  answer: Answer,
-  clock: Clock,
-  read: (event: SseEvent, into: T[]) => boolean,
-  cut: () => void,
-): AsyncIterable<T> => {
+/** Adds what an event holds; true at the last one. Events without data are passed over. */
+type Read<T> = (event: SseEvent, into: T[]) => boolean
+
+/** As `itemsOf`. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
+export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
   if (!(answer.header('content-type') ?? '').startsWith('text/event-stream')) {
     answer.discard()
     throw garbled('The stream is none', answer.status)
   }
+  return itemsOf(answer, clock, read, cut)
+}
+
+/** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */
+export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
   const events: SseEvent[] = []
   const take = sseUnpacker()
 
