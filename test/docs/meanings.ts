@@ -4,14 +4,14 @@ export const chapters = {
 
 Made from the code by \`npm run docs\`; the words are in \`test/docs/meanings.ts\`.
 
-The file is JSON; \`SEALGATE_CONFIG\` names it. Without a file the environment alone decides (below). Every key has a default
-unless it says "required".
+The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Without a file the environment alone decides (below). Every key has a default
+unless it says "required". Where the tables say "absent", they tell what holds when the key is not there.
 
-* A string that is wholly \`$NAME\` is replaced by that environment variable, and stays a string. A variable that is not set stops the boot.
-* An unknown key, a wrong value, a plugin that is not there or does not fit stops the boot too. The message has the path and what was expected, never the value.
-* \`use\` names a plugin: a plain name is a file of ours ([plugins.md](plugins.md)), a name with a slash is a package, or a path from the working folder. What else stands beside \`use\` is checked by that plugin.
+* A string that consists of nothing but \`$NAME\` is replaced by the value of that environment variable, which stays a string. If the variable is not set, the gateway does not start.
+* Nor does it start with an unknown key, a wrong value, or a plugin that is not there or does not fit. The message has the path and what was expected, never the value.
+* \`use\` names a plugin. A plain name is one of the plugins that come with sealgate ([plugins.md](plugins.md)); a name with a slash is a package, or a path from the working folder. The other keys beside \`use\` are the settings of that plugin, which checks them itself.
 * Times are in ms, sizes in bytes.
-* A running gateway reads it again when it is told to ([operations.md](operations.md#reloading)).
+* A running gateway reads the file again when it is told to ([operations.md](operations.md#reloading)).
 
 <!-- checked as configuration -->
 \`\`\`json
@@ -34,45 +34,45 @@ unless it says "required".
   "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } }
 }
 \`\`\``,
-  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` go before the file. Without a file the providers \`rehearsal\` and \`use-lite\`, which need neither
-account nor network, are there, and what these variables bring:`,
+  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
+an account nor a network, and whatever these variables add:`,
 } as const
 
 export const variables: Readonly<Record<string, string>> = {
   SEALGATE_CONFIG: 'The configuration file.',
   SEALGATE_DATA: 'The folder of the embedded stores, made when it is not there; `./data` when absent.',
   SEALGATE_KEY:
-    'An API key that is to work, with every scope in organisation `default`. Without it the first start makes one and shows it once.',
-  SEALGATE_LOG: 'As `log.level`.',
-  HOST: 'As `server.host`.',
-  PORT: 'As `server.port`; 0 takes any free one.',
+    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key and shows it once.',
+  SEALGATE_LOG: 'The same as `log.level`.',
+  HOST: 'The same as `server.host`.',
+  PORT: 'The same as `server.port`; 0 takes any free port.',
 }
 
 const limits = (whose: string): Readonly<Record<string, string>> => ({
-  requestsPerSecond: `Requests of ${whose}; null for no limit, as in all of these.`,
+  requestsPerSecond: `Requests per second of ${whose}. Here and in the keys below null means no limit.`,
   concurrentRequests: 'Requests under way at once.',
   tokensPerMinute: 'Tokens read and written. An estimate is taken before a call and corrected after it.',
   tokensPerDay: 'The same, over a day.',
-  audioMinutesPerDay: 'Minutes of audio that are transcribed.',
+  audioMinutesPerDay: 'Minutes of audio that are transcribed in a day.',
 })
 
 const under = (path: string, meanings: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(meanings).map(([key, meaning]) => [`${path}.${key}`, meaning]))
 
 export const meanings: Readonly<Record<string, string>> = {
-  env: 'Stands in every envelope. In `production` keys that begin with `sk_test_` are refused.',
+  env: 'Every envelope tells it. In `production`, keys that begin with `sk_test_` are refused.',
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
-  surfaces: 'Which chapters of the interface are served; health always is.',
-  dashboardUrl: 'Where keys are made; only told in `/openapi.json`.',
-  testKeys: 'Whether `sk_test_` keys are taken; absent, only in `development`.',
+  surfaces: 'Which chapters of the interface are served. Health checks always are.',
+  dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
+  testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:
-    'By the name that callers send. Empty: every model that the providers list, under its own name or as `provider/name`; the lists are asked for again after a minute.',
+    'The models, by the name that callers send. When empty: every model that the providers list, under its own name or as `provider/name`; the lists are asked for again after a minute.',
   'models.<name>.type': 'Decides which route serves it.',
   'models.<name>.id': 'The number in the catalog; absent, the first 48 bits of SHA-256 of the name.',
-  'models.<name>.name': 'What people read; the model’s name when absent.',
+  'models.<name>.name': 'The name that people read; absent, the name that callers send.',
   'models.<name>.description': 'For the catalog.',
   'models.<name>.created': 'Unix time in seconds, for the catalog.',
   'models.<name>.owned_by': 'For the catalog; absent, the first provider.',
@@ -80,103 +80,108 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.standard': 'Served in the clear on the standard and decision routes.',
   'models.<name>.confidential': 'Served on the sealed routes, by the enclave’s own providers.',
   'models.<name>.decide':
-    'A chat model answers typed decisions too, by its log-probabilities. Not needed where the backend decides by itself.',
+    'Lets a chat model answer typed decisions too, by its log-probabilities. Not needed where the backend itself can answer decisions.',
   'models.<name>.continues':
-    'Every one of its backends goes on from a given beginning, so a stream that breaks may be finished by another.',
-  'models.<name>.temperature': 'What log-probabilities are divided by before decisions are read off.',
-  'models.<name>.regions': 'For the catalog; the first one that has a price sets it.',
+    'Says that every backend of the model can continue a given beginning, so that another one may finish a stream that breaks.',
+  'models.<name>.temperature': 'Log-probabilities are divided by it before decisions are read from them.',
+  'models.<name>.regions': 'For the catalog; the price of the first region that has one counts.',
   'models.<name>.price_config': 'Prices in the operator’s currency. A price that is absent is unknown, not 0.',
-  'models.<name>.price_config.<standard or confidential>.<name>.prompt_price_per_k': 'A thousand tokens read.',
-  'models.<name>.price_config.<standard or confidential>.<name>.completion_price_per_k': 'A thousand tokens written.',
+  'models.<name>.price_config.<standard or confidential>.<name>.prompt_price_per_k':
+    'The price of a thousand tokens read.',
+  'models.<name>.price_config.<standard or confidential>.<name>.completion_price_per_k':
+    'The price of a thousand tokens written.',
   'models.<name>.price_config.<standard or confidential>.<name>.reasoning_price_per_k':
-    'A thousand tokens of reasoning; absent, as those written.',
-  'models.<name>.price_config.<standard or confidential>.<name>.audio_price_per_min': 'A minute of audio.',
-  'models.<name>.upstreams': 'Who serves it.',
+    'The price of a thousand tokens of reasoning; absent, that of those written.',
+  'models.<name>.price_config.<standard or confidential>.<name>.audio_price_per_min': 'The price of a minute of audio.',
+  'models.<name>.upstreams': 'The backends that serve it.',
   'models.<name>.upstreams[].provider': 'A key of `providers`.',
-  'models.<name>.upstreams[].model': 'The backend’s own name of the model; ours when absent.',
-  'models.<name>.upstreams[].weight': 'Share among those of one priority.',
-  'models.<name>.upstreams[].priority': '1 is asked first.',
+  'models.<name>.upstreams[].model': 'The name that the backend has for the model; absent, the name that callers send.',
+  'models.<name>.upstreams[].weight': 'Its share of the calls among backends of the same priority.',
+  'models.<name>.upstreams[].priority': 'Backends with 1 are asked first.',
   'decision.default':
     'What `jev-latest`, the stock client’s own default, stands for; absent, the first model that decides.',
   'decision.aliases': 'Other names of decision models.',
-  'decision.places': 'Decisions of one key at once; 429 beyond.',
-  'decision.escalate': 'Asks a larger model again about answers of little confidence.',
-  'decision.escalate.below': 'Confidence below which it does.',
+  'decision.places': 'How many decisions one key may ask for at once; more are answered with 429.',
+  'decision.escalate': 'Asks a larger model again about answers with little confidence.',
+  'decision.escalate.below': 'The confidence below which it is asked.',
   'decision.escalate.to': 'The larger model.',
-  ...under('limits.key', limits('one key; a key’s own limits go before these')),
+  ...under('limits.key', limits('one key; limits of the key itself override these')),
   ...under('limits.organization', limits('all keys of one organisation')),
-  organizations: 'By the name of an organisation: what differs from `limits.organization` and `files.quota`.',
-  ...under('organizations.<name>.limits', limits('this organisation; what is absent is as in `limits.organization`')),
+  organizations: 'By the name of an organisation: its own values in place of `limits.organization` and `files.quota`.',
+  ...under('organizations.<name>.limits', limits('this organisation; absent, as in `limits.organization`')),
   'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
   'organizations.<name>.quota.files': 'Files that it may have stored.',
   'limits.patience':
-    'Without an answer for so long Redis counts as down; this is also the most that it adds to a request. Longer where gateways share a busy machine.',
+    'When Redis has not answered for this long, it counts as down. This is also the most time that it can add to a request. Choose a longer one where gateways share a busy machine.',
   'limits.redis':
-    'URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
+    'The URL of a Redis that all processes share for limits and cache; absent, each process counts for itself.',
   'limits.whenDown.places':
-    'While Redis is down: `closed` refuses with 503, `open` lets pass uncounted. Absent: closed.',
+    'For places, while Redis is down: `closed` refuses requests with 503, `open` lets them pass uncounted. Absent: closed.',
   'limits.whenDown.tokens': 'The same for tokens and audio. Absent: closed.',
   'limits.whenDown.requests': 'The same for requests a second. Absent: open.',
   'timeouts.total': 'One deadline over all attempts. A stream that has begun may outlive it.',
-  'timeouts.firstToken': 'What one attempt at a stream may take to its first token.',
-  'timeouts.idle': 'Between two chunks of a backend.',
-  'timeouts.sealedIdle': 'The longest silence of a sealed stream, whatever its backend is allowed.',
-  'timeouts.stream': 'The longest a stream may run.',
+  'timeouts.firstToken': 'How long one attempt at a stream may take until its first token.',
+  'timeouts.idle': 'The longest pause between two chunks of a backend.',
+  'timeouts.sealedIdle': 'The longest silence of a sealed stream, whatever is allowed to its backend.',
+  'timeouts.stream': 'The longest time that a stream may run.',
   'timeouts.stalled':
-    'A reader that takes nothing of an answer, whole or as events, for so long is cut; only while bytes wait for it.',
-  'timeouts.heartbeat': 'Between signs of life while the first token is awaited.',
-  'timeouts.decision': 'Deadline of a decision; the stock client gives up after 10 seconds.',
+    'A reader that takes nothing of an answer, whole or as events, for this long while bytes wait for it is cut off.',
+  'timeouts.heartbeat': 'The time between signs of life while the first token is awaited.',
+  'timeouts.decision': 'The deadline of a decision. The stock client gives up after 10 seconds.',
   'routing.retries': 'Attempts after the first; each backend of a model is asked once in any case.',
-  'routing.breaker.faults': 'A backend’s model is left in peace after so many faults in a row,',
-  'routing.breaker.ratio': 'or when more than this share of its last 20 calls failed (of at least 10).',
-  'routing.breaker.rest': 'For how long, before one call tries it again.',
-  'routing.hedge': 'Asks a second backend when the first is silent; null never does.',
-  'routing.hedge.after': 'Silence after which it is asked.',
+  'routing.breaker.faults': 'After this many faults in a row, a model of a backend is left alone for a while.',
+  'routing.breaker.ratio':
+    'It is also left alone when more than this share of its last 20 calls failed, of at least 10.',
+  'routing.breaker.rest': 'How long it is left alone before one call tries it again.',
+  'routing.hedge': 'Asks a second backend when the first is silent; with null this never happens.',
+  'routing.hedge.after': 'The silence after which the second is asked.',
   'routing.hedge.share': 'The share of calls that may be asked twice.',
-  'bodies.chat': 'A chat or embedding request.',
-  'bodies.audio': 'A form with an audio file.',
-  'bodies.file': 'A stored file, decoded.',
+  'bodies.chat': 'The size of a chat or embedding request.',
+  'bodies.audio': 'The size of a form with an audio file.',
+  'bodies.file': 'The size of a stored file, decoded.',
   'files.quota.bytes': 'Sealed bytes that an organisation may have stored; null for no limit.',
   'files.quota.files': 'Files that it may have stored.',
   'files.incognito': 'How long an incognito file is kept.',
   'files.link': 'How long a link to the store works.',
-  'files.sweep': 'Between two sweeps of a process, give or take half.',
-  'files.grace': 'After which bytes without a record are removed; longer than any upload may take.',
-  'files.indexing': 'What the indexing of one file may take; a record that says `running` for longer says `failed`.',
+  'files.sweep': 'The time between two sweeps of a process, give or take half.',
+  'files.grace': 'How old bytes without a record must be to be removed. It must be longer than any upload may take.',
+  'files.indexing':
+    'How long the indexing of one file may take. A record that would say `running` for longer says `failed`.',
   'server.host': 'The address to listen on.',
   'server.port': 'The port; 0 takes any free one.',
   'server.linger':
-    'How long new connections are still taken after SIGTERM, so that whoever sends them can see that it should stop.',
-  'server.drain': 'What running requests are given after SIGTERM or SIGINT.',
-  'log.level': '`info` has a line for every request.',
-  'outside.ports': 'For addresses that a user or a model names: ports that may be reached,',
-  'outside.bytes': 'the longest body, decompressed,',
-  'outside.time': 'the time from the call to the end of the body,',
-  'outside.allow': 'and host names, addresses and CIDR ranges that may be reached although they are private.',
-  providers: 'By the name that a request’s `provider` pins: `[a-z0-9-]`, 64 characters at most.',
+    'How long new connections are still accepted after SIGTERM, so that a load balancer has time to notice and send them elsewhere.',
+  'server.drain': 'The time that running requests get to end after SIGTERM or SIGINT.',
+  'log.level': 'From which level on events are logged; `info` has a line for every request.',
+  'outside.ports': 'The ports that may be reached at addresses that a user or a model names.',
+  'outside.bytes': 'The largest body from there, decompressed.',
+  'outside.time': 'The longest time from the call to the end of the body.',
+  'outside.allow': 'Host names, addresses and CIDR ranges that may be reached although they are private.',
+  providers:
+    'The providers, by the name that a request may ask for with `provider`: `[a-z0-9-]`, 64 characters at most.',
   'providers.<name>.use': 'A plugin of the family `providers`.',
   'storage.blobs': 'Absent: `{"use": "fs"}` under `SEALGATE_DATA`.',
   'storage.blobs.use': 'A plugin of the family `storage` that fits `BlobStore`.',
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
   'storage.metadata.use': 'A plugin of the family `storage` that fits `MetadataStore`.',
   'enclave.retrieval.model':
-    'The embedding model that indexing and search use; the first that is there when absent, words alone when none is.',
+    'The embedding model for indexing and search; absent, the first that is there. When there is none, search goes by words alone.',
   'enclave.retrieval.cache': 'Bytes of opened indexes that are kept in memory.',
-  'enclave.epoch': 'Ms that a key may be sealed to.',
-  'enclave.kems': 'Key agreements that are taken.',
-  'enclave.requireBinding': 'Refuses sealed JSON that does not name its route.',
+  'enclave.epoch': 'How long clients may seal to one key.',
+  'enclave.kems': 'The key agreements that are accepted.',
+  'enclave.requireBinding': 'Whether sealed JSON that does not name its route is refused.',
   'enclave.connect':
-    'Confidential processes that run already: paths of unix sockets, or `host:port` with `tls`. Absent: the gateway starts one.',
+    'The confidential processes to use: paths of unix sockets, or `host:port` with `tls`. Absent: the gateway starts one itself.',
   'enclave.listen': 'Where `sealgate enclave` listens: the path of a unix socket, or `host:port` with `tls`.',
-  'enclave.tls': 'Both sides prove themselves to each other; not for unix sockets.',
-  'enclave.tls.ca': 'File: who signs the other side’s certificate.',
-  'enclave.tls.cert': 'File: the own certificate.',
-  'enclave.tls.key': 'File: its key.',
-  'enclave.providers': 'The enclave’s own providers; those of the gateway when absent.',
+  'enclave.tls': 'Certificates by which both sides prove to each other who they are; not for unix sockets.',
+  'enclave.tls.ca': 'File with the certificate of whoever signs that of the other side.',
+  'enclave.tls.cert': 'File with the own certificate.',
+  'enclave.tls.key': 'File with the key of that certificate.',
+  'enclave.providers': 'The enclave’s own providers; absent, those of the gateway.',
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
-  'enclave.evidence': 'What proves where it runs. Absent: `{"use": "dev"}`, which proves nothing.',
+  'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
-  tools: 'Only these tools, by the names of their plugins; absent, all that are found.',
+  tools: 'The tools that are offered, by the names of their plugins, and no others; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
 }
 
@@ -185,12 +190,12 @@ export const families = {
 
 Made from the code by \`npm run docs\`: descriptions and meanings are the comments in the plugins’ own files, or else the words in \`test/docs\`.
 
-A plugin is one file that fits one port; its name is the file’s. "Needs" are the ports that it is given.`,
+A plugin is one file that fits one port, and has the name of the file. "Needs" are the ports that it uses.`,
   each: {
     tools:
-      'Things that can be done on request. All that are found are offered, unless the configuration names some under `tools`.',
-    providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What one can do is said by the
-methods that it has, not by throwing ones that it has not. What each can do is told here for the settings that it has by default.`,
+      'What callers can have done inside the enclave. All tools that are found are offered, unless the configuration lists some under `tools`.',
+    providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What a provider
+can do depends on its settings; here it is told for the default ones.`,
     storage:
       'Where rows (`MetadataStore`) and bytes (`BlobStore`) are kept: one of each, under `storage.metadata` and `storage.blobs`.',
     evidence: 'What proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
