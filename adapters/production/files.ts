@@ -7,14 +7,12 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { type Files, connect } from '../../core/client/client.ts'
 import { SealgateError } from '../../core/client/error.ts'
-import type { FileType } from '../../core/client/files.ts'
+import { type FileType, fileTypes } from '../../core/client/files.ts'
 import type { Source } from '../../core/client/source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, readKeys } from './key-file.ts'
 import { progress } from './progress.ts'
 import { usages } from './usage.ts'
-
-const types = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
 
 /** A client's files from the command line: sealed and opened here. */
 export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -35,8 +33,8 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(usages.files)
   if (verb !== 'ls' && names.length === 0)
     throw new Error(`files ${verb} needs ${verb === 'put' ? 'a file' : 'the id of a file'}`)
-  const type = types.find((it) => it === values.type)
-  if (values.type !== undefined && type === undefined) throw new Error(`--type is one of ${types.join(', ')}`)
+  const type = fileTypes.find((it) => it === values.type)
+  if (values.type !== undefined && type === undefined) throw new Error(`--type is one of ${fileTypes.join(', ')}`)
   const { kek, wrapped_rag_dek } = await readKeys(keyFileOf(env, values.keys))
   const secrets = { kek, ...(wrapped_rag_dek !== null && { wrappedRagDek: wrapped_rag_dek }) }
   const its = connect({ ...clientOf(values, env), ...secrets }).files

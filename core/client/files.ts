@@ -28,7 +28,8 @@ export interface FileRecord {
   readonly rag_status: 'none' | 'pending' | 'running' | 'completed' | 'failed'
 }
 
-export type FileType = 'image' | 'document' | 'video' | 'audio' | 'archive' | 'general'
+export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
+export type FileType = (typeof fileTypes)[number]
 
 /** With what only the client can read of it. */
 export interface SealedFile extends FileRecord {
