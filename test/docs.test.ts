@@ -82,11 +82,15 @@ t.test('every setting has a meaning, and every meaning a setting', async (t) => 
   )
 })
 
-t.test('every setting of a plugin has a meaning, and every sentence that is kept is said', async (t) => {
-  const page = generated['docs/plugins.md']!
-  t.same(page.match(/^.*\| +\|$/gm) ?? [], [])
-  for (const sentence of Object.values(pluginSettings)) t.ok(page.includes(`| ${sentence} |`), sentence)
-})
+t.test(
+  'every plugin is described, each of its settings has a meaning, and every sentence that is kept is said',
+  async (t) => {
+    const page = generated['docs/plugins.md']!
+    t.same(page.match(/^### .*\n\n(?:\n|Port )/gm) ?? [], [])
+    t.same(page.match(/^.*\| +\|$/gm) ?? [], [])
+    for (const sentence of Object.values(pluginSettings)) t.ok(page.includes(`| ${sentence} |`), sentence)
+  },
+)
 
 t.test('links lead somewhere', async (t) => {
   const slug = (heading: string) =>

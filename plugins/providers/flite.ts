@@ -5,11 +5,12 @@ import { utter, voices } from '../../core/extract/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
+/** English speech by Flite, in this process and offline. */
 export default plugin({
   port: Upstream,
   name: 'flite',
   settings: v.strictObject({
-    /** For a caller who names none. */
+    /** The voice for callers who name none. */
     voice: v.optional(v.picklist(voices), voices[0]),
   }),
   create: (_, { voice: usual }, name): Upstream => ({

@@ -34,7 +34,7 @@ export default plugin({
   settings: v.strictObject({
     apiKey: v.string(),
     baseUrl: v.optional(BaseUrl, 'https://openrouter.ai/api/v1'),
-    /** How the application is named in their rankings. */
+    /** The address by which the application is known in their rankings. */
     referer: v.optional(v.string()),
     title: v.optional(v.string()),
     /** Which of their providers may serve, in their own terms; sent as `provider`. */

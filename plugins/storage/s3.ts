@@ -90,9 +90,9 @@ export default plugin({
   settings: v.strictObject({
     bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/)),
     region: v.optional(filled, 'us-east-1'),
-    /** Absent: Amazon's, of the region. */
+    /** The address of the server; absent, Amazon's for the region. */
     endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\/[^?#]+$/))),
-    /** Where the bucket stands; by default in the path of an endpoint, and in the host at Amazon. */
+    /** Where an address has the bucket's name; by default in the path when there is an endpoint, and in the host at Amazon. */
     addressing: v.optional(v.picklist(['path', 'host'])),
     accessKeyId: filled,
     secretAccessKey: filled,

@@ -164,7 +164,7 @@ const open = (file: string) => {
   }
 }
 
-/** All kinds in one table of one file. Reading one row costs microseconds, so it is done here and now. */
+/** All kinds in one table of one file. Reading one row costs microseconds, so it is done on the main thread. */
 export default plugin({
   port: MetadataStore,
   name: 'sqlite',

@@ -69,10 +69,9 @@ const chapterOf = async (family: string, name: string): Promise<string> => {
     ({ path, type, byDefault }) =>
       `| \`${cell(path)}\` | ${cell(type)} | ${cell(byDefault)} | ${cell(meaningOf(name, path, source))} |`,
   )
-  const described = descriptionOf(it, source)
   return [
     `### ${name}`,
-    ...(described ? [described] : []),
+    descriptionOf(it, source),
     `${facts.join(' · ')}.`,
     ...(rows.length > 0 ? [['| setting | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')] : []),
   ].join('\n\n')
