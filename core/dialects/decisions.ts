@@ -3,7 +3,7 @@ import { print } from './json.ts'
 import { badAnswer, countsOf, distributionOf, isProbability, refused, unreadable } from './probabilities.ts'
 import { fieldsOf, readAnswer, type Read } from './systemone.ts'
 
-/** A choice of one is no question: this form wants two at least, so it is answered here. */
+/** A choice of one is no question: it has only one answer, so nobody is asked. */
 export const isOpen = (question: Question) => question.type !== 'choice' || question.options.length > 1
 
 /** Whether anything is left to ask; with nothing, `parseDecisions` needs no text. */

@@ -1,10 +1,10 @@
 import type { Caller } from '../access/caller.ts'
-import { wordsOf } from '../dialects/decisions.ts'
+import { isOpen, wordsOf } from '../dialects/decisions.ts'
 import type { Named } from '../dialects/typed-decision.ts'
 import { UpstreamFailed } from '../errors.ts'
 import type { Clock } from '../ports/host.ts'
 import type { Decided, DecideCall, Distribution, Question, Usage } from '../ports/upstream.ts'
-import { checkDistribution, sizeOf } from './answer.ts'
+import { checkDistribution } from './answer.ts'
 import { ask } from './ask.ts'
 import type { Inference } from './attempt.ts'
 import type { Candidate, Entry } from './entry.ts'
@@ -89,8 +89,6 @@ export const opinionOf = async (
 }
 
 /** A choice of one has only one answer, whoever is asked. */
-const isOpen = (question: Question): boolean => sizeOf(question) > 1
-
 const certain: Distribution = { probabilities: [1], reads: 0 }
 
 /** One backend's answer, checked while another may still be asked instead. */
