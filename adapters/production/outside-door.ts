@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import fetch, { Headers, type Response } from 'node-fetch'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../core/errors.ts'
 import type { Ask, Door } from '../../core/ports/host.ts'
+import { unlessAborted } from '../../core/signals.ts'
 import { bare, makeEgress } from './egress.ts'
 
 export interface OutsideSettings {
@@ -33,14 +34,6 @@ const pin = (addresses: readonly string[]): LookupFunction => {
   return (_host, options, done) =>
     options.all ? done(null, answers) : done(null, answers[0]!.address, answers[0]!.family)
 }
-
-const before = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 
 interface Step {
   readonly url: URL
@@ -71,7 +64,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
 
   const connect = async ({ url, method, headers, body }: Step, signal: AbortSignal) => {
     const host = bare(url)
-    const addresses = isIP(host) ? [host] : await before(signal, resolve(host))
+    const addresses = isIP(host) ? [host] : await unlessAborted(resolve(host), signal)
     egress.check(host, addresses)
     const agent = new (url.protocol === 'https:' ? HttpsAgent : HttpAgent)({ lookup: pin(addresses) })
     const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)

@@ -3,8 +3,8 @@ import type { Cache } from '../ports/cache.ts'
 import type { Clock, Log } from '../ports/host.ts'
 import type { Model, Upstream } from '../ports/upstream.ts'
 import { ModelSettings } from '../settings.ts'
+import { unlessAborted } from '../signals.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './entry.ts'
-import { unlessAborted } from './signals.ts'
 
 const keyOf = (name: string) => `models/${name}`
 

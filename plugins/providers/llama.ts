@@ -9,12 +9,12 @@ import { BadRequest, GatewayError, UpstreamFailed } from '../../core/errors.ts'
 import { fold } from '../../core/inference/fold.ts'
 import { promptOf, type Chat, type Model, type Sequence, type Token } from '../../core/inference/local-model.ts'
 import { overhear } from '../../core/inference/overhear.ts'
-import { unlessAborted } from '../../core/inference/signals.ts'
 import { turnsOf } from '../../core/inference/turns.ts'
 import { decideByVocabulary, isMark, type Glance } from '../../core/inference/vocabulary.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Random } from '../../core/ports/host.ts'
 import { Upstream, type ChatBody, type ChatCall, type Chunk, type Usage } from '../../core/ports/upstream.ts'
+import { unlessAborted } from '../../core/signals.ts'
 
 // Of node-llama-cpp only what is used here: it is an optional peer, so its own types may not be there.
 interface Package {

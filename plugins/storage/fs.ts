@@ -4,9 +4,9 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 
 import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { BadRequest, Unavailable } from '../../core/errors.ts'
-import { unlessAborted } from '../../core/inference/signals.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
+import { unlessAborted } from '../../core/signals.ts'
 
 const day = 24 * 60 * 60 * 1000
 const piece = 256 * 1024

@@ -2,10 +2,10 @@ import { AwsV4Signer } from 'aws4fetch'
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { BadRequest, Unavailable, UpstreamFailed } from '../../core/errors.ts'
-import { unlessAborted } from '../../core/inference/signals.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { Clock, Fetch, Log, Random, type Answer, type Ask } from '../../core/ports/host.ts'
+import { unlessAborted } from '../../core/signals.ts'
 
 type Piece = ReturnType<typeof piece>
 

@@ -258,6 +258,22 @@ t.test('a name that nobody knows is a fault of the network', async (t) => {
   t.equal(failed.cause, unknown)
 })
 
+t.test('a name that turns out to be unknown after the caller has left troubles nobody', async (t) => {
+  const caller = new AbortController()
+  const reason = new Error('left')
+  const unhandled: unknown[] = []
+  const note = (fault: unknown) => void unhandled.push(fault)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const leaving: Resolve = async () => {
+    caller.abort(reason)
+    throw new Error('ENOTFOUND')
+  }
+  t.equal(await fault(outside({}, leaving)('http://nowhere.example.org/', get({ signal: caller.signal }))), reason)
+  await new Promise(setImmediate)
+  t.same(unhandled, [])
+})
+
 t.test('TLS names the host although the connection goes to its address', async (t) => {
   const named: string[] = []
   const tls = createTlsServer({
