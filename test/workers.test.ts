@@ -176,7 +176,7 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   process.kill(victim!, 'SIGKILL')
   t.ok(await until(() => workers().length === 2 && !workers().includes(victim!)), 'one that dies is started anew')
   t.ok(workers().includes(other!), 'while the other one stays')
-  t.ok(await until(() => /"event":"worker.ended"/.test(it.said)))
+  t.ok(await until(() => /"signal":"SIGKILL",.*"event":"worker.ended"/.test(it.said)), 'which is told with the signal')
   t.ok(await until(async () => (await each(4, say)).size === 1), 'and serves what the others serve')
 
   const last = call('POST', '/std/chat/completions', asked(true))

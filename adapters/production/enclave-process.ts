@@ -45,15 +45,15 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     })
     child.stdin!.on('error', () => undefined)
     child.stdin!.write(`${told}\n`)
-    const ended = (code: number | null) => {
+    const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (left) return forget()
-      log.warn('enclave.ended', { code })
+      log.warn('enclave.ended', { code, signal })
       wait = performance.now() - began > longest ? pause : Math.min(longest, wait * 2)
       setTimeout(() => left || start(), wait).unref()
     }
     child.once('exit', ended)
     // One that could not be started never ends.
-    child.once('error', () => child.pid === undefined && ended(null))
+    child.once('error', () => child.pid === undefined && ended(null, null))
   }
   start()
 

@@ -55,18 +55,18 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         listened = true
         resolve(address)
       })
-      const over = (code: number | null) => {
+      const over = (code: number | null, signal: string | null) => {
         end()
         members.delete(member)
         line.close()
         if (!listened) return reject(new Error('a worker ended before it listened'))
         if (member.leaving) return
-        log.warn('worker.ended', { code })
+        log.warn('worker.ended', { code, signal })
         void again(performance.now() - began > longest ? pause : 2 * pause)
       }
       worker.once('exit', over)
       // One that could not be forked never ends.
-      worker.once('error', () => worker.process.pid === undefined && over(null))
+      worker.once('error', () => worker.process.pid === undefined && over(null, null))
     })
 
   const again = async (wait: number): Promise<void> => {
