@@ -31,10 +31,19 @@ export class BadRequest extends GatewayError {
 /** The sealed request named an enclave key that is unknown or over: the client fetches the keys and seals anew. */
 export class Expired extends BadRequest {}
 
-/** What stands in a file is not what it should be, or is more than may be unpacked. */
+/** What keeps a file from being read: it needs a password, or is of a form that has to be saved as a newer one. */
+export type Flaw = 'password' | 'format'
+
+const flaws: Readonly<Record<Flaw, string>> = { password: 'Expected none', format: 'Expected a newer one' }
+
+/** What stands in a file is not what it should be, or is more than may be unpacked; `flaw` where it is known why. */
 export class Unreadable extends BadRequest {
-  constructor(facts?: Facts) {
-    super('The file could not be read', facts)
+  readonly flaw: Flaw | null
+
+  constructor(facts: Facts & { readonly flaw?: Flaw | null } = {}) {
+    const { flaw = null, ...rest } = facts
+    super('The file could not be read', flaw === null ? rest : { ...rest, validator: { [flaw]: flaws[flaw] } })
+    this.flaw = flaw
   }
 }
 

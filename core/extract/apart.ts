@@ -53,7 +53,7 @@ const work = <O>(given: Given, memory: number, stop: AbortSignal, late: AbortSig
     worker.once('message', (told: Told) =>
       end(() => {
         if (told.kind === 'done') resolve(told.output as O)
-        else if (told.kind === 'unreadable') reject(new Unreadable())
+        else if (told.kind === 'unreadable') reject(new Unreadable({ flaw: told.flaw }))
         else reject(new Unconfigured({ validator: { [told.engine]: 'Expected to be installed' } }))
       }),
     )

@@ -188,6 +188,16 @@ t.test('broken files are unreadable', async (t) => {
   await t.rejects(readText('only text', 'text.docx'), { name: 'Unreadable' }, 'text that says it is a docx')
 })
 
+t.test('what keeps a file from being read is said where it is known', async (t) => {
+  const flaws = { 'odt/locked.odt': 'password', 'docx/locked.docx': 'password', 'doc/harvest.doc': 'format' }
+  for (const [path, flaw] of Object.entries(flaws))
+    await t.rejects(read(path), { name: 'Unreadable', validator: { [flaw]: String } }, path)
+  const sealed = Buffer.from(zipOf([{ name: 'mimetype', content: 'application/epub+zip' }]))
+  sealed[6]! |= 1
+  await t.rejects(readText(sealed, 'a.epub'), { name: 'Unreadable', validator: { password: String } }, 'an archive')
+  await t.rejects(readText('only text', 'text.docx'), { name: 'Unreadable', validator: null })
+})
+
 t.test('bombs are unreadable, soon and in little memory', async (t) => {
   const huge = { content: ' '.repeat(1_000_000), times: 300 }
   const bomb = docxOf(huge)

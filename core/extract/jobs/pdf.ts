@@ -1,3 +1,4 @@
+import { Unreadable } from '../../errors.ts'
 import { engine } from '../engine.ts'
 
 export interface Asked {
@@ -24,11 +25,11 @@ export interface Layer {
   readonly pages: readonly Page[]
 }
 
-/** Reads the text layer of a PDF. A password that is needed is an error like any other. */
+/** Reads the text layer of a PDF. */
 export default async ({ bytes, pages, characters }: Asked): Promise<Layer> => {
   boundBuffers()
   const { getDocumentProxy, getMeta } = await engine('unpdf', () => import('unpdf'))
-  const pdf = await getDocumentProxy(bytes, { verbosity: 0 })
+  const pdf = await getDocumentProxy(bytes, { verbosity: 0 }).catch(locked)
   const { info } = await getMeta(pdf)
   const read: Page[] = []
   for (let number = 1, left = characters; number <= Math.min(pages, pdf.numPages) && left > 0; number++) {
@@ -42,6 +43,10 @@ export default async ({ bytes, pages, characters }: Asked): Promise<Layer> => {
     title: typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : null,
     pages: read,
   }
+}
+
+const locked = (cause: Error): never => {
+  throw cause.name === 'PasswordException' ? new Unreadable({ flaw: 'password', cause }) : cause
 }
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>

@@ -1,6 +1,7 @@
 import type { CellObject, Range, WorkBook } from '@e965/xlsx'
 import { Unreadable } from '../../errors.ts'
 import { engine } from '../engine.ts'
+import { isCompound } from '../flaw.ts'
 import { decoded } from './data-xml.ts'
 import type { Grid } from './sheets-fit.ts'
 import { tamed } from './sheets-guard.ts'
@@ -31,9 +32,6 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
   if (grids.length === 0) throw new Unreadable()
   return { format: book.bookType ?? 'xls', grids }
 }
-
-const isCompound = (bytes: Uint8Array): boolean =>
-  [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1].every((byte, at) => bytes[at] === byte)
 
 const load = () => engine('@e965/xlsx', () => import('@e965/xlsx'))
 

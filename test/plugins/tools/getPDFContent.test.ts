@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { constants, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { Unreadable } from '../../../core/errors.ts'
 import { readPdf } from '../../../core/extract/pictures/pdf.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
@@ -86,7 +85,7 @@ t.test('without poppler a scanned page stays empty, and that is said', async (t)
 })
 
 t.test('a password that is needed makes it unreadable, one that is not does not', async (t) => {
-  await t.rejects(run('needs-a-password'), Unreadable)
+  await t.rejects(run('needs-a-password'), { name: 'Unreadable', validator: { password: 'Expected none' } })
   t.equal((await run('encrypted-without-password')).pages[0].text, report)
 })
 
