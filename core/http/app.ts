@@ -1,9 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import Router from '@koa/router'
-import { SpanKind, trace } from '@opentelemetry/api'
 import Koa from 'koa'
-import { checked } from '../checked.ts'
-import type { Container, Supplied } from '../container.ts'
+import type { Container } from '../container.ts'
 import { Keyring } from '../access/keyring.ts'
 import { Aborted, NotFound, TooMany } from '../errors.ts'
 import { uuid7 } from '../ids.ts'
@@ -12,17 +10,16 @@ import { Clock, Log, Random } from '../ports/host.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
 import { admitting } from './access.ts'
-import { Asked } from './asked.ts'
-import { inputOf } from './body.ts'
-import { type About, errorEnvelope } from './envelope.ts'
-import type { Pace } from './events.ts'
+import { errorEnvelope } from './envelope.ts'
 import { known, retryHeaders } from './fault.ts'
 import { counting, crowding } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import { named } from './openapi.ts'
-import { render, send } from './render.ts'
+import { send } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import { type Release, slots } from './slots.ts'
+import { serving } from './serving.ts'
+import { slots } from './slots.ts'
+import { type Era, type Visit, labelOf } from './visit.ts'
 
 export interface App {
   readonly listener: RequestListener
@@ -34,28 +31,7 @@ export interface App {
   prepared(generation: Generation): () => void
 }
 
-/** One generation, as the routes see it. */
-interface Era {
-  readonly generation: Generation
-  readonly settings: Settings
-  readonly pace: Pace
-  readonly count: ReturnType<typeof counting>
-  readonly crowd: ReturnType<typeof crowding>
-  /** In the order of the routes. */
-  readonly given: readonly { readonly supplied: Supplied<any>; readonly most: number | undefined }[]
-}
-
-interface Visit {
-  readonly era: Era
-  readonly about: About
-  readonly began: number
-  /** Of the answer, gathered until its head is written. */
-  readonly headers: Record<string, string | number>
-  route: AnyRoute | null
-  key: string | null
-}
-
-/** The one file where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
+/** Where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
 export const app = (routes: readonly AnyRoute[], container: Container, lost: (path: string) => string): App => {
   const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
     clock: Clock,
@@ -69,7 +45,6 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   const { env } = settings
   const admit = admitting(keyring, settings)
   const take = slots(limiter, clock, random)
-  const tracer = trace.getTracer('sealgate')
   let active = 0
   let draining = false
 
@@ -140,36 +115,7 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const headers = Object.entries(route.headers ?? {})
-    const label = labelOf(route)
-
-    const handle = async (ctx: Koa.Context): Promise<void> => {
-      const visit = ctx.state as Visit
-      const { settings, pace, count, crowd, given } = visit.era
-      const { supplied, most } = given[at]!
-      visit.route = route
-      for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
-      const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
-      const held: Release[] = []
-      try {
-        const caller = await admit(ctx.req, route.access)
-        if (caller !== null) {
-          visit.key = caller.key
-          await count(caller, visit.headers)
-          await crowd(caller, held)
-          if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
-        }
-        const input = await inputOf(ctx, route.body, settings)
-        const query = route.query ? checked(route.query, { ...ctx.query }) : undefined
-        const params = (ctx['params'] ?? none) as Readonly<Record<string, string>>
-        const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res)
-        const reply = await route.handle(request, supplied)
-        await render(ctx, reply, visit.about, pace, (error) => report(visit, error))
-      } finally {
-        span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
-        for (const release of held.reverse()) release().catch((error) => report(visit, error))
-      }
-    }
+    const handle = serving({ admit, take, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!path.includes(':')) plain.set(`${route.method} ${path}`, handle)
@@ -203,9 +149,5 @@ const unqueued = (request: IncomingMessage, response: ServerResponse): void => {
   request.socket.once('close', gone)
   response.once('socket', () => request.socket.off('close', gone))
 }
-
-const none = {}
-
-const labelOf = ({ method, path }: AnyRoute): string => `${method} ${path}`
 
 const pathOf = (path: string, settings: Settings): string => named(path, settings).replace(/\{(\w+)\}/g, ':$1')
