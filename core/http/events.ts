@@ -47,7 +47,8 @@ export const sendEvents = async (
       ended = done === true
       if (ended || response.destroyed) break
       if (!response.headersSent) response.writeHead(200, head)
-      await hand(response, written(value), pace)
+      const full = hand(response, written(value), pace)
+      if (full !== null) await full
     }
     if (!response.headersSent) response.writeHead(200, head)
   } catch (error) {

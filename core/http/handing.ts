@@ -26,14 +26,17 @@ const taken = (response: ServerResponse, event: 'drain' | 'finish', { clock, sta
     else watch()
   })
 
-/** Resolves when the reader can take more, or is gone. */
-export const hand = async (response: ServerResponse, part: string | Uint8Array, patience: Patience): Promise<void> => {
-  const write = async (bytes: string | Uint8Array) => {
-    if (!response.write(bytes)) await taken(response, 'drain', patience)
+/** Null when the reader can take more at once, as it mostly can; else resolves when it can, or is gone. */
+export const hand = (response: ServerResponse, part: string | Uint8Array, patience: Patience): Promise<void> | null => {
+  if (response.destroyed) return null
+  if (part.length > most) return inPieces(response, typeof part === 'string' ? Buffer.from(part) : part, patience)
+  return response.write(part) ? null : taken(response, 'drain', patience)
+}
+
+const inPieces = async (response: ServerResponse, whole: Uint8Array, patience: Patience): Promise<void> => {
+  for (let at = 0; at < whole.length && !response.destroyed; at += most) {
+    if (!response.write(whole.subarray(at, at + most))) await taken(response, 'drain', patience)
   }
-  if (part.length <= most) return response.destroyed ? undefined : write(part)
-  const whole = typeof part === 'string' ? Buffer.from(part) : part
-  for (let at = 0; at < whole.length && !response.destroyed; at += most) await write(whole.subarray(at, at + most))
 }
 
 /** Ends the answer, with its last part if there is one; resolves when nothing of it waits any more, or the reader is gone. */

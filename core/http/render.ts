@@ -68,7 +68,7 @@ type Headers = Record<string, string | number>
 /** Whoever reads the answer; when it goes, so does what was to be written. */
 const readerOf = (response: ServerResponse, patience: Patience): Writable => {
   const reader = new Writable({
-    write: (part: Uint8Array, _, done) => void hand(response, part, patience).then(() => done(), done),
+    write: (part: Uint8Array, _, done) => void Promise.resolve(hand(response, part, patience)).then(() => done(), done),
     final: (done) => void end(response, undefined, patience).then(() => done(), done),
   })
   response.once('close', () => void (response.writableFinished || reader.destroy()))
