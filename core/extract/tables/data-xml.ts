@@ -7,7 +7,9 @@ import { engine } from '../engine.ts'
  * list; where text and elements mix, `#` has them in order.
  */
 export const parseXml = async (whole: string): Promise<unknown> => {
-  const text = whole.replace(namedType, '$1')
+  const begins = afterProlog(whole)
+  const type = namedType.exec(whole.slice(begins))
+  const text = type ? whole.slice(0, begins) + whole.slice(begins + type[0].length) : whole
   if (declares(text)) throw new Unreadable()
   const { XMLParser } = await engine('fast-xml-parser', () => import('fast-xml-parser'))
   const parser = new XMLParser({
@@ -29,8 +31,21 @@ export const parseXml = async (whole: string): Promise<unknown> => {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** A type that defines nothing here, after what may stand before it. */
-const namedType = /^((?:\s|<\?[^>]*\?>|<!--(?:(?!-->)[^])*-->)*)<!DOCTYPE\s[^<>[\]]*>/i
+/** A type that defines nothing here. */
+const namedType = /^<!DOCTYPE\s[^<>[\]]{0,2000}>/i
+
+/** Where something else begins than blanks, comments and instructions. Walked, since one pattern over them overflows for long ones. */
+const afterProlog = (text: string): number => {
+  const said = /\S/g
+  for (let at = 0; ;) {
+    said.lastIndex = at
+    at = said.exec(text)?.index ?? text.length
+    const [open, close] = text.startsWith('<!--', at) ? ['<!--', '-->'] : ['<?', '?>']
+    const end = text.startsWith(open, at) ? text.indexOf(close, at + open.length) : -1
+    if (end < 0) return at
+    at = end + close.length
+  }
+}
 
 /** A declaration anywhere, since the library obeys it wherever it stands. */
 const declares = (text: string): boolean => {

@@ -23,11 +23,13 @@ export const momentOf = (days: number, format: string, parts: Parts): string => 
 
 /** ISO 8601 for a moment that is not counted in days but said, or the days of what is formatted as a time alone. */
 export const saidMoment = (moment: Date, format: string): string | number => {
-  const days = (moment.getTime() - dayZero) / 86_400_000
+  // The library cuts a moment off at the millisecond, which may be one before it.
+  const at = Math.round(moment.getTime() / 10) * 10
+  const days = (at - dayZero) / 86_400_000
   if (Number.isNaN(days)) return '#VALUE!'
   // The library leaves out a day that there never was, before the March of 1900.
   if (tellsTime(format) && !/[dy]/i.test(bare(format))) return days < 61 ? days - 1 : days
-  const [date, time] = moment.toISOString().slice(0, -5).split('T') as [string, string]
+  const [date, time] = new Date(at).toISOString().slice(0, -5).split('T') as [string, string]
   return time !== '00:00:00' || tellsTime(format) ? `${date}T${time}` : date
 }
 
@@ -35,7 +37,8 @@ const dayZero = Date.UTC(1899, 11, 30)
 
 const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || /\[[hms]+\]/i.test(format)
 
-const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+// What is never closed goes to the end, or else it would be sought from every place.
+const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*(?:\]|$)/g, '')
 
 const two = (value: number): string => String(value).padStart(2, '0')
 

@@ -231,6 +231,9 @@ t.test('xml may name its type, as property lists do', async (t) => {
     `<?xml version="1.0"?>\n<!-- x -->${type}\n<plist><dict><key>a</key></dict></plist>`,
   )
   t.same(plist.value, { plist: { dict: { key: 'a' } } })
+  const licensed = await read('a.xml', `<?xml version="1.0"?><!--${'x'.repeat(24_000_000)}-->${type}<a>1</a>`)
+  t.same(licensed.value, { a: '1' }, 'a long comment before it')
+  await t.rejects(read('a.xml', '<!-- a --><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'), Unreadable)
 })
 
 t.test('a csv may say its delimiter first, and give two columns one name', async (t) => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { Unreadable } from '../../../core/errors.ts'
+import { momentOf } from '../../../core/extract/tables/sheets-moments.ts'
 import { readSheets } from '../../../core/extract/tables/sheets.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
@@ -125,6 +126,7 @@ t.test('an ods says days before 1900, in any format, and the names of its sheets
     day('2024-03-31T14:30:15'),
     time('PT08H30M00S'),
     time('PT00H00M00S'),
+    '<table:table-cell table:style-name="cN2" office:value-type="float" office:value="45361.0000810185"><text:p>x</text:p></table:table-cell>',
   ]
   const content = [
     '<office:document-content><office:automatic-styles>',
@@ -132,6 +134,7 @@ t.test('an ods says days before 1900, in any format, and the names of its sheets
       '</number:date-style>',
       '</number:date-style><number:text-style style:name="N1"><number:text-content/></number:text-style>',
     ),
+    style('N2', '<number:year/><number:month/><number:day/><number:hours/><number:minutes/>'),
     '</office:automatic-styles><office:body><office:spreadsheet><table:table table:name="Q1 &amp;amp; &lt;Q2&gt;"><table:table-row>',
     ...cells,
     '</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>',
@@ -139,7 +142,15 @@ t.test('an ods says days before 1900, in any format, and the names of its sheets
   const files = { 'META-INF/manifest.xml': '<manifest/>', 'styles.xml': '<office:document-styles/>' }
   const { sheets } = await run(opened(zip({ ...files, 'content.xml': content.join('') })))
   t.equal(sheets[0].name, 'Q1 &amp; <Q2>')
+  const [numbered] = sheets[0].rows[0].splice(6)
   t.same(sheets[0].rows, [['1850-03-04', '1900-02-28', '2024-02-29', '2024-03-31T14:30:15', '08:30:00', '00:00:00']])
+  t.equal(numbered, '2024-03-10T00:00:07', 'a number of days, to the second')
+})
+
+t.test('a format whose brackets never close is read once', (t) => {
+  const parts = { D: 45_361, T: 0, y: 2024, m: 3, d: 10, H: 0, M: 0, S: 0 }
+  t.equal(momentOf(45_361, `yyyy${'['.repeat(1_000_000)}`, parts), '2024-03-10')
+  t.end()
 })
 
 t.test('refuses what is no spreadsheet', async (t) => {
