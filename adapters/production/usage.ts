@@ -1,11 +1,11 @@
 const client = `
   --base-url U or SEALGATE_URL   where the gateway is
   --key K or SEALGATE_KEY        a key of the gateway
-  --measurements HEX,HEX         the enclave has to be one of these
-  --allow-insecure-dev           takes a development enclave too, which proves nothing`
+  --measurements HEX,HEX         the enclave must be one of these
+  --allow-insecure-dev           accepts a development enclave too, which proves nothing`
 
 const ownKeys = `
-  --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json unless told`
+  --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
 export const overview = `sealgate [serve] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate keys create|list|revoke                 makes, shows and revokes keys
@@ -14,40 +14,40 @@ sealgate seal --base-url U                       a local proxy that seals what u
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
-sealgate --version                               says which one it is
-With --help behind it each command says what it takes.`
+sealgate --version                               shows which release it is
+--help after a command shows what it takes.`
 
 /** What each command takes. */
 export const usages = {
   serve: `sealgate [serve] [--surfaces a,b] [--workers N]
-  --surfaces a,b                 only these chapters
-  --workers N                    so many processes; limits.redis is needed
-  SEALGATE_CONFIG                the file with the configuration; from the environment without one
-  SEALGATE_DATA                  the folder of what is stored: ./data unless told
-  HOST, PORT, SEALGATE_LOG       go before server.host, server.port and log.level of the file
-  SEALGATE_KEY                   the first key; one is made and shown when there is none at all`,
+  --surfaces a,b                 serves only these chapters of the interface
+  --workers N                    serves with N processes; needs limits.redis
+  SEALGATE_CONFIG                the configuration file; without it the environment decides
+  SEALGATE_DATA                  the folder of the embedded stores; ./data by default
+  HOST, PORT, SEALGATE_LOG       override server.host, server.port and log.level of the file
+  SEALGATE_KEY                   a key that shall be valid; without it the first start makes and shows one`,
 
   keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b]
                      [--addresses a,b] [--days N]
 sealgate keys list [--organization O]
 sealgate keys revoke ID [--organization O]
-with the environment of sealgate serve`,
+These read the same environment as sealgate serve.`,
 
   enclave: `sealgate enclave
-  SEALGATE_CONFIG                the file with the configuration, which says enclave.listen`,
+  SEALGATE_CONFIG                the configuration file, which has enclave.listen`,
 
   seal: `sealgate seal [--port N] [--host ADDRESS]
-  --port N                       8788 unless told; 0 is a free one
-  --host ADDRESS                 127.0.0.1 unless told; an address of this machine alone${client}`,
+  --port N                       8788 by default; 0 takes any free port
+  --host ADDRESS                 127.0.0.1 by default; only an address of this machine${client}`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]
 sealgate files ls [--search NAME] [--type T]
 sealgate files rm ID...
-  --index                        has it indexed inside the enclave
-  --incognito                    in no list, and gone after files.incognito
+  --index                        also indexes the file, inside the enclave
+  --incognito                    keeps the file out of lists; it is removed after files.incognito
   --type T                       image, document, video, audio, archive or general
-  --out FILE                     is written over; without it a file of the sealed name is made
+  --out FILE                     the file to write, or to overwrite; without it a new file with the sealed name
   --search NAME                  the exact name, or the id of a file or of its key${ownKeys}${client}`,
 
   kek: `sealgate kek new                 makes a file of keys
@@ -55,12 +55,12 @@ sealgate kek backup --out FILE   writes the keys under a passphrase
 sealgate kek backup --code       prints a recovery code, for paper
 sealgate kek restore --from FILE reads a backup
 sealgate kek restore --code CODE reads a recovery code
-sealgate kek rotate [--rehash]   puts every file under a new key; goes on where it was broken off
-  SEALGATE_PASSPHRASE            the passphrase; asked for unless set
-  --rehash                       reads every file anew, so that equal ones are still known for equal${ownKeys}
-and of rotate${client}`,
+sealgate kek rotate [--rehash]   puts every file under a new key; run it again after an interruption
+  SEALGATE_PASSPHRASE            the passphrase; without it the command asks
+  --rehash                       reads every file, so that equal files are still recognised as equal${ownKeys}
+rotate also takes${client}`,
 
   sweep: `sealgate sweep [--grace MS]
-  --grace MS                     bytes without a record are left alone so long; files.grace unless told
-with the environment of sealgate serve`,
+  --grace MS                     how old bytes without a record must be; files.grace by default
+It reads the same environment as sealgate serve.`,
 } as const
