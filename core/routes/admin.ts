@@ -98,7 +98,7 @@ const change = route({
   method: 'PATCH',
   path: '/admin/keys/{id}',
   summary:
-    'Changes what a key may do, never to more than the caller’s own may; it counts everywhere within five seconds.',
+    'Changes what a key may do, never to more than the caller’s own may. The change holds everywhere within five seconds.',
   access: { scope: 'api_key.update' },
   body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
   answer: enveloped(described),

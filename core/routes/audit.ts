@@ -45,7 +45,8 @@ const read = route({
 const reload = route({
   method: 'POST',
   path: '/admin/reload',
-  summary: 'Reads the configuration again. Requests that begin later go by it; one that is not right changes nothing.',
+  summary:
+    'Reads the configuration again, for all requests that begin afterwards. If something in it is wrong, nothing changes.',
   access: { scope: 'api_key.update', operators: true },
   needs: { reload: Reload },
   async handle({ id, caller }, { reload }) {

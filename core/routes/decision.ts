@@ -113,7 +113,7 @@ const decision = route({
 const systemOne = route({
   ...shared,
   path: '/compat/v1/systemone',
-  summary: 'The same, as System-One clients know it.',
+  summary: 'Answers typed questions about a state, in the form that System-One clients know.',
   answer: decisionAnswer('x_diagnostics'),
   errors: (_, error) => printDetail(error),
   handle: answer('x_diagnostics'),

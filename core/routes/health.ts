@@ -23,7 +23,7 @@ const live = route({
 const ready = route({
   method: 'GET',
   path: '/health/ready',
-  summary: 'Whether requests should be sent here: not while draining, nor while the rows are out of reach.',
+  summary: 'Whether requests should be sent here: not while draining, nor while the row store is out of reach.',
   access: 'unasked',
   answer: enveloped(v.object({ ready: v.boolean() })),
   needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },

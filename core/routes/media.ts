@@ -27,7 +27,7 @@ const embedding = v.object({
 const embed = route({
   method: 'POST',
   path: '/std/embeddings',
-  summary: 'Vectors for one text or several.',
+  summary: 'Makes vectors of one text or several.',
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: embedding, bytes: ({ bodies }) => bodies.chat },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
@@ -76,7 +76,7 @@ const drawing = v.looseObject({
 const draw = route({
   method: 'POST',
   path: '/std/images/generations',
-  summary: 'Draws images from a text; they are in the answer itself.',
+  summary: 'Draws images from a text; the answer contains the images themselves.',
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: drawing, bytes: 1024 * 1024 },
   needs: { catalog: Catalog, inference: Inference, meter: Meter, clock: Clock },

@@ -161,7 +161,11 @@ const transcriptions = audio(
   'audio.transcription',
   'Writes down what is said in a sealed audio file.',
 )
-const translations = audio('translations', 'audio.translation', 'The same, in English.')
+const translations = audio(
+  'translations',
+  'audio.translation',
+  'Writes down in English what is said in a sealed audio file.',
+)
 
 const keyset = v.object({
   keyset: v.string(),
@@ -193,7 +197,7 @@ const keys = route({
 const attestation = route({
   method: 'GET',
   path: '/rvenc/attestation',
-  summary: 'The same keys with fresh evidence over a challenge.',
+  summary: 'The keys to seal to, with fresh evidence over a challenge of the caller.',
   access: 'any-key',
   query: v.object({ ...which, challenge: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) }),
   answer: keyset,
