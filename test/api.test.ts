@@ -234,6 +234,22 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.match(described.paths['/admin/keys'].post, { 'x-scope': 'api_key.create', requestBody: { required: true } })
       t.equal(described.paths['/admin/keys/{id}'].delete.parameters[0].name, 'id')
       t.same(described.paths['/tools'].get.security, [])
+      const faultsOf = (path: string) => {
+        const { 200: _, ...faults } = described.paths[path].post.responses
+        return Object.entries<any>(faults).map(([status, { content }]) => {
+          const { $ref, properties } = content['application/json'].schema
+          return [status, $ref ?? Object.keys(properties).join()]
+        })
+      }
+      const envelope = ['default', '#/components/schemas/Error']
+      const bare = 'status,error'
+      t.same(faultsOf('/compat/v1/decision'), [envelope])
+      t.same(faultsOf('/compat/v1/systemone').sort(), [
+        ['422', 'detail'],
+        ['default', 'detail'],
+      ])
+      t.same(faultsOf('/rvenc/chat/completions').sort(), [['429', bare], envelope])
+      t.same(faultsOf('/rvenc/audio/translations').sort(), [['413', bare], ['429', bare], envelope])
       const page = await fetch(`${it.base}/docs`)
       t.match(page.headers.get('content-type'), /text\/html/)
       t.match(await page.text(), /\/admin\/keys/)

@@ -72,6 +72,12 @@ const operation = (route: AnyRoute): Schema => {
         description: 'What went wrong',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
+      ...Object.fromEntries(
+        Object.entries(route.faults ?? {}).map(([status, schema]) => [
+          status,
+          { description: 'What went wrong', content: { 'application/json': { schema: schemaOf(schema) } } },
+        ]),
+      ),
     },
   }
 }

@@ -72,6 +72,8 @@ export interface Route<
   /** At most so many of these at once a key; 429 beyond. */
   readonly places?: { readonly name: string; readonly most: Bound }
   readonly errors?: Render
+  /** Documents those errors, by status or as `default`. */
+  readonly faults?: Readonly<Record<string, GenericSchema>>
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N

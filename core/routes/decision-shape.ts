@@ -56,6 +56,14 @@ export const decisionAnswer = (under: 'diagnostics' | 'x_diagnostics') =>
     [under]: v.looseObject({}),
   })
 
+/** Errors as System-One clients know them; 422 is for a body that is not as expected. */
+export const systemOneFaults = {
+  default: v.object({ detail: v.object({ error_type: v.string(), message: v.string() }) }),
+  422: v.object({
+    detail: v.array(v.object({ loc: v.array(v.string()), msg: v.string(), type: v.string() })),
+  }),
+}
+
 export const decisionModels = v.object({
   object: v.literal('list'),
   data: v.array(v.object({ ...modelEntry.entries, type: v.picklist(['CHAT', 'DECISION']) })),

@@ -14,7 +14,7 @@ import { picturesOf } from '../inference/media.ts'
 import { Meter } from '../inference/meter.ts'
 import { Clock } from '../ports/host.ts'
 import { Settings } from '../settings.ts'
-import { decisionAnswer, decisionModels, decisionRequest } from './decision-shape.ts'
+import { decisionAnswer, decisionModels, decisionRequest, systemOneFaults } from './decision-shape.ts'
 import { served } from './serving.ts'
 
 const needs = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
@@ -116,6 +116,7 @@ const systemOne = route({
   summary: 'Answers typed questions about a state, in the form that System-One clients know.',
   answer: decisionAnswer('x_diagnostics'),
   errors: (_, error) => printDetail(error),
+  faults: systemOneFaults,
   handle: answer('x_diagnostics'),
 })
 

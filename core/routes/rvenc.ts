@@ -23,6 +23,9 @@ const chatBody = v.object({
   enclaveKid: hex.enclaveKid,
 })
 
+/** All that a 413 and a 429 of these routes say. */
+const bareFault = v.object({ status: v.number(), error: v.string() })
+
 const chat = route({
   method: 'POST',
   path: '/rvenc/chat/completions',
@@ -30,6 +33,7 @@ const chat = route({
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: chatBody, bytes: ({ bodies }) => bodies.chat * 2 + 8192 },
   errors: bareError,
+  faults: { 429: bareFault },
   needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
   async handle({ id, input, caller, signal }, { enclave, meter, streams, clock, settings: { timeouts } }) {
     const guess = { input: Math.ceil(input.encryptedInference.length / 8), output: 1024 }
@@ -121,6 +125,7 @@ const audio = (
     access: { scope },
     body: { read: 'stream', schema: audioBody },
     errors: bareError,
+    faults: { 413: bareFault, 429: bareFault },
     needs: { enclave: Enclave, meter: Meter },
     async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
       // What does not tell its length is taken to be as long as may be, until it was heard.
