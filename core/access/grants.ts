@@ -55,6 +55,6 @@ export const granted = (given: Given, own: KeyRow): Granted => ({
 const refuse = (field: string, fine: boolean): void => {
   if (!fine)
     throw new Forbidden('A key cannot be given more than its giver has', {
-      validator: { [field]: 'Expected no more than the own key has' },
+      validator: { [field]: 'Expected no more than the caller’s own key has' },
     })
 }

@@ -175,7 +175,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.listen': 'Where `sealgate enclave` listens: the path of a unix socket, or `host:port` with `tls`.',
   'enclave.tls': 'Certificates by which both sides prove to each other who they are; not for unix sockets.',
   'enclave.tls.ca': 'File with the certificate of whoever signs that of the other side.',
-  'enclave.tls.cert': 'File with the own certificate.',
+  'enclave.tls.cert': 'File with the certificate of this side.',
   'enclave.tls.key': 'File with the key of that certificate.',
   'enclave.providers': 'The enclave’s own providers; absent, those of the gateway.',
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
