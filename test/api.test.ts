@@ -4,10 +4,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { Context } from 'koa'
 import t, { type Test } from 'tap'
 import { system } from '../adapters/memory/host.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { sendEvents } from '../core/http/events.ts'
+import { render } from '../core/http/render.ts'
+import { bytes } from '../core/http/reply.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { type Alarm, Clock } from '../core/ports/host.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
@@ -485,6 +488,32 @@ t.test('readers', async (t) => {
     for (const { facts } of cut)
       t.match(told, `sealgate_request_seconds_count{route="${facts['route']}",status="499"} 1`)
     t.notMatch(it.logged, [{ event: 'fault' }])
+  })
+
+  t.test('one that is gone before the answer begins costs no reading', async (t) => {
+    let read = 0
+    const source = async function* () {
+      while (read++ < 99) yield new Uint8Array(65_536)
+    }
+    let told = ''
+    const server = createServer(async (req, res) => {
+      await once(res, 'close')
+      const ctx = { req, res, state: { headers: {} } } as unknown as Context
+      const pace = { clock: system.clock, heartbeat: 1000, stalled }
+      await render(ctx, bytes(source(), 'a/b', null), { env: 'development', id: '' }, pace, () => {}).then(
+        () => (told = 'all'),
+        (fault: Error) => (told = fault.name),
+      )
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+    await once(server, 'request')
+    socket.destroy()
+    t.ok(await until(() => told !== ''))
+    t.equal(told, 'Aborted')
+    t.ok(read < 9, 'of what comes')
   })
 
   t.test('one that is slow gets it all', async (t) => {

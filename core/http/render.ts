@@ -71,7 +71,9 @@ const readerOf = (response: ServerResponse, patience: Patience): Writable => {
     write: (part: Uint8Array, _, done) => void Promise.resolve(hand(response, part, patience)).then(() => done(), done),
     final: (done) => void end(response, undefined, patience).then(() => done(), done),
   })
-  response.once('close', () => void (response.writableFinished || reader.destroy()))
+  // One that is gone already is never told to close again.
+  if (response.destroyed) reader.destroy()
+  else response.once('close', () => void (response.writableFinished || reader.destroy()))
   return reader
 }
 
