@@ -1,11 +1,13 @@
 import './fakes/unwatched.ts'
 import { execFile, execFileSync } from 'node:child_process'
+import cluster from 'node:cluster'
 import { writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { crew } from '../adapters/production/workers/crew.ts'
 import { connect } from '../core/client/client.ts'
 import { startRedis } from './fakes/redis.ts'
 import { program, served } from './fakes/served.ts'
@@ -252,6 +254,25 @@ t.test(
     t.ok(await until(() => !pids.some(alive)), 'and then nobody is left')
   },
 )
+
+t.test('a worker that ends while it is asked has one successor', async (t) => {
+  const exec = join(
+    t.testdir({ 'w.mjs': "import { createServer } from 'node:http'\ncreateServer().listen(0)" }),
+    'w.mjs',
+  )
+  cluster.setupPrimary({ exec, execArgv: [] })
+  const told: string[] = []
+  const note = (event: string) => void told.push(event)
+  const it = crew(() => ({}), { info: note, warn: note, error: note })
+  t.teardown(() => it.close(false))
+  await it.start()
+  const [member] = it.members
+  const asked = member!.line.ask('renew').catch(() => it.replace(member!))
+  member!.kill()
+  await asked
+  t.same(told, ['worker.ended'])
+  t.ok(await until(() => it.members.size === 1))
+})
 
 t.test('what stops it before it listens', async (t) => {
   const file = join(t.testdir(), 'config.json')

@@ -87,6 +87,8 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
     members,
     start,
     replace(member) {
+      // One that has ended was told of, and has its successor already.
+      if (!members.has(member)) return
       log.warn('worker.replaced')
       void leave(member, false)
       void again(0)
