@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { program as main, served } from './fakes/served.ts'
@@ -79,6 +81,19 @@ t.test('a port that is taken costs no key', async (t) => {
   t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
   t.equal(await it.stop('SIGTERM'), 0)
   t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
+})
+
+t.test('a key that nobody can see is told', async (t) => {
+  const full = openSync('/dev/full', 'w')
+  t.teardown(() => closeSync(full))
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_DATA: join(t.testdir(), 'data') },
+    stdio: ['ignore', full, 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const said = text(child.stderr!)
+  t.same(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }), [1, null])
+  t.match(await said, /can't be shown \(ENOSPC\); sealgate keys create/)
 })
 
 t.test('the key can be given', async (t) => {

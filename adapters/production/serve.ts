@@ -24,7 +24,7 @@ export const serve = async (
     await once(server, 'listening')
     // Only now: a key that is made by a boot that fails is never seen.
     const made = await firstKey(gateway.keys, gateway.audit, env['SEALGATE_KEY'])
-    if (made !== null) process.stdout.write(`sealgate made a key, shown only now: ${made}\n`)
+    if (made !== null) await show(`sealgate made a key, shown only now: ${made}\n`)
     if (team === null) {
       announce(server.address() as AddressInfo)
       process.on('SIGHUP', () => void reload())
@@ -42,6 +42,21 @@ export const serve = async (
     await gateway.close()
   }
 }
+
+/** Nobody could come in with a key that nobody has seen. */
+const show = (line: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException) =>
+      reject(
+        new Error(`a key was made and can't be shown (${cause.code}); sealgate keys create makes another`, { cause }),
+      )
+    process.stdout.once('error', failed)
+    process.stdout.write(line, (fault) => {
+      if (fault) return
+      process.stdout.off('error', failed)
+      resolve()
+    })
+  })
 
 export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | 'family' | 'address'>): void => {
   // On a full disk, as for the log's lines.
