@@ -73,7 +73,7 @@ export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (cl
   let told: string | null | undefined = undefined
 
   const tell = (why: string | null) => {
-    if (told === why) return
+    if (told === why || closing.signal.aborted) return
     told = why
     if (why === null) log.info('redis.up', { for: use })
     else log.warn('redis.down', { for: use, why })

@@ -1,5 +1,7 @@
 import { createClient } from '@keyv/redis'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import cachePlugin from '../../adapters/production/cache.ts'
@@ -260,6 +262,22 @@ t.test('closed is closed', async (t) => {
   await it.dispose?.()
   t.equal(await asked, 'Unavailable')
   await t.rejects(it.take('a', 1, 1_000), { name: 'Unavailable' })
+})
+
+t.test('a line that was still sought when all was closed is no loss', async (t) => {
+  const told: string[] = []
+  const note = (event: string) => void told.push(event)
+  const log = use(plugin({ port: Log, name: 'told', create: () => ({ info: note, warn: note, error: note }) }))
+  const mute = createServer().listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  t.teardown(() => mute.close())
+  const url = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`
+  const container = fitted(use(limiterPlugin, { url }), log)
+  const [[socket]] = await Promise.all([once(mute, 'connection'), container.supply({ it: RateLimiter })])
+  await container.dispose()
+  socket.destroy()
+  await sleep(100)
+  t.same(told, [])
 })
 
 t.test('a Redis that takes no writes is down until it does', async (t) => {
