@@ -13,7 +13,10 @@ export interface Lent {
   back(): void
 }
 
-/** The line to the confidential processes that are named, or to the one that is lent, or to one that is started with what it needs of the configuration. */
+/**
+ * The line to the confidential processes that are named, or to the one that is lent, or to one that is started with what
+ * it needs of the configuration.
+ */
 export const confidential = async (config: Config, loan: Lent | null) => {
   const { connect, tls } = config.enclave
   if (connect === undefined) {

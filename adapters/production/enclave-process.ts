@@ -10,12 +10,14 @@ import { allowed } from './harden.ts'
 export interface EnclaveProcess {
   /** Where it listens. */
   readonly socket: string
-  /** It ends when nothing is under way in it any more, and after `ms` whatever is. */
-  leave(ms: number): void
+  /** It ends when nothing is under way in it any more, and soon whatever is. */
+  leave(): void
 }
 
 const pause = 250
 const longest = 10_000
+/** Ms in which what is under way when it is to leave may come to its end. */
+const patience = 2_000
 
 /** Started anew whenever it ends: with new keys, since the old ones died with it. */
 export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: Log): EnclaveProcess => {
@@ -59,11 +61,11 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
 
   return {
     socket,
-    leave(ms) {
+    leave() {
       left = true
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return forget()
       child.stdin!.end()
-      const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+      const timer = setTimeout(() => child.kill('SIGKILL'), patience)
       child.once('exit', () => clearTimeout(timer))
     },
   }

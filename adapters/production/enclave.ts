@@ -25,9 +25,6 @@ export const connected = plugin({
     ),
 })
 
-/** Ms in which what is under way when everything is closed may come to its end. */
-const patience = 2_000
-
 /** A confidential process of this gateway's own. */
 export const started = plugin({
   port: Enclave,
@@ -36,7 +33,7 @@ export const started = plugin({
   needs: { clock: Clock, log: Log },
   create: ({ clock, log }, { config }): Enclave => {
     const { socket, leave } = enclaveProcess(config, log)
-    return near(socket, clock, log, () => leave(patience))
+    return near(socket, clock, log, leave)
   },
 })
 

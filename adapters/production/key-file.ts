@@ -1,6 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
+import { flushFolder } from '../../core/folder.ts'
 
 const key = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
@@ -49,15 +50,5 @@ export const writeKeys = async (file: string, keys: KeyFile, replace: boolean): 
     await handle.close()
   }
   if (replace) await rename(draft, file)
-  await settled(dirname(file))
-}
-
-/** The names in a folder are on the disk only when the folder is. */
-const settled = async (folder: string): Promise<void> => {
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await flushFolder(dirname(file))
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
-import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { overview, usages } from './usage.ts'
+import { version } from './version.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -58,9 +58,6 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const usageOf = (name: string): string | null =>
   Object.hasOwn(usages, name) ? usages[name as keyof typeof usages] : null
-
-const version = async (): Promise<string> =>
-  JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')).version
 
 const isHelp = (it: string): boolean => it === '--help' || it === '-h'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
+import { version } from './version.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -25,12 +25,9 @@ const lasting = ({ server, log, limits, storage, enclave: { listen, connect, tls
 
 /** What runs inside, in one digest: the package, its configuration, the hosts that it talks to, and its models. */
 export const releaseDigest = async (config: Config): Promise<Uint8Array> => {
-  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
   const providers = Object.values(config.enclave.providers ?? config.providers)
   const manifest = {
-    version,
+    version: await version(),
     configuration: sha256(canonical(lasting(config))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
     models: Object.keys(config.models).sort(),

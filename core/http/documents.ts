@@ -1,7 +1,7 @@
 import type { Settings } from '../settings.ts'
 import { named, openapi } from './openapi.ts'
 import { text } from './reply.ts'
-import { type AnyRoute, route } from './route.ts'
+import { type AnyRoute, keyless, route } from './route.ts'
 
 /** The interface described by itself: `/openapi.json` for programs and `/docs` for people, without any script. */
 export const documents = (routes: readonly AnyRoute[], settings: Settings): readonly AnyRoute[] => {
@@ -51,7 +51,7 @@ const pageOf = (routes: readonly AnyRoute[], settings: Settings): string => {
 }
 
 const accessOf = ({ access }: AnyRoute): string =>
-  access === 'anyone' || access === 'unasked'
+  keyless(access)
     ? 'No key needed.'
     : access === 'any-key'
       ? 'Any key.'

@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { scopes } from '../access/caller.ts'
 import type { Settings } from '../settings.ts'
-import type { AnyRoute } from './route.ts'
+import { type AnyRoute, keyless } from './route.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -54,9 +54,7 @@ const operation = (route: AnyRoute): Schema => {
     operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) =>
       next.toUpperCase(),
     ),
-    ...(route.access === 'anyone' || route.access === 'unasked'
-      ? { security: [] }
-      : { security: [{ bearer: [] }, { apiKey: [] }] }),
+    ...(keyless(route.access) ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
     ...(scope && { 'x-scope': scope }),
     ...(operators && { 'x-operators': true }),
     ...(parameters.length > 0 && { parameters }),

@@ -15,6 +15,9 @@ import type { Reply } from './reply.ts'
  */
 export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone' | 'unasked'
 
+/** Whether a request may come without a key. */
+export const keyless = (access: Access): boolean => access === 'anyone' || access === 'unasked'
+
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)
 

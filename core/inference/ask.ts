@@ -36,7 +36,10 @@ export type Showing = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-/** Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `spent` is told of each prompt as it is answered. */
+/**
+ * Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `spent`
+ * is told of each prompt as it is answered.
+ */
 export const ask = async (
   upstream: Pick<Upstream, 'chat'>,
   call: DecideCall,

@@ -52,8 +52,9 @@ const firstPause = 300
 const longestPause = 5_000
 
 /**
- * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is
- * asked again, with `retries` attempts after the first or as many as reach all; whoever is asked again is left in peace first. Only faults that may pass are tried again.
+ * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
+ * again, with `retries` attempts after the first or as many as reach all; whoever is asked again is left in peace first.
+ * Only faults that may pass are tried again.
  */
 export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Searching, plan: Plan<T>): Search<T> => {
   const { order, total, each, ask } = plan

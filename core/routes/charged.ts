@@ -1,6 +1,9 @@
 import type { Reservation } from '../inference/meter.ts'
 
-/** What a backend answered, its use settled; `truthOf` is null where the backend did not count. When none answers, all that was reserved is handed back. */
+/**
+ * What a backend answered, its use settled; `truthOf` is null where the backend did not count. When none answers, all
+ * that was reserved is handed back.
+ */
 export const charged = async <Answer, Truth>(
   reservation: Reservation<Truth>,
   run: Promise<{ readonly answer: Answer; readonly backend: string }>,

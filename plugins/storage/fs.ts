@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 
 import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { BadRequest, Unavailable } from '../../core/errors.ts'
+import { flushFolder } from '../../core/folder.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { unlessAborted } from '../../core/signals.ts'
@@ -30,16 +31,6 @@ const unlessAbsent = async <T>(work: Promise<T>): Promise<T | null> => {
   } catch (fault) {
     if (absent.includes((fault as NodeJS.ErrnoException).code ?? '')) return null
     throw fault
-  }
-}
-
-/** Makes what happened in a folder (a new name, one gone) outlive the power. */
-const flush = async (folder: string) => {
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 
@@ -160,7 +151,7 @@ export default plugin({
         if ((fault as NodeJS.ErrnoException).code === 'EEXIST') return
         throw fault
       }
-      await flush(dirname(folder))
+      await flushFolder(dirname(folder))
     }
 
     /** Drafts of a process that died; a day is longer than any upload. */
@@ -187,7 +178,7 @@ export default plugin({
           await onDisk(ready(dirname(file)))
           signal.throwIfAborted()
           await onDisk(rename(draft, file))
-          await onDisk(flush(dirname(file)))
+          await onDisk(flushFolder(dirname(file)))
           return { size }
         } catch (fault) {
           await onDisk(rm(draft, { force: true }))
@@ -204,7 +195,7 @@ export default plugin({
       async remove(path) {
         const file = at(path)
         const gone = await onDisk(unlessAbsent(unlink(file).then(() => true)))
-        if (gone) await onDisk(flush(dirname(file)))
+        if (gone) await onDisk(flushFolder(dirname(file)))
       },
       list: (prefix) => walk(root, '', prefix),
     }

@@ -1,9 +1,6 @@
 import type { EnclaveProcess } from '../enclave-process.ts'
 import type { Member } from './crew.ts'
 
-/** Ms in which a confidential process that nobody needs any more comes to its end. */
-const patience = 2_000
-
 /** Which workers have which confidential process; one that was replaced ends when the last of them has given it back. */
 export interface Loans {
   lend(enclave: EnclaveProcess, member: Member): void
@@ -21,7 +18,7 @@ export const loans = (): Loans => {
     if (!retired.has(enclave) || lent.get(enclave)?.size) return
     retired.delete(enclave)
     lent.delete(enclave)
-    enclave.leave(patience)
+    enclave.leave()
   }
   const give = (enclave: EnclaveProcess, member: Member) => {
     lent.get(enclave)?.delete(member)
