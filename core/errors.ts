@@ -4,6 +4,8 @@ export interface Facts extends ErrorOptions {
   readonly validator?: Validator | null
   /** Milliseconds after which another try makes sense. */
   readonly retryAfter?: number | null
+  /** A word by which programs tell the error from others of its status. */
+  readonly code?: string | null
 }
 
 /**
@@ -15,12 +17,14 @@ export class GatewayError extends Error {
   /** Field by field: what was expected, never what was received. */
   readonly validator: Validator | null
   readonly retryAfter: number | null
+  readonly code: string | null
 
   constructor(message = 'Service temporarily unavailable', facts: Facts = {}) {
     super(message, facts)
     this.name = new.target.name
     this.validator = facts.validator ?? null
     this.retryAfter = facts.retryAfter ?? null
+    this.code = facts.code ?? null
   }
 }
 

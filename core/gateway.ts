@@ -1,28 +1,30 @@
 import type { RequestListener, Server } from 'node:http'
 import { Audit, audit } from './access/audit.ts'
+import { keepsakes } from './access/keepsakes.ts'
 import { Keyring, keyring } from './access/keyring.ts'
 import { Container, type Fitting } from './container.ts'
 import { Sweep, sweep } from './files/sweep.ts'
 import { GatewayError } from './errors.ts'
-import type { Renewable } from './generation.ts'
-import { checkedSettings, generations } from './generations.ts'
+import type { Renewable } from './generations/generation.ts'
+import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
-import { documents } from './http/documents.ts'
+import { documents } from './http/api-docs.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
-import { ledger } from './inference/ledger.ts'
+import { ledger } from './inference/metering/ledger.ts'
+import type { Middleware } from './http/middleware.ts'
 import { serverFor } from './http/server.ts'
-import { streams } from './http/streams.ts'
+import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
-import { Clock, type Fetch, Log, Random } from './ports/host.ts'
+import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
 import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
-import type { Siblings } from './ports/siblings.ts'
-import { type Again, type Renew, Reload, reloading } from './reload.ts'
-import { lost } from './routes/lost.ts'
-import { table } from './routes/table.ts'
+import type { Siblings } from './ports/cluster.ts'
+import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
+import { lost } from './routes/not-found-hint.ts'
+import { table } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
@@ -35,6 +37,8 @@ export interface Adapters extends Renewable {
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
+  /** Koa middleware around every route; none when absent. */
+  readonly middleware?: readonly Middleware[]
   /** None when absent. */
   readonly siblings?: Fitting<Siblings>
 }
@@ -51,6 +55,8 @@ export interface Gateway {
   readonly reload: Reload
   readonly renew: Renew
   readonly metrics: Metrics
+  /** Readiness is 503 until the function that this gives is called. */
+  hold(): () => void
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
   drain(ms: number): Promise<number>
   /** Closes what the adapters opened. Drain first. */
@@ -74,9 +80,9 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, ...lasting } = { siblings: use(alone), ...adapters }
+  const { upstreams, enclave, tools, middleware = [], ...lasting } = { siblings: use(alone), ...adapters }
   const closing = new AbortController()
-  const lifecycle: Lifecycle = { draining: false, closing: closing.signal }
+  const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   const reloads = plugin({
     port: Reload,
     name: 'reload',
@@ -87,11 +93,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+  for (const part of [keyring, keepsakes, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
-  const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings))
+  const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const { clock, random } = base.supply({ clock: Clock, random: Random })
@@ -100,7 +106,15 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     ...shown,
     renew: eras.renew,
     listener: served.listener,
-    server: () => serverFor(served.listener, settings.env, clock, random),
+    server: () => serverFor(served.listener, settings, clock, random),
+    hold() {
+      let held = true
+      lifecycle.held++
+      return () => {
+        if (held) lifecycle.held--
+        held = false
+      }
+    },
     async drain(ms) {
       lifecycle.draining = true
       served.drain()

@@ -3,6 +3,8 @@ import { one } from './container.ts'
 /** Whether the gateway still takes work: readiness turns before the last streams have ended. */
 export interface Lifecycle {
   draining: boolean
+  /** How many parts of the start still hold readiness back. */
+  held: number
   /** Fires when the gateway closes: what goes on behind the requests ends. */
   readonly closing: AbortSignal
 }

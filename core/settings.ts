@@ -4,14 +4,18 @@ import { one } from './container.ts'
 const amount = v.pipe(v.number(), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
+const mib = 1024 * 1024
+const gib = 1024 * mib
 
 /** Absent means the default, null means no limit. */
 const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
 
-const limits = (requests: number, concurrent: number, minute: number) =>
+const limits = (requests: number, concurrent: number, minute: number, bytes: number) =>
   v.optional(
     v.strictObject({
       requestsPerSecond: limit(requests),
+      /** Of request bodies, refused ones too. */
+      bytesPerMinute: limit(bytes),
       concurrentRequests: limit(concurrent),
       tokensPerMinute: limit(minute),
       tokensPerDay: v.optional(v.nullable(count), null),
@@ -25,6 +29,7 @@ const ownLimit = v.exactOptional(v.nullable(count))
 /** What differs from the defaults for one key or one organisation. */
 export const OwnLimits = v.strictObject({
   requestsPerSecond: ownLimit,
+  bytesPerMinute: ownLimit,
   concurrentRequests: ownLimit,
   tokensPerMinute: ownLimit,
   tokensPerDay: ownLimit,
@@ -76,13 +81,17 @@ export const ModelSettings = v.strictObject({
   ),
 })
 
-export const surfaces = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
+export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
 
 /** What a gateway is told, whatever it runs on. Every field has a default. */
 export const SettingsShape = v.strictObject({
   env: v.optional(v.picklist(['development', 'production']), 'development'),
   names: v.optional(
-    v.strictObject({ compat: v.optional(v.string(), 'compat'), std: v.optional(v.string(), 'std') }),
+    v.strictObject({
+      compat: v.optional(v.string(), 'compat'),
+      std: v.optional(v.string(), 'std'),
+      v1: v.optional(v.string(), 'v1'),
+    }),
     {},
   ),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
@@ -107,7 +116,12 @@ export const SettingsShape = v.strictObject({
     {},
   ),
   limits: v.optional(
-    v.strictObject({ key: limits(50, 100, 1_000_000), organization: limits(200, 400, 4_000_000) }),
+    v.strictObject({
+      key: limits(50, 100, 1_000_000, 2 * gib),
+      organization: limits(200, 400, 4_000_000, 8 * gib),
+      /** Requests without a valid key, from one address to one process. */
+      keyless: v.optional(v.strictObject({ requestsPerSecond: limit(200) }), {}),
+    }),
     {},
   ),
   /** By name: what differs from `limits.organization` and `files.quota`. */
@@ -119,6 +133,13 @@ export const SettingsShape = v.strictObject({
         quota: v.optional(v.strictObject({ bytes: ownLimit, files: ownLimit }), {}),
       }),
     ),
+    {},
+  ),
+  keepsakes: v.optional(
+    v.strictObject({
+      /** Seals what callers keep between turns; one of this process alone when absent. */
+      secret: v.optional(v.pipe(v.string(), v.minLength(32))),
+    }),
     {},
   ),
   timeouts: v.optional(
@@ -164,6 +185,30 @@ export const SettingsShape = v.strictObject({
       audio: v.optional(count, 25 * 1024 * 1024),
       /** Bytes of a stored file, decoded. */
       file: v.optional(count, 100 * 1024 * 1024),
+      /** Values and containers in the JSON of one body. */
+      elements: v.optional(count, 100_000),
+      /** Bytes of bodies that stand in the memory of one process. A key that holds none may have one body of any length. */
+      inMemory: v.optional(
+        v.strictObject({
+          key: v.optional(count, 128 * mib),
+          organization: v.optional(count, 256 * mib),
+          process: v.optional(count, 512 * mib),
+        }),
+        {},
+      ),
+      /** Bytes in a second that a body needs on its way in, on average over 15 seconds. */
+      leastRate: v.optional(count, 1024),
+    }),
+    {},
+  ),
+  connections: v.optional(
+    v.strictObject({
+      /** Open at once in one process. */
+      most: v.optional(count, 16_384),
+      /** Of one address, as long as none of them has shown a valid key. */
+      keyless: v.optional(count, 4_096),
+      /** Ms in which the head of a request must be there. */
+      head: v.optional(ms, 15_000),
     }),
     {},
   ),

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import t from 'tap'
-import { system } from '../adapters/memory/host.ts'
+import { system } from '../adapters/memory/platform.ts'
 import { memory } from '../adapters/memory/index.ts'
-import { firstKey } from '../adapters/production/first-key.ts'
+import { firstKey } from '../adapters/production/commands/bootstrap-key.ts'
 import { acts, operator } from '../core/access/audit.ts'
 import { createGateway } from '../core/gateway.ts'
-import { uuid7 } from '../core/ids.ts'
+import { uuid7 } from '../core/uuid7.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import type { SettingsInput } from '../core/settings.ts'
-import { environments, type Running, running } from './environments.ts'
+import { environments, type Running, running, unhurried } from './environments.ts'
 import { uploadOf } from './fakes/uploads.ts'
 
 const canary = 'Zx9canary'
@@ -66,7 +66,9 @@ for (const [name, adapters] of Object.entries(environments)) {
       })
       t.match(free.data, { name: 'nightly', addresses: null, models: null, expires_at: null })
       t.equal((await use()).status, 200)
-      for (const bad of [{ scopes: [] }, { limits: { requestsPerSecond: 0 } }, { expires_at: 5 }, { addresses: ['x'] }])
+      const many = Array.from({ length: 257 }, () => '::1')
+      const bodies = [{ scopes: [] }, { limits: { requestsPerSecond: 0 } }, { expires_at: 5 }, { addresses: ['x'] }]
+      for (const bad of [...bodies, { addresses: many }])
         t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, bad)).status, 400, JSON.stringify(bad))
       await acme.ask('DELETE', `/admin/keys/${data.id}`)
       t.equal((await acme.ask('PATCH', `/admin/keys/${data.id}`, { name: 'x' })).status, 400, 'revoked for good')
@@ -115,6 +117,38 @@ for (const [name, adapters] of Object.entries(environments)) {
       t.match((await acme.ask('GET', target)).data, { models: null, addresses: null, expires_at: null }, 'untouched')
     })
 
+    t.test('a key for another user is made by a caller that may delegate', async (t) => {
+      const scopes = ['api_key.create', 'files.encrypted.read'] as const
+      const ann = await caller(it, { organization: 'acme', user: 'ann', scopes })
+      const { data, status } = await ann.ask('POST', '/admin/keys', { user: 'ann' })
+      t.same([status, data.user, data.makers], [201, 'ann', [ann.id]])
+      const refused = await ann.ask('POST', '/admin/keys', { user: 'bob' })
+      t.match(refused, { status: 403, error: 'Missing required permissions', validator: { user: /api_key\.delegate/ } })
+      t.equal((await acme.ask('POST', '/admin/keys', { user: 'bob' })).data.user, 'bob')
+      const odd = [
+        '..',
+        '.',
+        '@',
+        '_',
+        '__proto__',
+        'constructor',
+        'toString',
+        'ann.',
+        '-ann',
+        'a'.repeat(129),
+        'ä',
+        '',
+      ]
+      for (const user of [...odd, 'a b', 'a/b', 'ann\n']) {
+        const { status, validator } = await acme.ask('POST', '/admin/keys', { user })
+        t.same([status, Object.keys(validator ?? {})], [400, ['user']], JSON.stringify(user))
+      }
+      for (const user of ['a', '7', 'ann@example.org', 'a..b', 'a'.repeat(128), 'Constructor'])
+        t.equal((await acme.ask('POST', '/admin/keys', { user })).data.user, user)
+      const stored = await caller(it, { organization: 'acme', user: '..' })
+      t.equal((await stored.ask('POST', '/admin/keys', {})).data.user, '..', 'a stored user goes on')
+    })
+
     t.test('every act is written down, and read by its own organisation', async (t) => {
       const org = `audited-${name}`
       const one = await caller(it, { organization: org, user: 'ann' })
@@ -158,6 +192,36 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
   })
 }
+
+t.test('children share what their maker may use in a day, also after it is gone', async (t) => {
+  const it = await running(t, memory(), unhurried)
+  const maker = await caller(it, { organization: 'family', limits: { tokensPerDay: 400 } })
+  const heir = async (ask: typeof maker.ask) => {
+    const { data } = await ask('POST', '/admin/keys', {})
+    const authorization = `Bearer ${data.key}`
+    return {
+      makers: data.makers,
+      id: data.id,
+      ask: async (method: string, path: string, body?: unknown) => {
+        const answer = await it.call(method, path, body, { authorization })
+        return { status: answer.status, request: null, ...((await answer.json()) as any) }
+      },
+    }
+  }
+  const body = { model: 'rehearsal', messages: [{ role: 'user', content: 'word '.repeat(150) }] }
+  const chat = async ({ ask }: Pick<typeof maker, 'ask'>) => (await ask('POST', '/std/chat/completions', body)).status
+  const child = await heir(maker.ask)
+  const grandchild = await heir(child.ask)
+  t.same([child.makers, grandchild.makers], [[maker.id], [maker.id, child.id]])
+  t.equal(await chat(grandchild), 200)
+  t.equal(await chat(maker), 429, 'one allowance for all')
+  t.equal(await chat(await heir(maker.ask)), 429, 'a new key brings no new one')
+  await maker.ask('DELETE', `/admin/keys/${maker.id}`)
+  t.equal(await chat(grandchild), 429, 'nor does an end of its maker')
+  let last: Pick<typeof child, 'ask'> = grandchild
+  for (let makers = 3; makers <= 8; makers++) last = await heir(last.ask)
+  t.equal((await last.ask('POST', '/admin/keys', {})).status, 400, 'the line ends')
+})
 
 t.test('an act that cannot be written down is not done', async (t) => {
   const adapters = memory()
@@ -243,7 +307,7 @@ t.test('an organisation has limits and a quota of its own', async (t) => {
 t.test('of the processes that make a first key at once, one does', async (t) => {
   const gateway = createGateway(memory())
   t.teardown(gateway.close)
-  const start = () => firstKey(gateway.keys, gateway.audit, undefined)
+  const start = () => firstKey(gateway.keys, gateway.audit)
   const made = (await Promise.all([start(), start(), start()])).filter((it) => it !== null)
   t.equal(made.length, 1)
   t.not(await gateway.keys.find(made[0]!), null)

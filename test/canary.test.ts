@@ -8,14 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { fetch as doors } from '../adapters/production/host.ts'
-import { writeLog } from '../adapters/production/log.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
+import { writeLog } from '../adapters/production/log/log.ts'
 import type { Fitting } from '../core/container.ts'
 import { BadRequest } from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
-import { Log } from '../core/ports/host.ts'
+import { Log } from '../core/ports/platform.ts'
 import { kind, MetadataStore } from '../core/ports/metadata-store.ts'
 import { type ChatBody, Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
@@ -28,6 +28,10 @@ import { settingsFor } from './faults/drill.ts'
 import { deadUrl, startProvider } from './faults/provider.ts'
 
 const pace = 0.02
+
+/** A quick machine sends more in a second than the usual allowance. */
+const allowance = { requestsPerSecond: 10_000 }
+const plenty = { key: allowance, organization: allowance, keyless: allowance }
 
 /** Marks by what they were put into. */
 const marking = () => {
@@ -205,7 +209,7 @@ t.test('nothing that a caller wrote is kept anywhere', async (t) => {
       timeouts: { ...timeouts, total: 3000 },
       routing: { breaker: { faults: 1000, ratio: 1 } },
       bodies: { chat: 100_000, audio: 100_000 },
-      limits: { key: { requestsPerSecond: 10_000 }, organization: { requestsPerSecond: 10_000 } },
+      limits: plenty,
     },
   )
   const statuses = new Map<number, number>()
@@ -442,7 +446,7 @@ t.test('the search is sharp', async (t) => {
   const models = Object.fromEntries(
     ['clean', ...names].map((name) => [name, { upstreams: [{ provider: name === 'clean' ? 'rehearsal' : 'leaky' }] }]),
   )
-  const it = await house(t, [use(leaky), use(rehearsal)], { models })
+  const it = await house(t, [use(leaky), use(rehearsal)], { models, limits: plenty })
   for (const name of names) {
     const body = JSON.stringify({ model: name, messages: [{ role: 'user', content: mark(name) }] })
     t.equal(await it.call(name, chats, { body }), name === 'quotes' ? 400 : 200, name)

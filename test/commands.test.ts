@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { complaint } from '../adapters/production/complaint.ts'
-import { newPassphrase, passphrase } from '../adapters/production/passphrase.ts'
-import { overview, usages } from '../adapters/production/usage.ts'
-import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/client/backup.ts'
-import { newKek, newRagDek } from '../core/client/client.ts'
-import { SealgateError } from '../core/client/error.ts'
+import { complaint } from '../adapters/production/commands/error-text.ts'
+import { newPassphrase, passphrase } from '../adapters/production/commands/passphrase.ts'
+import { overview, usages } from '../adapters/production/commands/help.ts'
+import { backup, fromRecoveryCode, recoveryCode, restore } from '../core/sealed/client/backup.ts'
+import { newKek, newRagDek } from '../core/sealed/client/client.ts'
+import { SealgateError } from '../core/sealed/client/error.ts'
 import { Unavailable } from '../core/errors.ts'
 import { killed } from './fakes/killed.ts'
 import { program, served } from './fakes/served.ts'
@@ -78,6 +78,8 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   t.notOk((await readFile(keys, 'utf8')).includes('next'), 'the old key is gone')
   await sealgate('files', 'get', id!, '--out', 'again.bin')
   t.ok((await readFile(join(folder, 'again.bin'))).equals(large), 'under the new key')
+  t.equal((await stat(`${keys}.memory`)).mode & 0o777, 0o600, 'what the client remembers is for its owner alone')
+  t.notMatch(await readFile(`${keys}.memory`, 'utf8'), id!, 'and sealed')
   await sealgate('files', 'rm', id!)
   t.match(await sealgate('kek', 'rotate'), /^1 file is under/)
   await sealgate('files', 'rm', note!)
@@ -117,6 +119,9 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['toString'], /there is no command toString/],
     [['keys', 'revoke'], /keys revoke needs the id/],
     [['keys', 'create', '--addresses', 'foo'], /Validation failed: .*address/i],
+    [['keys', 'create', '--user', '..'], /organisations and users are letters/],
+    [['keys', 'create', '--organization', '__proto__'], /organisations and users are letters/],
+    [['keys', 'create', '--organization', 'constructor'], /organisations and users are letters/],
     [['kek', 'backup'], /kek backup needs --out FILE or --code/],
     [['kek', 'restore'], /kek restore needs either/],
     [['files', 'rm'], /files rm needs the id/],

@@ -5,15 +5,15 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
-import { checkedConfig } from '../adapters/production/config.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
 import { scopes } from '../core/access/caller.ts'
-import { sentences } from '../core/client/error.ts'
-import { catalogue } from '../core/enclave/catalogue.ts'
-import { documents } from '../core/http/documents.ts'
+import { sentences } from '../core/sealed/client/error.ts'
+import { catalogue } from '../core/sealed/enclave/refusals.ts'
+import { documents } from '../core/http/api-docs.ts'
 import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
-import { table } from '../core/routes/table.ts'
+import { table } from '../core/routes/all.ts'
 import { SettingsShape, surfaces } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
@@ -162,7 +162,7 @@ t.test('paths, routes and commands that are named exist', async (t) => {
       if (route !== undefined) check('route', isRoute(method!, route), `${file}: ${code}`)
       else if (/^\/[a-z]+(\/[a-z0-9/]+)?$/.test(code!)) check('route', isRoute(null, code!), `${file}: ${code}`)
     }
-    for (const [, script] of text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )\w+)/g)) {
+    for (const [, script] of text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[\w:]+)/g)) {
       check('command', scripts[script!] !== undefined, `${file}: npm ${script}`)
     }
     for (const [, program] of text.matchAll(/\bnode dist\/(\S+)\.js\b/g)) {
@@ -250,4 +250,17 @@ t.test('operations.md knows every event of the log', async (t) => {
     [...events].filter((event) => !rows.has(event!)),
     [],
   )
+})
+
+t.test('twenty questions are answered with paths that exist', async (t) => {
+  const [, answers] = /\*\*Where is it\?\*\*[^\n]*\n\n\| question \| answer \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(
+    texts.get('docs/contributing.md')!,
+  )!
+  const rows = answers!.trim().split('\n')
+  t.equal(rows.length, 20)
+  for (const row of rows) {
+    const paths = [...row.matchAll(/`((?:core|plugins|adapters|test)\/[^`]+)`/g)].map(([, path]) => path!)
+    t.ok(paths.length > 0, row)
+    for (const path of paths) t.ok(await exists(path), path)
+  }
 })

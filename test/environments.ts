@@ -1,14 +1,15 @@
+import './fakes/unwatched.ts'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { checkedConfig } from '../adapters/production/config.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
 import { type Adapters, type Gateway, createGateway } from '../core/gateway.ts'
 import { plugin, use } from '../core/plugin.ts'
-import { Log, type LogFacts } from '../core/ports/host.ts'
-import type { Renew } from '../core/reload.ts'
+import { Log, type LogFacts } from '../core/ports/platform.ts'
+import type { Renew } from '../core/generations/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
 
 export interface Running {

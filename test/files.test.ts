@@ -218,7 +218,6 @@ for (const [name, adapters] of Object.entries(environments)) {
       const raw = JSON.stringify(good)
       const bad: Readonly<Record<string, string>> = {
         'odd hex': JSON.stringify({ ...good, encrypted_content: 'abc' }),
-        'upper-case hex': JSON.stringify({ ...good, encrypted_content: 'ABCD' }),
         'no hex': JSON.stringify({ ...good, encrypted_content: 'zz' }),
         'odd hex before other fields': `{"encrypted_content":"abc",${raw.slice(1)}`.replace(
           /,"encrypted_content":"[^"]*"/,
@@ -235,10 +234,10 @@ for (const [name, adapters] of Object.entries(environments)) {
         'no JSON': 'encrypted_content=ab',
         'an array': '[]',
         'a name too long': JSON.stringify({ ...good, encrypted_name: 'ab'.repeat(513) }),
-        'a hash in upper case': JSON.stringify({ ...good, client_hash: 'A'.repeat(64) }),
+        'a hash too long': JSON.stringify({ ...good, client_hash: 'a'.repeat(257) }),
         'a version that is none': JSON.stringify({ ...good, version: 3 }),
         'one retrieval field alone': JSON.stringify({ ...good, rag_dek_nonce: 'ab' }),
-        'a nested field': raw.replace('{', '{"x":{},'),
+        'a field nested too deep': raw.replace('{', `{"x":${'['.repeat(65)}${']'.repeat(65)},`),
         ...Object.fromEntries(
           ['encrypted_name', 'client_hash', 'kid', 'wrapped_dek', 'mime_type'].map((field) => [
             `no ${field}`,

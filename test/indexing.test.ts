@@ -4,11 +4,12 @@ import blobStore from '../adapters/memory/blob-store.ts'
 import enclave from '../adapters/memory/enclave.ts'
 import { memory } from '../adapters/memory/index.ts'
 import metadataStore from '../adapters/memory/metadata-store.ts'
-import { connect, newKek, newRagDek } from '../core/client/client.ts'
-import { sealRows } from '../core/enclave/rag-rows.ts'
-import { retrieval } from '../core/enclave/retrieval.ts'
-import type { Inference } from '../core/inference/attempt.ts'
-import type { Catalog } from '../core/inference/catalog.ts'
+import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
+import { sealRows } from '../core/sealed/enclave/index-file.ts'
+import { retrieval } from '../core/sealed/enclave/retrieval.ts'
+import { usualQueue } from '../core/fair-shares.ts'
+import type { Inference } from '../core/inference/inference.ts'
+import type { Catalog } from '../core/inference/models/catalog.ts'
 import { type FileRow, files } from '../core/files/record.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
@@ -163,7 +164,12 @@ t.test('indexes that were opened are held, but not for ever for one who asks by 
     },
   } as unknown as Shelf
   const catalog = { list: async () => [] } as unknown as Catalog
-  const { search } = retrieval({ catalog, inference: {} as Inference }, { model: undefined, cache: 1, mostFile: 1 })
+  const { search } = retrieval({ catalog, inference: {} as Inference }, [], {
+    model: undefined,
+    cache: 1,
+    mostFile: 1,
+    queue: usualQueue,
+  })
   const found = async (id: string) =>
     (await search(shelf, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
   for (const id of ['one', 'one', 'two', 'two', 'two']) t.same(await found(id), [id])

@@ -14,16 +14,15 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { memory } from '../adapters/memory/index.ts'
-import type { Config } from '../adapters/production/config.ts'
-import { checkedConfig, settingsOf } from '../adapters/production/config.ts'
-import { harden } from '../adapters/production/harden.ts'
+import type { Config } from '../adapters/production/config/config.ts'
+import { checkedConfig, settingsOf } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
 import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
-import { outcomes } from '../core/ports/witness.ts'
-import { table } from '../core/routes/table.ts'
+import { outcomes } from '../core/ports/backend-observer.ts'
+import { table } from '../core/routes/all.ts'
 import { surfaces } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { startPostgres } from './fakes/postgres.ts'
@@ -173,15 +172,32 @@ t.test('containers may do next to nothing', async (t) => {
     t.same(it.security_opt, ['no-new-privileges:true'])
     t.ok(it.tmpfs.every((at) => at.startsWith('/tmp:')))
   }
+})
+
+t.test('the confidential process starts with all that containers have in their environment', async (t) => {
+  const at = await folderOf(t)
+  const { tls, ...own } = raw.enclave.enclave as { readonly tls: object }
+  const file = join(at, 'enclave.json')
+  await writeFile(file, JSON.stringify({ ...raw.enclave, enclave: { ...own, listen: join(at, 'it.sock') } }))
   const said = dockerfile.filter(({ word }) => word === 'ENV').flatMap(({ said }) => said.match(/\w+(?==)/g) ?? [])
-  const given = [...said, ...container('enclave').env!.map(({ name }) => name)]
-  const like = (names: readonly string[]) => {
-    const env = Object.fromEntries(names.map((name) => [name, 'given']))
-    return { env, execArgv: [], on: () => undefined } as unknown as NodeJS.Process
+  const given = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'given']))
+  // The image that ours is made from, and whatever runs it, say these.
+  const image = { ...given([...said, 'NODE_VERSION', 'YARN_VERSION', 'HOSTNAME']), HOME: at }
+  const api = 'SERVICE_HOST SERVICE_PORT SERVICE_PORT_HTTPS PORT PORT_443_TCP PORT_443_TCP_PROTO PORT_443_TCP_PORT'
+  const kubernetes = [...api.split(' '), 'PORT_443_TCP_ADDR'].map((name) => `KUBERNETES_${name}`)
+  const sides = {
+    Compose: { ...image, ...env.enclave, ...given(Object.keys(composed('enclave').environment)) },
+    Kubernetes: { ...image, ...given([...container('enclave').env!.map(({ name }) => name), ...kubernetes]) },
   }
-  t.ok(given.includes('NODE_ENV') && given.includes('BRAVE_API_KEY'))
-  t.doesNotThrow(() => harden(like(given)), 'the confidential process starts with these variables')
-  t.throws(() => harden(like([...given, 'NODE_OPTIONS'])))
+  for (const [name, variables] of Object.entries(sides)) {
+    t.ok('NODE_ENV' in variables && 'BRAVE_API_KEY' in variables)
+    const child = await enclosed({ ...variables, SEALGATE_CONFIG: file })
+    child.kill('SIGKILL')
+    t.pass(name)
+    // As Kubernetes tells each service of a namespace, unless enableServiceLinks is false.
+    const linked = enclosed({ ...variables, SEALGATE_CONFIG: file, ENCLAVE_PORT_8443_TCP_ADDR: '10.0.0.7' })
+    await t.rejects(linked, { message: /does not start with ENCLAVE_PORT_8443_TCP_ADDR set/ })
+  }
 })
 
 t.test('the image', async (t) => {

@@ -44,6 +44,8 @@ try {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
   const shipped = readdirSync(unpacked, { recursive: true }).map((file) => `./${file}`)
   const paths = Object.entries(exports).flatMap(([name, target]) => {
+    // The programs of threads and processes are no entries.
+    if (target === null) return []
     const [before, after] = target.split('*')
     if (after === undefined) return [name]
     const of = shipped.filter((file) => file.startsWith(before) && file.endsWith(after))
@@ -52,7 +54,7 @@ try {
   writeFileSync(
     join(folder, 'imports.js'),
     `const faults = []
-     for (const path of ${JSON.stringify([...new Set(paths)])})
+     for (const path of ${JSON.stringify([...new Set(paths)].filter((path) => exports[path] !== null))})
        await import('sealgate' + path.slice(1), path.endsWith('.json') ? { with: { type: 'json' } } : {})
          .catch(({ message }) => faults.push(path + ': ' + message))
      console.log(faults.join('\\n'))

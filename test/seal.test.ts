@@ -1,56 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI, { toFile } from 'openai'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { seal } from '../adapters/production/seal.ts'
+import { seal } from '../adapters/production/commands/seal.ts'
 import { UpstreamFailed } from '../core/errors.ts'
 import { running } from './environments.ts'
+import { sealing } from './fakes/proxied.ts'
 import { chunk, echo, sealedStage } from './fakes/sealing.ts'
 import { until } from './until.ts'
-
-const program =
-  "import { seal } from './dist/adapters/production/seal.js'\nawait seal(process.argv.slice(1), process.env)"
-
-interface Proxy {
-  readonly url: string
-  readonly openai: OpenAI
-  readonly said: () => string
-  stop(): Promise<number | null>
-}
-
-/** The command as a user starts it, on a free port. */
-const sealing = async (t: Test, args: readonly string[], env: Record<string, string> = {}): Promise<Proxy> => {
-  const command = ['--input-type=module', '--eval', program, '--', '--port', '0', ...args]
-  const child = spawn(process.execPath, command, {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ended = once(child, 'exit')
-  t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    const hear = (part: Buffer) => {
-      said += part
-      const url = /^sealgate seal listening on (http:\S+)\n$/.exec(said)?.[1]
-      if (url) resolve(url)
-    }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
-  })
-  return {
-    url,
-    openai: new OpenAI({ baseURL: url, apiKey: 'not-needed', maxRetries: 0 }),
-    said: () => said,
-    async stop() {
-      child.kill('SIGTERM')
-      return ((await ended) as [number | null])[0]
-    },
-  }
-}
 
 /** What the client throws, as far as it is told here. */
 const faulty = (facts: {
@@ -215,14 +173,14 @@ t.test('aborting, breaking, refusing', async (t) => {
     { host: 'localhost.evil.example' },
     { origin: 'https://evil.example' },
     { origin: 'null' },
+    { origin: 'http://localhost:3000' },
+    { origin: new URL(proxy.url).origin },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
   ]) {
-    t.equal(
-      (await send(chat, headers, body)).status,
-      403,
-      `a page of another site, by ${Object.entries(headers).join()}`,
-    )
+    t.equal((await send(chat, headers, body)).status, 403, `a page of any origin, by ${Object.entries(headers).join()}`)
   }
-  t.equal((await send(chat, { origin: 'http://localhost:3000' }, body)).status, 200)
+  t.equal((await send(chat, { 'sec-fetch-site': 'none' }, body)).status, 200)
   for (const bad of ['{"canary', '[]', '"canary"', '']) {
     const { status, text } = await send(chat, {}, bad)
     t.equal(status, 400)
@@ -265,6 +223,10 @@ t.test('it seals to nobody who proves nothing, and for nobody elsewhere', async 
     [...good, '--port', 'x'],
     [...good, '--measurements', 'no'],
     [...good, '--what'],
+    [...good, '--origin', '*'],
+    [...good, '--origin', 'http://localhost:3000/'],
+    [...good, '--origin', 'null'],
+    [...good, '--token', 'short'],
   ]) {
     await t.rejects(seal(bad, {}), bad.join(' '))
   }

@@ -11,15 +11,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { type Client, connect } from '../core/client/client.ts'
+import { type Client, connect } from '../core/sealed/client/client.ts'
 import { BadRequest } from '../core/errors.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Enclave } from '../core/ports/enclave.ts'
-import { utf8 } from '../core/wire/bytes.ts'
-import { fromHex, toHex } from '../core/wire/hex.ts'
-import { kems } from '../core/wire/kem.ts'
-import { type EnclaveKey, newest, parseKeyset } from '../core/wire/keyset.ts'
-import { freshNonce, seal } from '../core/wire/seal.ts'
+import { utf8 } from '../core/sealed/wire/bytes.ts'
+import { fromHex, toHex } from '../core/sealed/wire/hex.ts'
+import { kems } from '../core/sealed/wire/kem.ts'
+import { type EnclaveKey, newest, parseKeyset } from '../core/sealed/wire/keyset.ts'
+import { freshNonce, seal } from '../core/sealed/wire/seal.ts'
 import { running } from './environments.ts'
 import { crafted, craftedText } from './fakes/sealing.ts'
 import { filesIn, type Places, traces } from './fakes/traces.ts'
@@ -358,25 +358,29 @@ t.test('the serving process holds no code that opens anything', async (t) => {
     const source = await readFile(file, 'utf8')
     for (const from of importsOf(source)) await visit(normalize(join(dirname(file), from)), file)
   }
-  await visit('adapters/production/serve.ts', '')
+  await visit('adapters/production/commands/serve.ts', '')
   const path = (file: string): string => (reached.get(file) ? `${path(reached.get(file)!)} > ${file}` : file)
   t.ok(reached.size > 80, `${reached.size} files`)
-  for (const file of ['core/routes/rvenc.ts', 'core/wire/body.ts', 'adapters/production/enclave.ts'])
+  for (const file of [
+    'core/routes/sealed-inference.ts',
+    'core/sealed/wire/body.ts',
+    'adapters/production/enclave/enclave.ts',
+  ])
     t.ok(reached.has(file), file)
   for (const file of reached.keys()) {
-    if (file.startsWith('core/enclave/')) t.fail(path(file))
+    if (file.startsWith('core/sealed/enclave/')) t.fail(path(file))
   }
   for (const file of [
-    'core/wire/kem.ts',
-    'core/wire/seal.ts',
-    'adapters/production/inside.ts',
-    'core/client/client.ts',
+    'core/sealed/wire/kem.ts',
+    'core/sealed/wire/seal.ts',
+    'adapters/production/enclave/enclave-main.ts',
+    'core/sealed/client/client.ts',
   ]) {
     t.notOk(reached.has(file), reached.has(file) ? path(file) : file)
   }
   const inside = new Map<string, string>()
   reached.clear()
-  await visit('adapters/production/inside.ts', '')
+  await visit('adapters/production/enclave/enclave-main.ts', '')
   for (const [file, by] of reached) inside.set(file, by)
-  t.ok(inside.has('core/enclave/open.ts') && inside.has('core/wire/kem.ts'), 'which the enclave’s does')
+  t.ok(inside.has('core/sealed/enclave/open.ts') && inside.has('core/sealed/wire/kem.ts'), 'which the enclave’s does')
 })

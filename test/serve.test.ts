@@ -1,3 +1,4 @@
+import './fakes/unwatched.ts'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -162,7 +163,7 @@ t.test('every doubt about the configuration stops the boot and names its place',
   await t.rejects(started(t, { SEALGATE_DATA: folder, PORT: 'eighty' }), { message: /server\.port/ })
 })
 
-t.test('a new tool is two new files and no other edit', async (t) => {
+t.test('a new tool is two new files and no other edit, and so is a new reader', async (t) => {
   const scratch = t.testdir()
   for (const it of ['core', 'plugins', 'adapters', 'package.json', 'tsconfig.json'])
     await cp(it, join(scratch, it), { recursive: true })
@@ -170,6 +171,7 @@ t.test('a new tool is two new files and no other edit', async (t) => {
     await cp(join('test', it), join(scratch, 'test', it), { recursive: true })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
   await mkdir(join(scratch, 'test/plugins/tools'), { recursive: true })
+  await mkdir(join(scratch, 'test/plugins/readers'), { recursive: true })
 
   await writeFile(
     join(scratch, 'plugins/tools/countWords.ts'),
@@ -213,6 +215,62 @@ t.test('counts', async (t) => {
 })
 `,
   )
+  await writeFile(
+    join(scratch, 'plugins/readers/recipe.ts'),
+    `import { Unreadable } from '../../core/errors.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Reader } from '../../core/ports/reader.ts'
+
+export default plugin({
+  port: Reader,
+  name: 'recipe',
+  create: (): Reader<'document'> => ({
+    name: 'recipe',
+    kind: 'document',
+    fits: ({ name }) => name.endsWith('.recipe'),
+    async read({ bytes }, signal, { characters = 100_000 } = {}) {
+      signal.throwIfAborted()
+      const [title, text] = new TextDecoder().decode(bytes).split('\\n---\\n')
+      if (title === undefined || text === undefined) throw new Unreadable()
+      const sections = [{ heading: title, text: text.slice(0, characters) }]
+      const content = { format: 'recipe', title, sections, truncated: text.length > characters }
+      return { content, sections: [{ ...sections[0]!, page: null }] }
+    },
+  }),
+})
+`,
+  )
+  await writeFile(
+    join(scratch, 'test/plugins/readers/recipe.test.ts'),
+    `import t from 'tap'
+import { use } from '../../../core/plugin.ts'
+import { Reader } from '../../../core/ports/reader.ts'
+import recipe from '../../../plugins/readers/recipe.ts'
+import getTextDocumentContent from '../../../plugins/tools/getTextDocumentContent.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import { names } from '../../../adapters/production/config/load-plugin.ts'
+import { conform } from '../../contracts/contract.ts'
+import { reader } from '../../contracts/reader.ts'
+import { fitted } from '../../fitted.ts'
+
+const file = (name: string, text: string) => ({ id: 'file_1', name, mime: '', bytes: Buffer.from(text) })
+const soup = file('soup.recipe', 'Soup\\n---\\nBoil the leeks for an hour.')
+t.test('contract', (t) =>
+  conform(t, reader.contract, () => ({
+    reader: fitted(use(recipe)).supply({ readers: Reader }).readers[0]!,
+    good: { file: soup, says: 'leeks' },
+    broken: file('secret.recipe', 'Soup'),
+    foreign: file('soup.txt', 'words'),
+  })),
+)
+t.test('is found by its file, and a tool reads with it', async (t) => {
+  t.ok((await names('readers')).includes('recipe'))
+  const [tool] = fitted(use(recipe), use(getTextDocumentContent)).supply({ tools: Tool }).tools
+  if (tool?.kind !== 'reads-file') throw new Error('It reads no file')
+  t.match(await tool.run({ fileId: 'file_1' }, AbortSignal.timeout(1000), soup), { format: 'recipe', title: 'Soup' })
+})
+`,
+  )
   await run(
     process.execPath,
     [
@@ -229,6 +287,8 @@ t.test('counts', async (t) => {
   )
   const tested = await run(process.execPath, ['dist/test/plugins/tools/countWords.test.js'], { cwd: scratch })
   t.match(tested.stdout, /ok 2 - counts/)
+  const read = await run(process.execPath, ['dist/test/plugins/readers/recipe.test.js'], { cwd: scratch })
+  t.match(read.stdout, /ok 1 - contract[^]*ok 2 - is found by its file/)
   const it = await started(
     t,
     { SEALGATE_DATA: join(scratch, 'data') },

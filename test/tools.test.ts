@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
-import { checkedConfig } from '../adapters/production/config.ts'
-import { names } from '../adapters/production/discover.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
+import { names } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
-import { type Client, connect, newKek, newRagDek } from '../core/client/client.ts'
+import { type Client, connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
 import { running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
@@ -81,7 +81,11 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
         },
       },
       outside: { allow: ['127.0.0.1'], ports: [port] },
-      tools: { ...tools, webSearchTool: { provider: 'searxng', baseUrl: backend.url } },
+      tools: {
+        ...tools,
+        webSearchTool: { provider: 'searxng', baseUrl: backend.url },
+        webPageScraperTool: { allowRoot: true },
+      },
     },
     {},
   )

@@ -1,7 +1,7 @@
 import Keyv from 'keyv'
 import { plugin } from '../../core/plugin.ts'
 import { Cache } from '../../core/ports/cache.ts'
-import { Clock } from '../../core/ports/host.ts'
+import { Clock } from '../../core/ports/platform.ts'
 
 /** Copies in this process; when there are too many, the oldest go first. */
 export default plugin({

@@ -1,10 +1,11 @@
-import { inside } from '../../core/enclave/inside.ts'
+import { inside } from '../../core/sealed/enclave/assemble.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import cache from './cache.ts'
-import { clock, fetch, log, random } from './host.ts'
+import { clock, fetch, log, random } from './platform.ts'
+import { readers } from './readers.ts'
 import { tools } from './tools.ts'
 
 /** The inside in this very process: everything works, and nothing is hidden from whoever owns the process. */
@@ -21,6 +22,7 @@ export default plugin({
       prover: use(dev),
       upstreams: [use(rehearsal)],
       tools,
+      readers,
     }
     return inside(innards, {}, {}, new Uint8Array(32))
   },

@@ -1,7 +1,7 @@
 import { plugin } from '../../core/plugin.ts'
-import { Clock } from '../../core/ports/host.ts'
+import { Clock } from '../../core/ports/platform.ts'
 import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
-import { join, leave, row, type Row, type Standing } from '../../core/row.ts'
+import { join, leave, row, type Row, type Standing } from '../../core/linked-list.ts'
 
 interface Lease extends Standing<Lease> {
   over: number

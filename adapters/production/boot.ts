@@ -1,12 +1,13 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { makeFolder } from '../../core/fsync.ts'
 import { type Gateway, createGateway } from '../../core/gateway.ts'
 import type { SettingsInput } from '../../core/settings.ts'
-import type { Lent } from './confidential.ts'
-import { type Config, checkedConfig, settingsOf } from './config.ts'
-import { names } from './discover.ts'
+import type { Lent } from './enclave/connect-enclave.ts'
+import { type Config, checkedConfig, settingsOf } from './config/config.ts'
+import { names } from './config/load-plugin.ts'
 import { type Stand, production, renewed } from './index.ts'
-import { fromSurroundings } from './surroundings.ts'
-import type { Team, Told } from './workers/team.ts'
+import { fromSurroundings } from './config/env-config.ts'
+import type { Team, Told } from './workers/worker.ts'
 
 export interface Booted {
   readonly gateway: Gateway
@@ -23,8 +24,7 @@ export const boot = async (
   const { config, socket } = team?.told ?? { config: await firstConfiguration(env), socket: null }
   const lentAt = (socket: string | null): Lent | null =>
     socket === null || team === null ? null : { socket, back: () => team.back(socket) }
-  const data = env['SEALGATE_DATA'] || './data'
-  await mkdir(data, { recursive: true, mode: 0o700 })
+  const data = dataFolder(env)
   const told = (config: Config) =>
     ({ ...settingsOf(config), ...(surfaces && { surfaces: surfaces as SettingsInput['surfaces'] }) }) as SettingsInput
   const lent = lentAt(socket)
@@ -41,6 +41,17 @@ export const boot = async (
   const siblings = team && { siblings: team.siblings }
   const gateway: Gateway = createGateway({ ...parts, ...siblings }, told(config), again)
   return { gateway, config, renew }
+}
+
+/** The folder of the embedded stores, made when it isn't there. */
+const dataFolder = (env: NodeJS.ProcessEnv): string => {
+  const data = env['SEALGATE_DATA'] || './data'
+  try {
+    makeFolder(data)
+  } catch (cause) {
+    throw new Error(`SEALGATE_DATA: the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause })
+  }
+  return data
 }
 
 /** What is wrong with the first one is told with where it stands. */

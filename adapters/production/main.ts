@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
-import { overview, usages } from './usage.ts'
+import { overview, usages } from './commands/help.ts'
 import { version } from './version.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
@@ -13,40 +13,47 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
     if (cluster.isWorker) {
-      const [{ serve }, { joined }] = await Promise.all([import('./serve.ts'), import('./workers/team.ts')])
+      const [{ serve }, { joined }] = await Promise.all([import('./commands/serve.ts'), import('./workers/worker.ts')])
       await serve(process.env, surfaces, await joined(process))
     } else if (count > 1) {
-      const { lead } = await import('./workers/lead.ts')
+      const { lead } = await import('./workers/leader.ts')
       await lead(process.env, count)
     } else {
-      const { serve } = await import('./serve.ts')
+      const { serve } = await import('./commands/serve.ts')
       await serve(process.env, surfaces)
     }
     // A store that is silent may still hold a line.
     process.exit()
   },
   async keys(args) {
-    const { keys } = await import('./keys.ts')
+    const { keys } = await import('./commands/keys.ts')
     await keys(args, process.env)
   },
   async enclave() {
-    const { enclave } = await import('./inside.ts')
-    await enclave(process.env)
+    // Before anything else is loaded that a variable or an option could have changed.
+    const { harden } = await import('./enclave/harden.ts')
+    const start = harden(process)
+    const { enclave } = await import('./enclave/enclave-main.ts')
+    await enclave(process.env, start)
   },
   async seal(args) {
-    const { seal } = await import('./seal.ts')
+    const { seal } = await import('./commands/seal.ts')
     await seal(args, process.env)
   },
+  async verify(args) {
+    const { verify } = await import('./verify.ts')
+    await verify(args, process.env)
+  },
   async files(args) {
-    const { files } = await import('./files.ts')
+    const { files } = await import('./commands/files.ts')
     await files(args, process.env)
   },
   async kek(args) {
-    const { kek } = await import('./kek.ts')
+    const { kek } = await import('./commands/kek.ts')
     await kek(args, process.env)
   },
   async sweep(args) {
-    const { sweep } = await import('./sweep.ts')
+    const { sweep } = await import('./commands/sweep.ts')
     await sweep(args, process.env)
   },
   async help([name = '']) {
@@ -75,7 +82,7 @@ const run = async (said: readonly string[]): Promise<void> => {
 try {
   await run(process.argv.slice(2))
 } catch (error) {
-  const { complaint } = await import('./complaint.ts')
+  const { complaint } = await import('./commands/error-text.ts')
   process.stderr.write(`sealgate: ${complaint(error)}\n`)
   // Whatever it has begun by then.
   process.exit(1)

@@ -1,8 +1,8 @@
 import { one } from '../container.ts'
 import { GatewayError, Unavailable } from '../errors.ts'
-import { uuid7 } from '../ids.ts'
+import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
-import { Clock, Random } from '../ports/host.ts'
+import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore, type Query, type Row, kind } from '../ports/metadata-store.ts'
 
 /** Who acts. */

@@ -13,9 +13,17 @@ export const scopes = [
   'api_key.read',
   'api_key.update',
   'api_key.delete',
+  'api_key.delegate',
 ] as const
 
 export type Scope = (typeof scopes)[number]
+
+/** A key in the line of makers of another, whether it still lives or not. */
+export interface Maker {
+  /** The key's id. */
+  readonly key: string
+  readonly limits: Partial<Limits>
+}
 
 /** Who is calling, as the key says. */
 export interface Caller {
@@ -28,10 +36,19 @@ export interface Caller {
   readonly models: readonly string[] | null
   /** What differs from the configured limits of a key. */
   readonly limits: Partial<Limits>
+  /** Keys whose daily allowances it shares; absent where no other key made it. */
+  readonly makers?: readonly Maker[]
 }
 
+/** Whether a key may do that. Whatever a key is for, it may read which models there are. */
+export const hasScope = ({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): boolean =>
+  scopes.includes(scope) || (scope === 'models.read' && scopes.length > 0)
+
 /** What a key may do: the configured limits with its own in front. */
-export const limitsOf = (caller: Caller, settings: Settings): Limits => ({ ...settings.limits.key, ...caller.limits })
+export const limitsOf = ({ limits }: Pick<Caller, 'limits'>, settings: Settings): Limits => ({
+  ...settings.limits.key,
+  ...limits,
+})
 
 /** Works something out for each caller once, and again when its key was read anew. */
 export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => T) => {

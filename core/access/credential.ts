@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Random } from '../ports/host.ts'
+import type { Random } from '../ports/platform.ts'
 
 export type Mode = 'live' | 'test'
 

@@ -1,58 +1,99 @@
 import { BadRequest, Forbidden } from '../errors.ts'
-import type { Limits, Settings } from '../settings.ts'
-import { listed, reaches } from './addresses.ts'
-import { type Caller, type Scope, limitsOf } from './caller.ts'
-import type { KeyRow } from './keyring.ts'
+import type { Settings } from '../settings.ts'
+import { listed } from './addresses.ts'
+import type { Scope } from './caller.ts'
+import { type KeyRow, lives } from './key-row.ts'
+import type { Decide, KeyChange } from './keyring.ts'
+import { type Bound, type Reach, bounds, hasAll, within } from './reach.ts'
+import type { Act } from './register.ts'
+
+type Bounds = { readonly [B in Bound]?: Reach[B] | undefined }
 
 /** What one key may give to another. */
-export interface Given {
+export interface Given extends Bounds {
   readonly scopes?: readonly Scope[] | undefined
-  readonly models?: readonly string[] | null | undefined
-  readonly addresses?: readonly string[] | null | undefined
-  readonly limits?: Partial<Limits> | undefined
-  readonly expires_at?: number | null | undefined
+  /** The caller's own when absent. */
+  readonly user?: string | undefined
 }
 
-export type Granted = Pick<KeyRow, 'scopes' | 'models' | 'addresses' | 'limits' | 'expires_at'>
-
-/** Throws Forbidden where more is given than the giver has itself, and BadRequest for what is wrong in any case. */
-export const mayGive = (given: Given, own: KeyRow, caller: Caller, settings: Settings, now: number): void => {
-  const {
-    scopes = [],
-    models = own.models,
-    addresses = own.addresses,
-    limits = {},
-    expires_at = own.expires_at,
-  } = given
-  if (expires_at !== null && expires_at <= now) {
-    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time to come' } })
-  }
-  listed(addresses)
-  refuse(
-    'scopes',
-    scopes.every((scope) => own.scopes.includes(scope)),
-  )
-  refuse('models', own.models === null || (models !== null && models.every((model) => own.models!.includes(model))))
-  refuse('addresses', reaches(own.addresses, addresses))
-  refuse('expires_at', own.expires_at === null || (expires_at !== null && expires_at <= own.expires_at))
-  const most = limitsOf(caller, settings)
-  const within = ([name, value]: [string, number | null | undefined]) => {
-    const bound = most[name as keyof Limits]
-    return value === undefined || bound === null || (value !== null && value <= bound)
-  }
-  refuse('limits', Object.entries(limits).every(within))
+/** What may be changed of a key. */
+export interface Changed extends Bounds {
+  readonly name?: string | undefined
 }
 
-/** What a new key gets: what is given, and otherwise what its maker has. */
-export const granted = (given: Given, own: KeyRow): Granted => ({
-  scopes: given.scopes ?? own.scopes,
-  models: given.models === undefined ? own.models : given.models,
-  addresses: given.addresses === undefined ? own.addresses : given.addresses,
-  limits: { ...own.limits, ...given.limits },
-  expires_at: given.expires_at === undefined ? own.expires_at : given.expires_at,
+export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user'>
+
+/** What a new key gets: what is given, and otherwise what its maker has. Throws Forbidden where that is more than the maker has. */
+export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
+  const { scopes = own.scopes, user = own.user } = given
+  const reach = { ...own, ...reachOf(given, own) }
+  sound(given, now)
+  insist('scopes', hasAll(own, scopes))
+  for (const bound of bounds) insist(bound, within(bound, reach, own, settings))
+  if (user !== own.user && !own.scopes.includes('api_key.delegate')) {
+    throw new Forbidden('Missing required permissions', {
+      validator: { user: 'Expected the caller’s own user, or a caller with api_key.delegate' },
+    })
+  }
+  const { models, addresses, limits, expires_at } = reach
+  return { scopes, user, models, addresses, limits, expires_at, makers: [...own.makers, own.id] }
+}
+
+/** What a caller's change makes of a key. Throws Forbidden where it widens the key further than the caller may. */
+export const changing =
+  (given: Changed, own: KeyRow, settings: Settings, now: number): Decide =>
+  (key) => {
+    sound(given, now)
+    const change: KeyChange = { ...(given.name !== undefined && { name: given.name }), ...reachOf(given, own) }
+    const after = { ...key, ...change }
+    let narrows = false
+    for (const bound of bounds) {
+      if (given[bound] === undefined) continue
+      const widens = !within(bound, after, key, settings)
+      const less = !within(bound, key, after, settings)
+      if (less) narrows = true
+      if (less && !widens) continue
+      insist(bound, within(bound, after, own, settings))
+      if (widens && !hasAll(own, key.scopes)) {
+        throw new Forbidden('A key is widened by a caller with every scope of it', {
+          validator: { [bound]: 'Expected no more than the key has' },
+        })
+      }
+    }
+    return { change, leaves: narrows ? leaving(own, settings, now)(key) : null }
+  }
+
+const administrative: readonly Scope[] = ['api_key.create', 'api_key.update', 'api_key.delete']
+
+/** Which other key an act of the caller has to leave when it narrows this one; null where it may leave none. */
+const leaving =
+  ({ scopes }: { readonly scopes: readonly Scope[] }, settings: Settings, now: number) =>
+  (key: KeyRow): Act['leaves'] => {
+    const administers = key.scopes.some((scope) => administrative.includes(scope))
+    if (!administers || !lives(key, now) || hasAll({ scopes }, key.scopes)) return null
+    // Where test keys are refused, one of them administers nothing.
+    const stands = ({ mode }: KeyRow) => mode === 'live' || mode === key.mode
+    return (other) =>
+      stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => within(bound, key, other, settings))
+  }
+
+/** Limits are given all at once: one that is absent is as the giver has it. */
+const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow): Partial<Reach> => ({
+  ...(models !== undefined && { models }),
+  ...(addresses !== undefined && { addresses }),
+  ...(limits !== undefined && { limits: { ...own.limits, ...limits } }),
+  ...(expires_at !== undefined && { expires_at }),
 })
 
-const refuse = (field: string, fine: boolean): void => {
+/** Throws BadRequest for what is wrong whoever gives it. */
+const sound = ({ addresses, expires_at }: Bounds, now: number): void => {
+  if (expires_at != null && expires_at <= now) {
+    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time to come' } })
+  }
+  listed(addresses ?? null)
+}
+
+const insist = (field: string, fine: boolean): void => {
   if (!fine)
     throw new Forbidden('A key cannot be given more than its giver has', {
       validator: { [field]: 'Expected no more than the caller’s own key has' },

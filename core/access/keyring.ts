@@ -1,45 +1,29 @@
 import { isIP } from 'node:net'
 import { one } from '../container.ts'
 import { BadRequest } from '../errors.ts'
-import { uuid7 } from '../ids.ts'
+import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
-import { Clock, Random } from '../ports/host.ts'
-import { MetadataStore, kind } from '../ports/metadata-store.ts'
-import { Settings, type Limits } from '../settings.ts'
+import { Clock, Random } from '../ports/platform.ts'
+import { MetadataStore } from '../ports/metadata-store.ts'
+import { Settings } from '../settings.ts'
 import { listed } from './addresses.ts'
-import { type Caller, type Scope, scopes } from './caller.ts'
+import { type Caller, type Maker, scopes } from './caller.ts'
 import { type Mode, digest, mint, modeOf } from './credential.ts'
-
-/** A key as it is stored, under the hash of the credential. */
-export interface KeyRow {
-  readonly id: string
-  readonly name: string
-  readonly organization: string
-  readonly user: string
-  readonly mode: Mode
-  readonly scopes: readonly Scope[]
-  readonly models: readonly string[] | null
-  readonly limits: Partial<Limits>
-  /** Addresses and CIDR ranges that may use it; null for all. */
-  readonly addresses: readonly string[] | null
-  /** The last four characters, for people who look for it. */
-  readonly hint: string
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
-}
-
-export const keys = kind<KeyRow>('key', [['id'], ['organization', 'created_at']])
+import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
+import { type Act, register } from './register.ts'
 
 export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at'>>
 
 /** What may be changed of a key that is there. */
 export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>>
 
+/** A change that depends on the key as it is when the change is written. */
+export type Decide = (key: KeyRow) => Pick<Act, 'leaves'> & { readonly change: KeyChange }
+
 export interface Holder {
   readonly caller: Caller
-  /** Whether the key may be used from there. */
-  admits(address: string): boolean
+  /** Whether the key may be used from there; null stands for an unknown address. */
+  admits(address: string | null): boolean
 }
 
 export interface Keyring {
@@ -50,8 +34,8 @@ export interface Keyring {
   list(organization: string | null, limit: number, offset: number): Promise<{ rows: readonly KeyRow[]; total: number }>
   /** Null when the organisation has no such key, as in all of these; a null organisation stands for every one. */
   get(id: string, organization: string | null): Promise<KeyRow | null>
-  /** Counts everywhere within 5 seconds. Throws BadRequest for a key that was revoked. */
-  change(id: string, organization: string | null, change: KeyChange): Promise<KeyRow | null>
+  /** Counts everywhere within 5 seconds. Throws BadRequest for a key that was revoked or has expired. */
+  change(id: string, organization: string | null, change: KeyChange | Decide): Promise<KeyRow | null>
   /** False when the organisation has no such key. Twice is fine. */
   revoke(id: string, organization: string | null): Promise<boolean>
 }
@@ -60,6 +44,7 @@ export const Keyring = one<Keyring>('Keyring')
 
 const fresh = 5_000
 const remembered = 10_000
+const mostMakers = 8
 
 export const keyring = plugin({
   port: Keyring,
@@ -69,24 +54,22 @@ export const keyring = plugin({
     const testKeys = settings.testKeys ?? settings.env === 'development'
     const known = new Map<string, { readonly holder: Holder; readonly until: number; readonly expires: number }>()
     const asked = new Map<string, Promise<Holder | null>>()
+    const { get, act } = register(rows, clock)
+
+    /** Its limits as they are now; the configured ones for a maker whose row was taken out of the store. */
+    const makerOf = async (key: string): Promise<Maker> => ({ key, limits: (await get(key, null))?.limits ?? {} })
 
     const look = async (hash: string, mode: Mode | null): Promise<Holder | null> => {
       // Before it is read: it may be revoked while it is on its way here.
       const until = clock.now() + fresh
-      const row = await rows.get(keys, hash)
-      const now = clock.now()
-      if (row === null || mode === null || row.revoked_at !== null) return null
-      if (row.expires_at !== null && row.expires_at <= now) return null
+      const found = await rows.get(keys, hash)
+      const row = found && keyOf(found)
+      if (row === null || mode === null || !lives(row, clock.now())) return null
       if (row.mode === 'test' && !testKeys) return null
-      const holder = holds(row)
+      const holder = holds(row, await Promise.all(row.makers.map(makerOf)))
       if (known.size >= remembered) known.clear()
       known.set(hash, { holder, until, expires: row.expires_at ?? Infinity })
       return holder
-    }
-
-    const stored = async (id: string, organization: string | null) => {
-      const where = { id, ...(organization !== null && { organization }) }
-      return (await rows.list(keys, { where, limit: 1 })).rows[0] ?? null
     }
 
     return {
@@ -119,12 +102,14 @@ export const keyring = plugin({
           models: key.models ?? null,
           limits: key.limits ?? {},
           addresses: key.addresses ?? null,
+          makers: key.makers ?? [],
           hint: credential.slice(-4),
           created_at: clock.now(),
           expires_at: key.expires_at ?? null,
           revoked_at: null,
         }
         listed(row.addresses)
+        if (row.makers.length > mostMakers) throw new BadRequest('A line of makers has at most eight keys')
         await rows.create(keys, digest(credential), row)
         return { credential, row }
       },
@@ -136,33 +121,36 @@ export const keyring = plugin({
           limit,
           offset,
         })
-        return { rows: found.rows.map(({ row }) => row), total: found.total }
+        return { rows: found.rows.map(({ row }) => keyOf(row)), total: found.total }
       },
 
-      get: async (id, organization) => (await stored(id, organization))?.row ?? null,
+      get,
 
       async change(id, organization, change) {
-        if (change.addresses !== undefined) listed(change.addresses)
-        const found = await stored(id, organization)
-        if (found === null) return null
-        const row = await rows.update<KeyRow>(keys, found.id, change, { revoked_at: null })
-        if (row === null) throw new BadRequest('The key was revoked')
-        known.delete(found.id)
-        return row
+        const done = await act(id, organization, (key) => {
+          if (!lives(key, clock.now())) throw new BadRequest('The key was revoked or has expired')
+          const it = typeof change === 'function' ? change(key) : { change, leaves: null }
+          if (it.change.addresses !== undefined) listed(it.change.addresses)
+          return it
+        })
+        if (done === null) return null
+        known.delete(done.id)
+        return done.row
       },
 
       async revoke(id, organization) {
-        const found = await stored(id, organization)
-        if (found === null) return false
-        await rows.update(keys, found.id, { revoked_at: clock.now() }, { revoked_at: null })
-        known.delete(found.id)
+        const done = await act(id, organization, (key) =>
+          key.revoked_at === null ? { change: { revoked_at: clock.now() }, leaves: null } : null,
+        )
+        if (done === null) return false
+        known.delete(done.id)
         return true
       },
     }
   },
 })
 
-const holds = (row: KeyRow): Holder => {
+const holds = (row: KeyRow, makers: readonly Maker[]): Holder => {
   const addresses = listed(row.addresses)
   return {
     caller: {
@@ -172,7 +160,9 @@ const holds = (row: KeyRow): Holder => {
       scopes: row.scopes,
       models: row.models,
       limits: row.limits,
+      ...(makers.length > 0 && { makers }),
     },
-    admits: (address) => addresses === null || addresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    admits: (address) =>
+      addresses === null || (address !== null && addresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')),
   }
 }

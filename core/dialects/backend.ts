@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
-import type { Answer, Clock } from '../ports/host.ts'
+import type { Answer, Clock } from '../ports/platform.ts'
 
 /** Bytes of an answer that is read whole. */
 const most = 64 * 1024 * 1024

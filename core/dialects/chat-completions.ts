@@ -14,7 +14,9 @@ export const ChatRequest = v.looseObject({
   messages: v.pipe(v.array(message), v.minLength(1)),
   stream: v.nullish(v.boolean()),
   /** Pins a backend. */
-  provider: v.nullish(v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9][a-z0-9-]*$/))),
+  provider: v.nullish(
+    v.pipe(v.string(), v.maxLength(64), v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens')),
+  ),
 })
 
 export type ChatRequest = v.InferOutput<typeof ChatRequest>
@@ -30,7 +32,7 @@ export interface Parts {
 /** What routes the request, apart from what the backend gets to see. */
 export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts => ({
   model,
-  provider: provider ?? null,
+  provider: provider || null,
   stream: stream ?? false,
   body: body as ChatBody,
 })

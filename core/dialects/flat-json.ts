@@ -6,10 +6,12 @@ export type FlatPart =
 
 const quote = 0x22
 const backslash = 0x5c
+/** Levels of a nested value. */
+const deepest = 64
 const spaces = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
- * Reads one flat JSON object as it comes in. The string of the field `big` is given piece by piece and never held; it may
+ * Reads one JSON object as it comes in. The string of the field `big` is given piece by piece and never held; it may
  * hold no escapes, and its end is found by scanning the buffer. All other fields together may take `most` bytes.
  */
 export async function* flatJson(
@@ -93,6 +95,28 @@ const reading = (source: AsyncIterable<Uint8Array>, most: number) => {
     }
   }
 
+  /** Up to the end of a list or an object, and the mark behind it. */
+  const nested = async (first: number): Promise<{ text: string; end: number }> => {
+    const whole = [first]
+    let depth = 1
+    let quoted = false
+    let escaped = false
+    while (depth > 0) {
+      const it = await byte()
+      whole.push(it)
+      if (quoted) {
+        if (it === quote && !escaped) quoted = false
+        escaped = !escaped && it === backslash
+      } else if (it === quote) quoted = true
+      else if (it === 0x7b || it === 0x5b) depth++
+      else if (it === 0x7d || it === 0x5d) depth--
+      if (depth > deepest) throw malformed()
+    }
+    const end = await next()
+    if (end !== 0x2c && end !== 0x7d) throw malformed()
+    return { text: Buffer.from(whole).toString('utf8'), end }
+  }
+
   return {
     next,
 
@@ -117,9 +141,9 @@ const reading = (source: AsyncIterable<Uint8Array>, most: number) => {
       }
     },
 
-    /** A number or a word: up to the mark behind it. Containers are refused. */
+    /** A number, a word, a list or an object: up to the mark behind it. */
     async plain(first: number): Promise<{ text: string; end: number }> {
-      if (first === 0x7b || first === 0x5b) throw new BadRequest('A flat object is expected')
+      if (first === 0x7b || first === 0x5b) return nested(first)
       let text = String.fromCharCode(first)
       for (;;) {
         const it = await byte()

@@ -1,16 +1,16 @@
 import { BadRequest } from '../errors.ts'
 
-const digits = [...'0123456789abcdef'].map((digit) => digit.charCodeAt(0))
+const digits = [...'0123456789abcdef0123456789ABCDEF'].map((digit) => digit.charCodeAt(0))
 
 /** The byte of two digits that stand together in memory; below zero for all others. Half the look-ups, and no text is made. */
 const pairs = new Int16Array(65_536).fill(-1)
 for (const [high, first] of digits.entries())
   for (const [low, second] of digits.entries()) {
     const [pair] = new Uint16Array(Uint8Array.of(first, second).buffer)
-    pairs[pair!] = high * 16 + low
+    pairs[pair!] = (high % 16) * 16 + (low % 16)
   }
 
-/** Decodes strict lower-case hex that comes in pieces of any length. `field` is what the error names. */
+/** Decodes hex, in either case, that comes in pieces of any length. `field` is what the error names. */
 export const hexPieces = (field: string) => {
   let odd: number | null = null
   const refuse = () =>

@@ -6,11 +6,16 @@ const deepest = 128
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const control = /[\u0000-\u001f]/
 
+/** Values and containers in one JSON, unless the caller says otherwise. */
+export const mostElements = 100_000
+
 const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause })
 const tooDeep = () => new BadRequest('JSON is nested too deeply')
+const tooMany = () => new BadRequest('JSON has too many elements')
 
 /** JSON of RFC 8259 whose objects become Maps in the order sent. Throws BadRequest, also for a key that stands twice in one object. */
-export const readOrdered = (text: string): OrderedJson => {
+export const readOrdered = (text: string, most = mostElements): OrderedJson => {
+  let elements = 0
   const open: (OrderedJson[] | Map<string, OrderedJson>)[] = []
   const keys: string[] = []
   let at = 0
@@ -84,6 +89,7 @@ export const readOrdered = (text: string): OrderedJson => {
   for (;;) {
     const code = space()
     let value: OrderedJson
+    if (++elements > most) throw tooMany()
     if (code === 123 || code === 91) {
       if (open.length === deepest) throw tooDeep()
       at++
@@ -131,25 +137,29 @@ const parsed = (text: string): unknown => {
 }
 
 /** `JSON.parse` with the faults and the depth of `readOrdered`; of equal keys the last one counts. */
-export const readPlain = (text: string): unknown => {
-  if (text.length > long) shallow(text)
+export const readPlain = (text: string, most = mostElements): unknown => {
+  if (text.length > short) survey(text, most)
   const value = parsed(text)
   if (holds(value)) measure(value, deepest)
   return value
 }
 
-/** From this length on, what is nested too deep would cost much before it is refused. */
-const long = 65_536
+/** Text of this length can't have enough brackets and commas to cost much. */
+const short = 16_384
 
-/** Throws when brackets are nested too deep, before anything is made of them. */
-const shallow = (text: string): void => {
-  const mark = /["[\]{}]/g
+/** Throws for brackets that are nested too deep and for too many values, before anything is made of them. */
+const survey = (text: string, most: number): void => {
+  const mark = /["[\]{},]/g
   let depth = 0
+  let elements = 1
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
     const [it] = found
     if (it === '"') mark.lastIndex = endOfString(text, found.index)
     else if (it === ']' || it === '}') depth--
-    else if (++depth > deepest) throw tooDeep()
+    else {
+      if (++elements > most) throw tooMany()
+      if (it !== ',' && ++depth > deepest) throw tooDeep()
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import { BadRequest } from '../errors.ts'
 import type { FlatPart } from './flat-json.ts'
+import { hexPieces } from './hex-pieces.ts'
 
 const longestHead = 8 * 1024
 
 /**
- * Reads a multipart form as it comes in. The part `big` is given piece by piece and never held, as raw bytes; all other
- * fields are text, and together with their heads may take `most` bytes.
+ * Reads a multipart form as it comes in. The part `big` is given piece by piece and never held: as it is where it is a
+ * file, decoded from hex where it is a text. All other fields are text, and together with their heads may take `most` bytes.
  */
 export async function* multipart(
   source: AsyncIterable<Uint8Array>,
@@ -33,7 +34,7 @@ export async function* multipart(
       if (seen.has(name))
         throw new BadRequest('Malformed form', { validator: { [name.slice(0, 100)]: 'Expected once' } })
       seen.add(name)
-      if (name === big) for await (const piece of reader.until(delimiter)) yield { name, piece }
+      if (name === big) for await (const piece of contentOf(head, reader.until(delimiter), big)) yield { name, piece }
       else yield { name, value: await text(reader.until(delimiter), (_, more) => count(more)) }
     }
   } finally {
@@ -57,6 +58,18 @@ const boundaryOf = (contentType: string): string => {
 
 const nameOf = (head: string): string =>
   /(?:^|\r\n)content-disposition:\s*form-data\s*;(?:[^\r\n]*;)?\s*name="([^"\r\n]{1,100})"/i.exec(head)?.[1] ?? refuse()
+
+/** A field of a form without a file name and a type is a text. */
+const isFile = (head: string): boolean =>
+  /(?:^|\r\n)content-disposition:[^\r\n]*;\s*filename\*?=/i.test(head) ||
+  /(?:^|\r\n)content-type:\s*(?!text\/)/i.test(head)
+
+async function* contentOf(head: string, pieces: AsyncIterable<Buffer>, field: string): AsyncGenerator<Buffer> {
+  if (isFile(head)) return yield* pieces
+  const hex = hexPieces(field)
+  for await (const piece of pieces) yield hex.take(piece)
+  hex.end()
+}
 
 const text = async (pieces: AsyncIterable<Buffer>, told: (size: number, more: number) => void): Promise<string> => {
   const held: Buffer[] = []

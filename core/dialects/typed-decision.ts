@@ -1,5 +1,6 @@
 import { BadRequest } from '../errors.ts'
 import type { OrderedJson, Question } from '../ports/upstream.ts'
+import { dataUrlOf } from './data-url.ts'
 
 /** A decision request as it is understood, whichever route it came by. */
 export interface DecisionRequest {
@@ -20,8 +21,8 @@ export interface Named {
   readonly question: Question
 }
 
-const imageUrl = /^data:image\/(?:png|jpeg|webp|gif);base64,/
-const videoUrl = /^data:video\/mp4;base64,/
+const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/bmp']
+const videoTypes = ['video/mp4']
 const providerName = /^[a-z0-9][a-z0-9-]{0,63}$/
 const mostFlaws = 20
 const longestPath = 100
@@ -44,18 +45,18 @@ export const parseDecision = (body: OrderedJson): DecisionRequest => {
   if (model === null) report('model', 'expected the name of a model')
   if (!fields.has('state')) report('state', 'expected any JSON')
   const provider = fields.get('provider') ?? null
-  if (provider !== null && !(typeof provider === 'string' && providerName.test(provider))) {
+  if (provider !== null && provider !== '' && !(typeof provider === 'string' && providerName.test(provider))) {
     report('provider', 'expected up to 64 lower-case letters, digits and hyphens')
   }
   const questions = questionsOf(fields.get('questions'), report)
   const images = media(
     fields,
     'images',
-    imageUrl,
-    'expected a base64 data URL of a PNG, JPEG, WebP or GIF image',
+    imageTypes,
+    'expected a base64 data URL of a PNG, JPEG, WebP, GIF or BMP image',
     report,
   )
-  const videos = media(fields, 'videos', videoUrl, 'expected a base64 data URL of an MP4 video', report)
+  const videos = media(fields, 'videos', videoTypes, 'expected a base64 data URL of an MP4 video', report)
   if (images.length > 0 && videos.length > 0) report('videos', 'expected no video beside an image')
   const samples = count(fields, 'samples', 32, report)
   const steps = count(fields, 'steps', 8, report)
@@ -64,7 +65,7 @@ export const parseDecision = (body: OrderedJson): DecisionRequest => {
   if (flaws.length > 0) throw invalid(flaws)
   return {
     model: model!,
-    provider: provider as string | null,
+    provider: (provider as string | null) || null,
     state: fields.get('state')!,
     questions,
     images,
@@ -172,13 +173,23 @@ const described = (value: OrderedJson | undefined, path: string, report: Report)
   return value ?? null
 }
 
-const media = (fields: Fields, name: string, shape: RegExp, expected: string, report: Report): readonly string[] => {
+/** The data URLs of a field in their plainest spelling. */
+const media = (
+  fields: Fields,
+  name: string,
+  types: readonly string[],
+  expected: string,
+  report: Report,
+): readonly string[] => {
   const value = fields.get(name) ?? []
   if (!Array.isArray(value) || value.length > 1) {
     report(name, 'expected a list of one item at most')
     return []
   }
-  if (value.every((it) => typeof it === 'string' && shape.test(it))) return value as readonly string[]
+  const [url] = value as readonly OrderedJson[]
+  if (url === undefined) return []
+  const it = typeof url === 'string' ? dataUrlOf(url) : null
+  if (it !== null && types.includes(it.mime)) return [`data:${it.mime};base64,${it.data}`]
   report(`${name}.0`, expected)
   return []
 }

@@ -1,17 +1,17 @@
 import { one } from '../container.ts'
 import { Expired, GatewayError, NotFound } from '../errors.ts'
-import { uuid7 } from '../ids.ts'
+import { uuid7 } from '../uuid7.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
 import { BlobStore } from '../ports/blob-store.ts'
 import { Enclave, type Grant, type Shelf } from '../ports/enclave.ts'
-import { Clock, Log, Random } from '../ports/host.ts'
+import { Clock, Log, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import type { IndexKeys } from './arrival.ts'
-import { Cabinet } from './cabinet.ts'
+import type { IndexKeys } from './upload.ts'
+import { Cabinet } from './file-store.ts'
 import { type FileRow, type Owner, files, indexPathOf } from './record.ts'
-import { shelfOf } from './shelf.ts'
+import { shelfOf } from './enclave-files.ts'
 
 export interface IndexItem extends IndexKeys {
   readonly file_id: string
@@ -28,13 +28,24 @@ export interface IndexBegun {
 
 /** Indexes files for retrieval. The work is the enclave's; what is kept here is its lease and where the index is. */
 export interface Indexing {
-  /** Resolves once the enclave has opened the keys, or refused; the record tells the end. */
-  begin(grant: Grant, item: IndexItem): Promise<IndexBegun>
+  /** Begins files whose keys share one encapsulation. Resolves once the enclave has opened the keys, or refused; the records tell the end. */
+  begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
   /** Says of a record that it waits to be indexed. */
   announce(id: string): Promise<void>
   forget(owner: Owner, id: string): Promise<void>
   /** Resolves when nothing is under way any more. */
   dispose(): Promise<void>
+}
+
+/** One file of an indexing that is under way. */
+interface Task {
+  readonly item: IndexItem
+  began(): Promise<void>
+  keep(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
+  /** Any code but `completed` is a failure. */
+  end(code: string): Promise<void>
+  /** Tells the caller alone that it failed. */
+  lost(): void
 }
 
 export const Indexing = one<Indexing>('Indexing')
@@ -77,76 +88,100 @@ export const indexing = plugin({
       if (path !== null) await blobs.remove(path)
     }
 
-    /** Gives back where the index is. */
-    const work = async (grant: Grant, item: IndexItem, row: FileRow, began: () => Promise<void>): Promise<string> => {
+    /** One file's part in an indexing: its lease begins when the enclave asks for the file, and its index is kept under a new path. */
+    const taskOf = (item: IndexItem, row: FileRow, resolve: (begun: IndexBegun) => void): Task => {
+      const id = item.file_id
       const path = indexPathOf(row, `${row.file_name.replace(/\.enc$/, '')}.${uuid7(clock, random)}.idx`)
-      const whole = shelfOf(row, { cabinet, blobs, rows })
+      let { rag_until: until } = row
+      let begun = false
       let kept = false
       let keeping: Promise<void> = Promise.resolve()
-      const shelf: Shelf = {
-        ...whole,
-        async file(id) {
-          if (id !== item.file_id) return null
-          await began()
-          return whole.file(id)
+      return {
+        item,
+        async began() {
+          const taken = lease('running')
+          await rows.update(files, id, taken)
+          until = taken.rag_until
+          begun = true
+          resolve({ file_id: id, rag_status: 'running', code: 'running' })
         },
-        content: async (id, signal) => (id === item.file_id ? whole.content(id, signal) : null),
-        async keepIndex(id, bytes, signal) {
-          if (id !== item.file_id) throw new NotFound('No such file')
+        async keep(bytes, signal) {
           keeping = blobs.put(path, bytes, signal).then(() => void (kept = true))
           await keeping
         },
+        async end(code) {
+          // The enclave may be gone while its last bytes are on their way to the disk.
+          await keeping.catch(() => undefined)
+          if (code === 'completed' && kept) return settle(id, until, path)
+          if (kept) await blobs.remove(path)
+          if (begun || row.rag_status === 'pending') await settle(id, until, null)
+          resolve({ file_id: id, rag_status: 'failed', code: code === 'completed' ? 'refused' : code })
+        },
+        lost: () => resolve({ file_id: id, rag_status: 'failed', code: 'unavailable' }),
       }
-      const { s3_r2_path: _, ...sealed } = item
+    }
+
+    const work = async (grant: Grant, tasks: readonly Task[]): Promise<void> => {
+      const whole = shelfOf(grant, { cabinet, blobs, rows })
+      const taskFor = (id: string) => tasks.find(({ item }) => item.file_id === id) ?? null
+      const shelf: Shelf = {
+        ...whole,
+        async file(id) {
+          const task = taskFor(id)
+          if (task === null) return null
+          await task.began()
+          return whole.file(id)
+        },
+        content: async (id, signal) => (taskFor(id) === null ? null : whole.content(id, signal)),
+        async keepIndex(id, bytes, signal) {
+          const task = taskFor(id)
+          if (task === null) throw new NotFound('No such file')
+          await task.keep(bytes, signal)
+        },
+      }
       const signal = AbortSignal.any([lifecycle.closing, AbortSignal.timeout(settings.files.indexing)])
+      const reply = await enclave.handle('files/encrypted/index', sealedOf(tasks), grant, signal, shelf)
+      if (reply.kind !== 'body' || reply.failure !== null) throw new Refused()
+      const codes = codesOf(reply.body)
+      for (const task of tasks) await task.end(codes.get(task.item.file_id) ?? 'refused')
+    }
+
+    const failed = async (grant: Grant, tasks: readonly Task[], error: unknown): Promise<void> => {
+      if (!(error instanceof Refused)) log.warn('index.failed', { request: grant.request, error: nameOf(error) })
+      for (const task of tasks) await task.end(codeOf(error))
+    }
+
+    /** The record of an item; null where the caller has no such file. */
+    const found = async (grant: Grant, item: IndexItem): Promise<FileRow | null> => {
       try {
-        const reply = await enclave.handle('files/encrypted/index', sealed, grant, signal, shelf)
-        if (reply.kind !== 'body' || reply.failure !== null || !kept) throw new Refused()
-        return path
+        const row = await cabinet.find(grant, item.file_id)
+        return row.file_path === item.s3_r2_path ? row : null
       } catch (error) {
-        // The enclave may be gone while its last bytes are on their way to the disk.
-        await keeping.catch(() => undefined)
-        if (kept) await blobs.remove(path)
+        if (error instanceof NotFound) return null
         throw error
       }
     }
 
     return {
-      async begin(grant, item) {
-        const refused = (code: string): IndexBegun => ({ file_id: item.file_id, rag_status: 'failed', code })
-        let row: FileRow
-        try {
-          row = await cabinet.find(grant, item.file_id)
-        } catch (error) {
-          if (error instanceof NotFound) return refused('unknown_file')
-          throw error
-        }
-        if (row.file_path !== item.s3_r2_path) return refused('unknown_file')
-        return new Promise<IndexBegun>((resolve) => {
-          let { rag_until: until } = row
-          let begun = false
-          const began = async () => {
-            const taken = lease('running')
-            await rows.update(files, item.file_id, taken)
-            until = taken.rag_until
-            begun = true
-            resolve({ file_id: item.file_id, rag_status: 'running', code: 'running' })
-          }
-          const it = work(grant, item, row, began)
-            .then((path) => settle(item.file_id, until, path))
-            .catch(async (error: unknown) => {
-              if (!(error instanceof Refused))
-                log.warn('index.failed', { request: grant.request, error: nameOf(error) })
-              if (begun || row.rag_status === 'pending') await settle(item.file_id, until, null)
-              resolve(refused(codeOf(error)))
-            })
+      async begin(grant, items) {
+        const rows = await Promise.all(items.map((item) => found(grant, item)))
+        const tasks: Task[] = []
+        const begun = items.map((item, at) => {
+          const row = rows[at]
+          if (row == null) return { file_id: item.file_id, rag_status: 'failed', code: 'unknown_file' } as const
+          return new Promise<IndexBegun>((resolve) => void tasks.push(taskOf(item, row, resolve)))
+        })
+        if (tasks.length > 0) {
+          const it = work(grant, tasks)
+            .catch((error: unknown) => failed(grant, tasks, error))
             .catch((cause: unknown) => {
               log.error('index.lost', { request: grant.request }, cause)
-              resolve(refused('unavailable'))
+              for (const task of tasks) task.lost()
             })
             .finally(() => running.delete(it))
           running.add(it)
-        })
+        }
+        return Promise.all(begun)
       },
 
       announce: async (id) => void (await rows.update(files, id, lease('pending'))),
@@ -173,4 +208,18 @@ const codeOf = (error: unknown): string => {
   if (error instanceof Refused) return 'refused'
   if (error instanceof Expired) return 'unknown_key'
   return error instanceof GatewayError && error.status === 400 ? 'undecryptable' : 'unavailable'
+}
+
+/** What the enclave gets: the fields of one file, or a list under one encapsulation. */
+const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => {
+  const files = tasks.map(({ item: { s3_r2_path: _, ...sealed } }) => sealed)
+  const [first] = files
+  if (files.length === 1) return first!
+  return { cipher_text: first!.cipher_text, enclave_kid: first!.enclave_kid, files }
+}
+
+/** How each file ended, by its id. */
+const codesOf = (body: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> => {
+  const ends = (Array.isArray(body['files']) ? body['files'] : [body]) as readonly { file_id: string; code: string }[]
+  return new Map(ends.map(({ file_id, code }) => [file_id, code]))
 }

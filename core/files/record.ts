@@ -25,6 +25,8 @@ export interface Labels {
   /** A keyed tag by which the client may search for the name. */
   readonly name_tag: string | null
   readonly type_hint: FileType
+  /** By which the client knows that the record is its own; null or absent for files that are not bound. */
+  readonly binding?: string | null
 }
 
 export interface FileRow extends Owner, Labels {
@@ -73,6 +75,7 @@ export const printed = (id: string, row: FileRow, now: number, duplicate = false
   updated_at: row.updated_at === null ? null : timestamp(row.updated_at),
   original_name: row.original_name,
   client_hash: row.client_hash,
+  binding: row.binding ?? null,
   name_tag: row.name_tag,
   type_hint: row.type_hint,
   rag_status: ragStatusOf(row, now),
@@ -93,12 +96,29 @@ export const indexPathOf = ({ organization, user }: Owner, name: string): string
 const prefix = 'file_'
 
 export const idOf = (uuid: string): string => `${prefix}${uuid}`
-export const nameOf = (uuid: string): string => `${uuid}.enc`
 
-const stored = /(?:^|\/)([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.[0-9a-f-]+)?\.(?:enc|idx)$/
+/** Of stored bytes. An id that the client chose comes first: sent twice, it never names the same bytes. */
+export const nameOf = (uuid: string, id: string | null): string =>
+  id === null ? `${uuid}.enc` : `${id.slice(prefix.length)}.${uuid}.enc`
+
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+const chosen = new RegExp(`^${prefix}${uuid}$`)
+const stored = new RegExp(`(?:^|/)(${uuid})(?:\\.${uuid}){0,2}\\.(?:enc|idx)$`)
+
+const timeOf = (uuid: string): number => parseInt(uuid.replace('-', '').slice(0, 12), 16)
+
+/** Ms by which the clock of a client that chooses an id may be wrong. */
+const skew = 3_600_000
+
+/** Whether a client may have chosen this id just now. */
+export const isTimely = (id: string, now: number): boolean =>
+  chosen.test(id) && Math.abs(timeOf(id.slice(prefix.length)) - now) <= skew
 
 /** Which file some stored bytes belong to, and when they began to come in; null for what is none of ours. */
 export const belonging = (path: string): { readonly id: string; readonly since: number } | null => {
-  const uuid = stored.exec(path)?.[1]
-  return uuid === undefined ? null : { id: idOf(uuid), since: parseInt(uuid.replace('-', '').slice(0, 12), 16) }
+  const first = stored.exec(path)?.[1]
+  if (first === undefined) return null
+  // The last one is the gateway's own: the client's may tell another time, and an index comes later than its file.
+  const last = path.split('/').at(-1)!.split('.').at(-2)!
+  return { id: idOf(first), since: timeOf(last) }
 }

@@ -1,10 +1,10 @@
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { BlobStore } from '../ports/blob-store.ts'
-import { Clock, Log, Random } from '../ports/host.ts'
+import { Clock, Log, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import { claiming } from './claims.ts'
+import { claiming } from './deduplication.ts'
 import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
 

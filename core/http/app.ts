@@ -2,24 +2,31 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Container } from '../container.ts'
+import type { Caller } from '../access/caller.ts'
 import { Keyring } from '../access/keyring.ts'
-import { Aborted, NotFound, TooMany } from '../errors.ts'
-import { uuid7 } from '../ids.ts'
-import type { Generation } from '../generation.ts'
-import { Clock, Log, Random } from '../ports/host.ts'
+import { Aborted, BadRequest, type GatewayError, NotFound, TooMany, Unauthorized } from '../errors.ts'
+import { uuid7 } from '../uuid7.ts'
+import type { Generation } from '../generations/generation.ts'
+import { Clock, Log, Random } from '../ports/platform.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
 import { admitting } from './access.ts'
+import { bodyBudget } from './body-budget.ts'
+import { callerAddress } from './caller-address.ts'
+import { inTurn } from './in-turn.ts'
+import { keylessAllowance } from './keyless.ts'
+import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
-import { known, retryHeaders } from './fault.ts'
+import { challenge, known, retryHeaders } from './http-errors.ts'
 import { counting, crowding } from './limits.ts'
+import { type Middleware, isAnswered } from './middleware.ts'
 import { Metrics } from './metrics.ts'
 import { named } from './openapi.ts'
 import { send } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import { serving } from './serving.ts'
-import { slots } from './slots.ts'
-import { type Era, type Visit, labelOf } from './visit.ts'
+import { serving } from './pipeline.ts'
+import { slots } from './concurrency.ts'
+import { type Era, type Visit, labelOf } from './context.ts'
 
 export interface App {
   readonly listener: RequestListener
@@ -32,7 +39,12 @@ export interface App {
 }
 
 /** Where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
-export const app = (routes: readonly AnyRoute[], container: Container, lost: (path: string) => string): App => {
+export const app = (
+  routes: readonly AnyRoute[],
+  container: Container,
+  lost: (path: string) => string,
+  around: readonly Middleware[] = [],
+): App => {
   const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
     clock: Clock,
     random: Random,
@@ -45,6 +57,12 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   const { env } = settings
   const admit = admitting(keyring, settings)
   const take = slots(limiter, clock, random)
+  const inMemory = bodyBudget()
+  const hold = (caller: Caller, { bodies }: Settings) => inMemory(caller, bodies.inMemory)
+  const allow = keylessAllowance(clock)
+  const addressOf = callerAddress(settings.trustedProxies)
+  const keyless = (request: IncomingMessage, { limits }: Settings) =>
+    allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
   let active = 0
   let draining = false
 
@@ -80,6 +98,17 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     log.info('request', { request: visit.about.id, route, status, ms, key: visit.key })
   }
 
+  /** Guessing keys is bounded as the routes without a key are. */
+  const refusedKey = (request: IncomingMessage, error: GatewayError): GatewayError => {
+    if (!(error instanceof Unauthorized)) return error
+    try {
+      keyless(request, settings)
+      return error
+    } catch (tooMany) {
+      return known(tooMany)
+    }
+  }
+
   const koa = new Koa({ env })
   koa.on('error', (error) => log.error('http', {}, error))
 
@@ -91,43 +120,56 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
     active++
     era.generation.begin()
     metrics.began()
-    unqueued(ctx.req, ctx.res)
     ctx.res.once('close', () => {
-      // A body that was refused half-read would hold up the next request of its connection.
-      if (!ctx.req.complete) ctx.req.resume()
+      leaveUnread(ctx.req, clock)
       left(visit, ctx.res)
     })
     if (draining) visit.headers['connection'] = 'close'
     try {
+      if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
       await next()
-      if (visit.route === null) throw new NotFound(lost(ctx.path))
+      if (visit.route !== null) return
+      if (!isAnswered(ctx)) {
+        keyless(ctx.req, settings)
+        const allowed = methodsOf(ctx.path)
+        if (allowed !== '') visit.headers['allow'] = allowed
+        throw new NotFound(lost(ctx.path))
+      }
+      if (!ctx.headerSent) for (const [name, value] of Object.entries(visit.headers)) ctx.set(name, String(value))
     } catch (thrown) {
-      const error = known(thrown)
+      const error = refusedKey(ctx.req, known(thrown))
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      Object.assign(visit.headers, retryHeaders(error), error instanceof TooMany && error.headers)
+      Object.assign(visit.headers, retryHeaders(error), challenge(error), error instanceof TooMany && error.headers)
       await send(ctx, status, JSON.stringify(body), visit.era.pace)
     }
   })
 
-  const router = new Router()
+  for (const each of around) koa.use(each)
+
+  const router = new Router({ sensitive: true, strict: true })
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const handle = serving({ admit, take, report }, route, at)
+    const handle = serving({ admit, take, hold, keyless, clock, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
-    if (!path.includes(':')) plain.set(`${route.method} ${path}`, handle)
+    if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)
   }
   const routed = router.routes()
+
+  /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
+  const methodsOf = (path: string): string =>
+    [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', ')
+
   koa.use((ctx, next) => {
     const handle = plain.get(`${ctx.method} ${ctx.path}`)
     return handle === undefined ? routed(ctx as never, next) : handle(ctx)
   })
 
   return {
-    listener: koa.callback(),
+    listener: inTurn(koa.callback()),
     active: () => active,
     drain: () => {
       draining = true
@@ -139,15 +181,11 @@ export const app = (routes: readonly AnyRoute[], container: Container, lost: (pa
   }
 }
 
-/** An answer that waits behind another on its connection has none yet, and is never told when that goes. */
-const unqueued = (request: IncomingMessage, response: ServerResponse): void => {
-  if (response.socket !== null) return
-  const gone = () => {
-    response.destroy()
-    response.emit('close')
-  }
-  request.socket.once('close', gone)
-  response.once('socket', () => request.socket.off('close', gone))
-}
+const pathOf = (path: string, settings: Settings): string =>
+  named(path, settings)
+    .replaceAll(':', '\\:')
+    .replace(/\{(\w+)\}/g, ':$1')
 
-const pathOf = (path: string, settings: Settings): string => named(path, settings).replace(/\{(\w+)\}/g, ':$1')
+/** HTTP/1.0 knows no such header. */
+const namesHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion !== '1.1' || headers.host !== undefined

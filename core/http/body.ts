@@ -1,52 +1,57 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import { checked } from '../checked.ts'
-import { readOrdered, readPlain } from '../dialects/json.ts'
-import { Aborted, BadRequest, TooLarge, Unavailable } from '../errors.ts'
+import { checked } from '../validate.ts'
+import { BadRequest, TooLarge } from '../errors.ts'
+import { readJson } from '../dialects/read-json.ts'
 import type { Settings } from '../settings.ts'
+import type { Intake } from './body-intake.ts'
 import { readForm } from './form.ts'
 import type { Body } from './route.ts'
 
+/** Bytes of a sealed body that are parsed here; a longer one goes to the enclave as it is. */
+const shortSealed = 256 * 1024
+
 /** Reads and checks what a route takes; `undefined` where it takes nothing or reads the stream itself. */
-export const inputOf = async (ctx: Koa.Context, body: Body | undefined, settings: Settings): Promise<unknown> => {
+export const inputOf = async (
+  ctx: Koa.Context,
+  body: Body | undefined,
+  settings: Settings,
+  intake: Intake,
+): Promise<unknown> => {
   if (body === undefined || body.read === 'stream') return undefined
-  const most = typeof body.bytes === 'number' ? body.bytes : body.bytes(settings)
+  const most = limitOf(body, settings)
   const oversized = () => new (body.tooLarge ? TooLarge : BadRequest)(`The body may have ${most} bytes at most`)
   if (Number(ctx.request.headers['content-length'] ?? 0) > most) throw oversized()
-  if (body.read === 'form') return body.check(await readForm(ctx, most, oversized))
-  const text = await textOf(ctx.req, most, oversized)
-  return body.read === 'ordered' ? body.check(readOrdered(text)) : checked(body.schema, readPlain(text))
+  if (body.read === 'form') return body.check(await readForm(ctx, most, oversized, intake))
+  mustBePlain(ctx.req)
+  const bytes = await intake.whole(most, oversized)
+  const { elements } = settings.bodies
+  switch (body.read) {
+    case 'json':
+      return checked(body.schema, await readJson(bytes, 'plain', elements))
+    case 'ordered':
+      return body.check((await readJson(bytes, 'ordered', elements)) as Parameters<typeof body.check>[0])
+    case 'sealed':
+      return bytes.length > shortSealed ? bytes : checked(body.schema, await readJson(bytes, 'plain', elements))
+  }
 }
 
-const textOf = async (request: IncomingMessage, most: number, oversized: () => Error): Promise<string> => {
-  const encoding = request.headers['content-encoding']
+/** Bytes that a route reads of a body; of a stream, those that the largest file may take in hex. */
+const limitOf = (body: Body, settings: Settings): number => {
+  if (body.read === 'stream') return 2 * settings.bodies.file + streamHead
+  return typeof body.bytes === 'number' ? body.bytes : body.bytes(settings)
+}
+
+/** Bytes beside the content of a streamed body. */
+const streamHead = 1024 * 1024
+
+/** Bytes of a body as its head tells; a body above the limit is refused unread and costs nothing. */
+export const lengthOf = ({ headers }: IncomingMessage, body: Body | undefined, settings: Settings): number => {
+  const length = Number(headers['content-length'] ?? 0)
+  return body === undefined || length > limitOf(body, settings) ? 0 : length
+}
+
+const mustBePlain = ({ headers }: IncomingMessage): void => {
+  const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') throw new BadRequest('The body may not be compressed')
-  const bytes = await bytesOf(request, most, oversized)
-  if (!isUtf8(bytes)) throw new BadRequest('The body is not UTF-8')
-  return bytes.toString('utf8')
 }
-
-// Events instead of the async iterator: this runs on every request, and the iterator costs several times as much. Those
-// who listen stay until the request goes, since taking them off costs as much again.
-const bytesOf = (request: IncomingMessage, most: number, oversized: () => Error): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    if (request.readableEnded) return reject(new Unavailable('The body was read before it came here'))
-    let parts: Buffer[] | null = []
-    let size = 0
-    request.on('data', (part: Buffer) => {
-      if (parts === null) return
-      size += part.length
-      if (size <= most) return void parts.push(part)
-      parts = null
-      reject(oversized())
-    })
-    request.on('end', () => {
-      if (parts !== null) resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size))
-      parts = null
-    })
-    request.on('close', () => {
-      if (parts !== null) reject(new Aborted())
-      parts = null
-    })
-  })

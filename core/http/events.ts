@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Alarm } from '../ports/host.ts'
-import { type Patience, end, hand } from './handing.ts'
+import type { Alarm } from '../ports/platform.ts'
+import { type Patience, end, hand } from './backpressure.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
 export interface Pace extends Patience {

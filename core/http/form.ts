@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream'
 import type Koa from 'koa'
 import { koaBody } from 'koa-body'
-import { BadRequest } from '../errors.ts'
+import { BadRequest, GatewayError } from '../errors.ts'
+import type { Intake } from './body-intake.ts'
 
 /** A multipart form: its fields, and its files in memory, since nothing a caller sends may touch a disk. */
 export interface Form {
@@ -20,7 +21,12 @@ interface Incoming {
   readonly mimetype: string | null
 }
 
-export const readForm = async (ctx: Koa.Context, most: number, oversized: () => Error): Promise<Form> => {
+export const readForm = async (
+  ctx: Koa.Context,
+  most: number,
+  oversized: () => Error,
+  intake: Intake,
+): Promise<Form> => {
   if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
   const kept = new Map<unknown, Buffer[]>()
   const parse = koaBody({
@@ -48,8 +54,9 @@ export const readForm = async (ctx: Koa.Context, most: number, oversized: () => 
     },
   })
   try {
-    await parse(ctx, async () => {})
+    await Promise.race([parse(ctx, async () => {}), intake.counted()])
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
     throw (cause as { status?: number }).status === 413 ? oversized() : new BadRequest('Malformed form', { cause })
   }
   const request = ctx.request as unknown as { body?: Record<string, unknown>; files?: Record<string, unknown> }

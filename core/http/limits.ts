@@ -1,35 +1,63 @@
 import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../access/caller.ts'
 import { TooMany } from '../errors.ts'
-import type { Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
+import type { Allowance, Charge, Concern, RateLimiter } from '../ports/rate-limiter.ts'
 import type { Settings } from '../settings.ts'
-import type { Release } from './slots.ts'
+import type { Release } from './concurrency.ts'
 
 type Headers = Record<string, string | number>
 
-/** Counts a request against the key and its organisation, and puts what is left into these headers. */
+/** Counts requests and bytes against the key and its organisation, and puts what is left of the requests into these headers. */
 export const counting = (limiter: RateLimiter, settings: Settings) => {
-  const chargesOf = perCaller((caller) => {
-    const charges: Charge[] = []
-    const charge = (name: string, most: number | null) => {
-      if (most !== null) charges.push({ allowance: { name, concern: 'requests', most, per: 1000 }, amount: 1 })
-    }
-    charge(`requests/key/${caller.key}`, limitsOf(caller, settings).requestsPerSecond)
+  const allowancesOf = perCaller((caller) => {
+    const its = limitsOf(caller, settings)
     const organization = organizationLimitsOf(caller.organization, settings)
-    charge(`requests/organization/${caller.organization}`, organization.requestsPerSecond)
-    return charges
+    const named = (kind: string, key: number | null, all: number | null, per: number): readonly Allowance[] =>
+      (
+        [
+          [`${kind}/key/${caller.key}`, key],
+          [`${kind}/organization/${caller.organization}`, all],
+        ] as const
+      ).flatMap(([name, most]) => (most === null ? [] : [{ name, concern: 'requests', most, per }]))
+    return {
+      requests: named('requests', its.requestsPerSecond, organization.requestsPerSecond, 1000),
+      bytes: named('bytes', its.bytesPerMinute, organization.bytesPerMinute, 60_000),
+    }
   })
 
-  return async (caller: Caller, headers: Headers): Promise<void> => {
-    const charges = chargesOf(caller)
-    if (charges.length === 0) return
-    const spent = await limiter.spend(charges)
-    const { most } = charges[0]!.allowance
-    headers['x-ratelimit-limit-requests'] = most
-    headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
-    headers['x-ratelimit-reset-requests'] = '1s'
-    if (!spent.ok) throw new TooMany('Too many requests', { retryAfter: Math.ceil(spent.wait) })
+  const spend = async (requests: readonly Allowance[], bytes: readonly Allowance[], length: number) => {
+    const charges: Charge[] = requests.map((allowance) => ({ allowance, amount: 1 }))
+    if (length > 0) charges.push(...bytes.map((allowance) => ({ allowance, amount: length })))
+    return charges.length === 0 ? null : limiter.spend(charges)
+  }
+
+  return {
+    /** One request whose body has so many bytes, as far as its head tells. */
+    async request(caller: Caller, length: number, headers: Headers): Promise<void> {
+      const { requests, bytes } = allowancesOf(caller)
+      const spent = await spend(requests, bytes, length)
+      if (spent === null) return
+      const ofBytes = !spent.ok && spent.refused >= requests.length
+      if (requests.length > 0 && !ofBytes) {
+        const { most } = requests[0]!
+        headers['x-ratelimit-limit-requests'] = most
+        headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
+        headers['x-ratelimit-reset-requests'] = '1s'
+      }
+      if (!spent.ok) throw tooMany(ofBytes, spent.wait)
+    },
+
+    /** Bytes of a body whose length nobody knew. */
+    async bytes(caller: Caller, length: number): Promise<void> {
+      const spent = await spend([], allowancesOf(caller).bytes, length)
+      if (spent !== null && !spent.ok) throw tooMany(true, spent.wait)
+    },
   }
 }
+
+const tooMany = (ofBytes: boolean, wait: number): TooMany =>
+  new TooMany(ofBytes ? 'Too many bytes' : 'Too many requests', {
+    retryAfter: Number.isFinite(wait) ? Math.ceil(wait) : null,
+  })
 
 /** Places of the key and its organisation, over all routes, are added to what is held. */
 export const crowding = (

@@ -1,9 +1,9 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
-import { Log } from '../ports/host.ts'
-import { Siblings } from '../ports/siblings.ts'
-import { Witness } from '../ports/witness.ts'
+import { Log } from '../ports/platform.ts'
+import { Siblings } from '../ports/cluster.ts'
+import { Witness } from '../ports/backend-observer.ts'
 
 /** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
 export interface Metrics extends Witness {

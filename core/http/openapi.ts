@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { scopes } from '../access/caller.ts'
 import type { Settings } from '../settings.ts'
-import { type AnyRoute, keyless } from './route.ts'
+import { type AnyRoute, type Body, keyless } from './route.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -33,9 +33,9 @@ export const openapi = (routes: readonly AnyRoute[], settings: Settings) => {
   }
 }
 
-/** The path as it is served: the two families under their configured names. */
+/** The path as it is served: the families under their configured names. */
 export const named = (path: string, { names }: Settings): string =>
-  path.replace(/^\/compat(?=\/)/, `/${names.compat}`).replace(/^\/std(?=\/)/, `/${names.std}`)
+  path.replace(/^\/(compat|std|v1)(?=\/)/, (_, family: keyof typeof names) => `/${names[family]}`)
 
 const operation = (route: AnyRoute): Schema => {
   const parameters = [
@@ -47,7 +47,6 @@ const operation = (route: AnyRoute): Schema => {
     })),
     ...queryOf(route),
   ]
-  const type = route.body?.read === 'form' ? 'multipart/form-data' : 'application/json'
   const { scope, operators } = typeof route.access === 'object' ? route.access : {}
   return {
     summary: route.summary,
@@ -59,7 +58,7 @@ const operation = (route: AnyRoute): Schema => {
     ...(operators && { 'x-operators': true }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
-      requestBody: { required: true, content: { [type]: { schema: schemaOf(route.body.schema) } } },
+      requestBody: { required: true, content: contentOf(route.body) },
     }),
     responses: {
       [route.status ?? 200]: {
@@ -80,6 +79,13 @@ const operation = (route: AnyRoute): Schema => {
   }
 }
 
+const contentOf = (body: Body): Schema => {
+  const whole = { schema: schemaOf(body.schema) }
+  if (body.read === 'form') return { 'multipart/form-data': whole }
+  const form = body.read === 'stream' && body.form !== undefined ? schemaOf(body.form) : null
+  return { 'application/json': whole, ...(form && { 'multipart/form-data': { schema: form } }) }
+}
+
 const queryOf = (route: AnyRoute): readonly Schema[] => {
   if (!route.query) return []
   const { properties = {}, required = [] } = schemaOf(route.query) as {
@@ -94,7 +100,7 @@ const queryOf = (route: AnyRoute): readonly Schema[] => {
   }))
 }
 
-const schemaOf = (schema: GenericSchema): Schema => {
+export const schemaOf = (schema: GenericSchema): Schema => {
   const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode: 'input' }) as Record<
     string,
     unknown

@@ -6,8 +6,8 @@ import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
 import { type About, envelope, refusedEnvelope } from './envelope.ts'
 import { type Pace, sendEvents } from './events.ts'
-import { known } from './fault.ts'
-import { type Patience, end, hand } from './handing.ts'
+import { known } from './http-errors.ts'
+import { type Patience, end, hand } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 
 const streaming = {
@@ -81,14 +81,14 @@ const readerOf = (response: ServerResponse, patience: Patience): Writable => {
 export const send = (
   ctx: Koa.Context,
   status: number,
-  text: string,
+  text: string | Uint8Array,
   patience: Patience,
   type = 'application/json; charset=utf-8',
 ): Promise<void> => {
   ctx.respond = false
   const { headers } = ctx.state as { headers: Headers }
   headers['content-type'] = type
-  headers['content-length'] = Buffer.byteLength(text)
+  headers['content-length'] = typeof text === 'string' ? Buffer.byteLength(text) : text.length
   ctx.res.writeHead(status, headers)
   return end(ctx.res, ctx.method === 'HEAD' ? undefined : text, patience)
 }

@@ -1,10 +1,10 @@
-import { type GatewayError, Unavailable } from '../errors.ts'
-import { retryHeaders } from './fault.ts'
+import { type GatewayError, TooMany, Unavailable } from '../errors.ts'
+import { retryHeaders } from './http-errors.ts'
 
 /** What a handler gives back. It never touches the HTTP library. */
 export type Reply = (
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string }
+  | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string | Uint8Array }
   | { readonly kind: 'data'; readonly status: number; readonly data: unknown; readonly message: string | null }
   | { readonly kind: 'refused'; readonly status: number; readonly error: string; readonly data: unknown }
   | {
@@ -41,9 +41,9 @@ export const json = (body: unknown, status = 200, headers: Headers = {}): Reply 
   headers,
 })
 
-/** JSON that is already text, or any other text. */
+/** JSON that is already text, or any other text; a text that never changes is best given as bytes, which all answers share. */
 export const text = (
-  text: string,
+  text: string | Uint8Array,
   type = 'application/json; charset=utf-8',
   status = 200,
   headers: Headers = {},
@@ -69,10 +69,14 @@ export const refused = (status: number, error: string, data: unknown): Reply => 
   status,
   error,
   data,
-  headers: status === unavailable.status ? retryHeaders(unavailable) : {},
+  headers: retries[status] ?? {},
 })
 
-const unavailable = new Unavailable()
+/** When to come back after refusals that pass by themselves. */
+const retries: Readonly<Record<number, Headers>> = {
+  429: retryHeaders(new TooMany('Too many requests', { retryAfter: 2_000 })),
+  503: retryHeaders(new Unavailable()),
+}
 
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,

@@ -23,13 +23,21 @@ export type Bound = number | ((settings: Settings) => number)
 
 /**
  * How the body is read, at most `bytes` of it. `json` is checked by the schema; `ordered` keeps keys in order and is
- * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; `stream` is not read at all.
+ * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; a long `sealed` one is handed on
+ * as its bytes, since only the enclave looks into it; `stream` is not read at all, and its `form` documents another way to send it.
  */
 export type Body<S extends GenericSchema = GenericSchema> =
   | (Bounded & { readonly read: 'json'; readonly schema: S })
   | (Bounded & { readonly read: 'ordered'; readonly schema: S; check(body: OrderedJson): InferOutput<S> })
+  | (Bounded & { readonly read: 'sealed'; readonly schema: S })
   | (Bounded & { readonly read: 'form'; readonly schema: S; check(form: Form): InferOutput<S> })
-  | { readonly read: 'stream'; readonly schema: S }
+  | { readonly read: 'stream'; readonly schema: S; readonly form?: GenericSchema }
+
+/** The body of a sealed request: its fields, or the bytes of its JSON where it is long. */
+export type SealedBody = Readonly<Record<string, unknown>> | Uint8Array
+
+/** Of the fields, while the route takes its bytes too. */
+export type SealedSchema = GenericSchema<unknown, SealedBody>
 
 interface Bounded {
   readonly bytes: Bound
@@ -61,11 +69,13 @@ export interface Route<
   Q extends GenericSchema = GenericSchema,
   A extends Access = Access,
 > {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** `{id}` stands for a parameter; `compat` and `std` are replaced by the configured names. */
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  /** `{id}` stands for a parameter; `compat`, `std` and `v1` are replaced by the configured names. */
   readonly path: string
   readonly summary: string
   readonly access: A
+  /** Headers in which the key may come beside `authorization`, lower-case. */
+  readonly keyHeaders?: readonly string[]
   readonly body?: Body<S>
   readonly query?: Q
   /** Documents the answer; what a handler gives back is not checked against it. */

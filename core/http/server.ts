@@ -1,16 +1,37 @@
 import { type RequestListener, type Server, createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Settings } from '../settings.ts'
+import { capped } from './connections.ts'
+import { awaitsContinue } from './continue.ts'
 import { BadRequest } from '../errors.ts'
-import { uuid7 } from '../ids.ts'
-import type { Clock, Random } from '../ports/host.ts'
-import { type About, errorEnvelope } from './envelope.ts'
+import { uuid7 } from '../uuid7.ts'
+import type { Clock, Random } from '../ports/platform.ts'
+import { errorEnvelope } from './envelope.ts'
 
 /** Our own server: what Node refuses before any route sees it is answered in the envelope too. */
-export const serverFor = (listener: RequestListener, env: About['env'], clock: Clock, random: Random): Server => {
+export const serverFor = (
+  listener: RequestListener,
+  { env, connections, trustedProxies }: Settings,
+  clock: Clock,
+  random: Random,
+): Server => {
   const server = createServer(
-    { keepAliveTimeout: 65_000, requestTimeout: 600_000, maxHeaderSize: 32 * 1024, requireHostHeader: false },
+    {
+      keepAliveTimeout: 65_000,
+      headersTimeout: connections.head,
+      requestTimeout: 600_000,
+      connectionsCheckingInterval: Math.min(5_000, connections.head),
+      maxHeaderSize: 32 * 1024,
+      requireHostHeader: false,
+    },
     listener,
   )
+  capped(server, connections, trustedProxies)
+  // The body is asked for when its key was found valid.
+  server.on('checkContinue', (request, response) => {
+    awaitsContinue(request)
+    listener(request, response)
+  })
   // What is expected beyond 100-continue is nothing that we know: it is answered as if it were not there.
   server.on('checkExpectation', listener)
   server.on('clientError', (fault: NodeJS.ErrnoException, socket: Socket) => {
@@ -18,6 +39,8 @@ export const serverFor = (listener: RequestListener, env: About['env'], clock: C
     const error = new BadRequest(reasons[fault.code ?? ''] ?? 'Malformed request')
     const about = { env, id: uuid7(clock, random) }
     const body = JSON.stringify(errorEnvelope(about, error).body)
+    // A peer that never closes its half would keep the socket.
+    clock.alarm(patience, () => socket.destroy())
     socket.end(
       `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
@@ -25,6 +48,9 @@ export const serverFor = (listener: RequestListener, env: About['env'], clock: C
   })
   return server
 }
+
+/** Ms in which a refused connection may take its answer. */
+const patience = 1_000
 
 const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers are too large',

@@ -29,6 +29,8 @@ export interface Grant {
   readonly key: string
   /** Which key it was sealed to, where the body is too large to look; the enclave goes by the body alone. */
   readonly enclaveKid?: string
+  /** Bytes of a body that comes as a stream, as far as its sender tells; the enclave makes room for so many. */
+  readonly length?: number
   /** Null: every model. */
   readonly models: readonly string[] | null
 }
@@ -45,6 +47,8 @@ export interface ShelvedFile {
 
 /** What a tool made: its key wrapped by the caller, its labels sealed by the enclave. */
 export interface MadeLabels {
+  /** That the caller chose; a new one when absent. */
+  readonly id?: string
   readonly kid: string
   readonly wrappedDek: string
   readonly name: string
@@ -96,6 +100,9 @@ export type SealedReply =
       readonly trailer: Promise<Trailer>
     }
 
+/** Bytes of the longest sealed body that goes in whole: 32 MiB in hex, and the fields beside it. */
+export const longestSealed = 65 * 1024 * 1024
+
 /** The one who may see plaintext. What goes in is sealed and what comes out is sealed for the caller: the gateway sees sizes and times only. */
 export interface Enclave {
   keys(enclave?: string): Promise<Keyset>
@@ -103,10 +110,10 @@ export interface Enclave {
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
   /** What it serves; every one of them is confidential. */
   models(signal: AbortSignal): Promise<readonly { readonly name: string; readonly settings: ModelSettings }[]>
-  /** `sealed` goes in as it came, parsed or as the bytes of its JSON where it is large. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
+  /** `sealed` goes in as it came: parsed, or as the bytes of its JSON where it is long, whole or as they come. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
   handle(
     route: string,
-    sealed: Readonly<Record<string, unknown>> | AsyncIterable<Uint8Array>,
+    sealed: Readonly<Record<string, unknown>> | Uint8Array | AsyncIterable<Uint8Array>,
     grant: Grant,
     signal: AbortSignal,
     /** For the routes that work with stored files. */

@@ -23,14 +23,24 @@ export interface Hit {
   readonly page: number | null
 }
 
+/** What a search found, the best first. */
+export interface Hits extends ReadonlyArray<Hit> {
+  /** Files of which the words alone were searched, because another model made their vectors or none did. */
+  readonly outdated?: readonly string[]
+}
+
 interface About<S extends GenericSchema> {
   /** The tool's identifier, as the interface spells it. */
   readonly name: string
   /** What a person may call it; the name when absent. */
   readonly shortName?: string
   readonly description: string
-  /** Checked inside the enclave; never strict about keys the wire adds. */
+  /** Checked inside the enclave, which refuses names that a `v.object` doesn't list and takes null and '' of optional ones for absent. */
   readonly params: S
+  /** Bytes of JSON that its parameters may take; 16 KiB when absent. */
+  readonly mostParams?: number
+  /** What kind of file it makes, whatever it is asked; files of other tools are of the general kind. */
+  readonly makes?: 'image' | 'audio'
   /** Which allowances pay for the models that work for it; absent for a tool that needs none. */
   readonly takes?: readonly ('tokens' | 'audio')[]
 }
@@ -49,7 +59,7 @@ export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
         run(
           params: InferOutput<S>,
           signal: AbortSignal,
-          search: (query: string, fileIds?: readonly string[]) => Promise<readonly Hit[]>,
+          search: (query: string, fileIds?: readonly string[]) => Promise<Hits>,
         ): Promise<unknown>
       }
   )

@@ -1,22 +1,25 @@
 import * as v from 'valibot'
 import { Audit } from '../access/audit.ts'
 import { type Caller, scopes } from '../access/caller.ts'
-import { granted, mayGive } from '../access/grants.ts'
-import { type KeyRow, Keyring } from '../access/keyring.ts'
+import { changing, granted } from '../access/grants.ts'
+import { type KeyRow, lives } from '../access/key-row.ts'
+import { Keyring } from '../access/keyring.ts'
+import { isName, nameShape } from '../access/names.ts'
+import { listOf } from '../validate.ts'
 import { NotFound, Unauthorized } from '../errors.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Clock } from '../ports/host.ts'
+import { Clock } from '../ports/platform.ts'
 import { OwnLimits, Settings } from '../settings.ts'
-import { actorOf } from './actor.ts'
-import { page, paged, placeOf } from './page.ts'
+import { actorOf } from './caller-views.ts'
+import { page, paged, placeOf } from './pagination.ts'
 
 /** What may be changed of a key, too. */
 const changeable = {
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  models: v.optional(v.nullable(v.array(v.pipe(v.string(), v.maxLength(256))))),
-  addresses: v.optional(v.nullable(v.array(v.string()))),
+  models: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(256)), 0, 1000))),
+  addresses: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(64)), 0, 256))),
   /** All of them at once: what is absent is as the caller's own key has it. */
   limits: v.optional(OwnLimits),
   /** Unix time in ms. */
@@ -25,9 +28,10 @@ const changeable = {
 
 const newKey = v.strictObject({
   ...changeable,
-  user: v.optional(v.pipe(v.string(), v.regex(/^[\w.@-]{1,128}$/))),
+  /** The caller's own when absent; another one takes `api_key.delegate`. */
+  user: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
   mode: v.optional(v.picklist(['live', 'test']), 'live'),
-  scopes: v.optional(v.array(v.picklist(scopes))),
+  scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
 })
 
 const described = v.object({
@@ -42,6 +46,8 @@ const described = v.object({
   addresses: v.nullable(v.array(v.string())),
   /** What differs from the configured ones. */
   limits: OwnLimits,
+  /** Ids of the keys that it descends from; the last one made it. */
+  makers: v.array(v.string()),
   hint: v.string(),
   created_at: v.number(),
   expires_at: v.nullable(v.number()),
@@ -58,12 +64,11 @@ const create = route({
   status: 201,
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id, input, caller }, { keyring, audit, settings, clock }) {
-    const own = await ownKey(caller, keyring)
+    const own = await ownKey(caller, keyring, clock)
     const { organization } = caller
     const make = () => {
-      mayGive(input, own, caller, settings, clock.now())
-      const { name = '', mode, user = caller.user } = input
-      return keyring.create({ ...granted(input, own), name, mode, organization, user })
+      const { name = '', mode } = input
+      return keyring.create({ ...granted(input, own, settings, clock.now()), name, mode, organization })
     }
     const made = await audit.record(actorOf(id, caller), 'key.create', null, make, ({ row }) => row.id)
     return data({ ...made.row, key: made.credential }, 'Key created; it is shown only here', 201)
@@ -98,25 +103,16 @@ const change = route({
   method: 'PATCH',
   path: '/admin/keys/{id}',
   summary:
-    'Changes what a key may do, never to more than the caller’s own may. The change holds everywhere within five seconds.',
+    'Changes a key that lives. A caller without every scope of the key only narrows it. The change holds everywhere within five seconds.',
   access: { scope: 'api_key.update' },
   body: { read: 'json', schema: v.strictObject(changeable), bytes: 64 * 1024 },
   answer: enveloped(described),
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
     const { id, organization } = await found(params['id']!, caller, keyring)
-    const own = await ownKey(caller, keyring)
-    const row = await audit.record(actorOf(request, caller), 'key.update', id, async () => {
-      mayGive(input, own, caller, settings, clock.now())
-      const { name, models, addresses, expires_at } = input
-      return keyring.change(id, organization, {
-        ...(name !== undefined && { name }),
-        ...(models !== undefined && { models }),
-        ...(addresses !== undefined && { addresses }),
-        ...(input.limits !== undefined && { limits: granted(input, own).limits }),
-        ...(expires_at !== undefined && { expires_at }),
-      })
-    })
+    const own = await ownKey(caller, keyring, clock)
+    const change = () => keyring.change(id, organization, changing(input, own, settings, clock.now()))
+    const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
     return data(row, 'Key changed')
   },
 })
@@ -140,10 +136,10 @@ const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyR
   return row
 }
 
-const ownKey = async (caller: Caller, keyring: Keyring): Promise<KeyRow> => {
+const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
   const row = await keyring.get(caller.key, caller.organization)
   // Another process may have revoked it a moment ago: whoever is shown out leaves no heir.
-  if (row === null || row.revoked_at !== null) throw new Unauthorized()
+  if (row === null || !lives(row, clock.now())) throw new Unauthorized()
   return row
 }
 

@@ -1,34 +1,34 @@
 import * as v from 'valibot'
-import { BadRequest } from '../errors.ts'
+import { checked, listOf } from '../validate.ts'
 import type { Form, FormFile } from '../http/form.ts'
 import { bytes, json, text, type Reply } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Inference } from '../inference/attempt.ts'
-import { Catalog } from '../inference/catalog.ts'
-import { Meter } from '../inference/meter.ts'
-import { secondsOf, tokensOf } from '../inference/tokens.ts'
+import { Inference } from '../inference/inference.ts'
+import { Catalog } from '../inference/models/catalog.ts'
+import { Meter } from '../inference/metering/meter.ts'
+import { secondsOf, tokensOf } from '../inference/metering/tokens.ts'
 import type { Transcript } from '../ports/upstream.ts'
-import { charged } from './charged.ts'
-import { provider } from './provider.ts'
-import { served } from './serving.ts'
+import { charged } from './settle.ts'
+import { provider } from './provider-field.ts'
+import { served } from './find-model.ts'
 import { subtitles } from './subtitles.ts'
 
 const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
 const transcription = v.object({
   model: v.string(),
-  file: v.custom<FormFile>((it) => it !== undefined),
+  file: v.custom<FormFile>((it) => it !== undefined, 'an audio file'),
   language: v.optional(v.pipe(v.string(), v.maxLength(16))),
   prompt: v.optional(v.string()),
   temperature: v.optional(v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0), v.maxValue(1))),
   response_format: v.optional(v.picklist(formats), 'json'),
-  granularities: v.optional(v.array(v.picklist(['word', 'segment'])), []),
+  granularities: v.optional(listOf(v.picklist(['word', 'segment']), 0, 2), []),
   provider,
 })
 
 const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> => {
   const first = (name: string) => fields.get(name)?.[0]
-  const result = v.safeParse(transcription, {
+  return checked(transcription, {
     model: first('model'),
     file: files.get('file'),
     language: first('language'),
@@ -38,12 +38,6 @@ const fieldsOf = ({ fields, files }: Form): v.InferOutput<typeof transcription> 
     granularities: fields.get('timestamp_granularities[]') ?? fields.get('timestamp_granularities'),
     provider: first('provider'),
   })
-  if (result.success) return result.output
-  const validator = result.issues.map((issue) => [
-    v.getDotPath(issue) ?? 'body',
-    `expected ${issue.type === 'custom' ? 'an audio file' : issue.expected}`,
-  ])
-  throw new BadRequest('Validation failed', { validator: Object.fromEntries(validator) })
 }
 
 const transcribe = route({

@@ -3,10 +3,10 @@ import { Audit, type AuditRow, outcomes, verbs } from '../access/audit.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Reload } from '../reload.ts'
-import { actorOf } from './actor.ts'
-import { moment, within } from './moment.ts'
-import { page, paged, placeOf } from './page.ts'
+import { Reload } from '../generations/reload.ts'
+import { actorOf } from './caller-views.ts'
+import { moment, within } from './date-range.ts'
+import { page, paged, placeOf } from './pagination.ts'
 
 const act = v.object({
   id: v.string(),

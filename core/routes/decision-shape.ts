@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DecisionRequest } from '../dialects/typed-decision.ts'
 import { modelEntry } from './models.ts'
-import { provider } from './provider.ts'
+import { provider } from './provider-field.ts'
 
 const described = v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown()), v.null()])
 const instructions = v.optional(described, null)
@@ -27,7 +27,7 @@ export const decisionRequest = v.looseObject({
   model: v.string(),
   state: v.unknown(),
   questions: v.record(v.string(), question),
-  images: one(/^data:image\/(?:png|jpeg|webp|gif);base64,/),
+  images: one(/^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i),
   videos: one(/^data:video\/mp4;base64,/),
   samples: most(32),
   steps: most(8),

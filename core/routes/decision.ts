@@ -5,17 +5,17 @@ import { printAnswered, printDetail } from '../dialects/typed-decision-answer.ts
 import { BadRequest } from '../errors.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { route, type Request } from '../http/route.ts'
-import { Inference } from '../inference/attempt.ts'
-import { Catalog } from '../inference/catalog.ts'
-import { decide } from '../inference/decide.ts'
-import type { Entry } from '../inference/entry.ts'
-import { listed } from '../inference/listing.ts'
-import { picturesOf } from '../inference/media.ts'
-import { Meter } from '../inference/meter.ts'
-import { Clock } from '../ports/host.ts'
+import { Inference } from '../inference/inference.ts'
+import { Catalog } from '../inference/models/catalog.ts'
+import { decide } from '../inference/decisions/decide.ts'
+import type { Entry } from '../inference/models/catalog-entry.ts'
+import { listed } from '../inference/models/listing.ts'
+import { picturesOf } from '../inference/media/media.ts'
+import { Meter } from '../inference/metering/meter.ts'
+import { Clock } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { decisionAnswer, decisionModels, decisionRequest, systemOneFaults } from './decision-shape.ts'
-import { served } from './serving.ts'
+import { served } from './find-model.ts'
 
 const needs = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
 type Given = Supplied<typeof needs>
@@ -124,7 +124,7 @@ const models = route({
   method: 'GET',
   path: '/compat/v1/models',
   summary: 'Lists the models that answer typed questions for the key.',
-  access: 'any-key',
+  access: { scope: 'models.read' },
   answer: decisionModels,
   headers: { 'x-typesafe-request-id': '{id}' },
   needs: { catalog: Catalog },

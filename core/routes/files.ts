@@ -4,17 +4,17 @@ import { type FlatPart, flatJson } from '../dialects/flat-json.ts'
 import { hexPieces } from '../dialects/hex-pieces.ts'
 import { multipart } from '../dialects/multipart.ts'
 import { BadRequest } from '../errors.ts'
-import { UploadFields } from '../files/arrival.ts'
-import { Cabinet } from '../files/cabinet.ts'
+import { UploadFields } from '../files/upload.ts'
+import { Cabinet } from '../files/file-store.ts'
 import { Indexing } from '../files/indexing.ts'
 import { type FileRow, fileTypes, printed } from '../files/record.ts'
 import { enveloped } from '../http/envelope.ts'
 import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Clock } from '../ports/host.ts'
-import { paged, placeOf } from './page.ts'
-import { grantOf } from './grant.ts'
-import { moment, within } from './moment.ts'
+import { Clock } from '../ports/platform.ts'
+import { paged, placeOf } from './pagination.ts'
+import { grantOf } from './caller-views.ts'
+import { moment, within } from './date-range.ts'
 import { rangeOf } from './range.ts'
 
 const big = 'encrypted_content'
@@ -54,30 +54,41 @@ const kept = v.object({
   updated_at: word,
   original_name: v.string(),
   client_hash: word,
+  binding: word,
   name_tag: word,
   type_hint: v.picklist(fileTypes),
   rag_status: v.string(),
 })
+
+const hexContent = v.pipe(v.string(), v.description('The sealed content as hex'))
+const rawContent = v.pipe(
+  v.string(),
+  v.description('The sealed content: a file with its bytes as they are, or a text field with hex'),
+)
 
 const upload = route({
   method: 'POST',
   path: '/files/encrypted/upload',
   summary: 'Stores a file that was sealed by the client: as JSON with the content in hex, or as a form with raw bytes.',
   access: { scope: 'files.encrypted.create' },
-  body: { read: 'stream', schema: v.object({ [big]: v.string(), ...UploadFields.entries }) },
+  body: {
+    read: 'stream',
+    schema: v.object({ [big]: hexContent, ...UploadFields.entries }),
+    form: v.object({ [big]: rawContent, ...UploadFields.entries }),
+  },
   answer: enveloped(kept),
   needs: { cabinet: Cabinet, indexing: Indexing, clock: Clock },
   async handle({ id: request, caller, headers, bytes, signal }, { cabinet, indexing, clock }) {
     const { id, row, duplicate, keys } = await cabinet.receive(caller, partsOf(headers, bytes), signal)
     if (keys === null) return data(printed(id, row, clock.now(), duplicate))
     await indexing.announce(id)
-    void indexing.begin(grantOf(request, caller), { ...keys, file_id: id, s3_r2_path: row.file_path })
+    void indexing.begin(grantOf(request, caller), [{ ...keys, file_id: id, s3_r2_path: row.file_path }])
     return data(printed(id, await cabinet.find(caller, id), clock.now()))
   },
 })
 
 const digits = (least: number, most: number) =>
-  v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(least), v.maxValue(most))
+  v.pipe(v.string(), v.regex(/^\d{1,9}$/, 'a whole number'), v.transform(Number), v.minValue(least), v.maxValue(most))
 
 const list = route({
   method: 'GET',
@@ -156,12 +167,13 @@ const rewrapping = v.object({
   kid: UploadFields.entries.kid,
   wrapped_dek: UploadFields.entries.wrapped_dek,
   client_hash: v.optional(v.nullable(UploadFields.entries.client_hash), null),
+  binding: UploadFields.entries.binding,
 })
 
 const rewrap = route({
   method: 'PATCH',
   path: '/files/encrypted/{id}',
-  summary: 'Puts the key of a file under another key of the client; the content stays as it is.',
+  summary: 'Puts the key of a file under another key of the client, or binds its record; the content stays as it is.',
   access: { scope: 'files.encrypted.create' },
   body: { read: 'json', schema: rewrapping, bytes: 64 * 1024 },
   needs: { cabinet: Cabinet, clock: Clock },

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { keys } from '../access/keyring.ts'
+import { keys } from '../access/key-row.ts'
 import { Metrics } from '../http/metrics.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
-import { Clock } from '../ports/host.ts'
+import { Clock } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
 const patience = 2_000
@@ -23,13 +23,15 @@ const live = route({
 const ready = route({
   method: 'GET',
   path: '/health/ready',
-  summary: 'Whether requests should be sent here: not while draining, nor while the row store is out of reach.',
+  summary:
+    'Whether requests should be sent here: not while starting or draining, nor while the row store is out of reach.',
   access: 'unasked',
   answer: enveloped(v.object({ ready: v.boolean() })),
   needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
   async handle({ signal }, { rows, lifecycle, clock }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
     if (lifecycle.draining) return refused(503, 'Draining', null)
+    if (lifecycle.held > 0) return refused(503, 'Starting', null)
     const inReach = await Promise.race([
       rows.get(keys, 'ready').then(() => true),
       clock.sleep(patience, signal).then(() => false),

@@ -1,20 +1,18 @@
 import * as v from 'valibot'
+import { listOf } from '../validate.ts'
 import { json } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Inference } from '../inference/attempt.ts'
-import { Catalog } from '../inference/catalog.ts'
-import { Meter } from '../inference/meter.ts'
-import { tokensOf } from '../inference/tokens.ts'
-import { Clock } from '../ports/host.ts'
+import { Inference } from '../inference/inference.ts'
+import { Catalog } from '../inference/models/catalog.ts'
+import { Meter } from '../inference/metering/meter.ts'
+import { tokensOf } from '../inference/metering/tokens.ts'
+import { Clock } from '../ports/platform.ts'
 import { audio } from './audio.ts'
-import { charged } from './charged.ts'
-import { provider } from './provider.ts'
-import { served } from './serving.ts'
+import { charged } from './settle.ts'
+import { provider } from './provider-field.ts'
+import { served } from './find-model.ts'
 
-const texts = v.union([
-  v.pipe(v.string(), v.minLength(1)),
-  v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2048)),
-])
+const texts = v.union([v.pipe(v.string(), v.minLength(1)), listOf(v.string(), 1, 2048)])
 
 const embedding = v.object({
   model: v.string(),
@@ -68,7 +66,9 @@ const drawing = v.looseObject({
   model: v.string(),
   prompt: v.pipe(v.string(), v.minLength(1)),
   n: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10)))),
-  size: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^(auto|\d{2,5}x\d{2,5})$/)))),
+  size: v.optional(
+    v.nullable(v.pipe(v.string(), v.regex(/^(auto|\d{2,5}x\d{2,5})$/, 'auto, or a size such as 1024x1024'))),
+  ),
   response_format: v.optional(v.nullable(v.picklist(['b64_json', 'url']))),
   provider,
 })

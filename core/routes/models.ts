@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { mayUse } from '../access/caller.ts'
 import { json } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { Catalog } from '../inference/catalog.ts'
-import { isListed, listed, listedTypes } from '../inference/listing.ts'
+import { Catalog } from '../inference/models/catalog.ts'
+import { isListed, listed, listedTypes } from '../inference/models/listing.ts'
 
 const price = v.object({
   prompt_price_per_k: v.optional(v.number()),
@@ -38,7 +38,7 @@ const list = route({
   method: 'GET',
   path: '/std/models',
   summary: 'Lists the models that the key may use in the clear.',
-  access: 'any-key',
+  access: { scope: 'models.read' },
   query: v.object({ type: v.optional(v.picklist(listedTypes)) }),
   answer: v.object({ object: v.literal('list'), data: v.array(modelEntry) }),
   needs: { catalog: Catalog },

@@ -1,10 +1,11 @@
 import pLimit from 'p-limit'
 import * as v from 'valibot'
+import { listOf } from '../validate.ts'
 import { BadRequest, NotFound } from '../errors.ts'
 import { Indexing } from '../files/indexing.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { grantOf } from './grant.ts'
+import { grantOf } from './caller-views.ts'
 import { hex } from './sealed-hex.ts'
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
@@ -22,7 +23,10 @@ const item = v.object({
   enclaveKid: hex.enclaveKid,
 })
 
-/** Files of one request that begin at once. */
+/** Files of one request to index. */
+const mostFiles = 1_000
+
+/** Files of one request, or groups of them that share an encapsulation, that begin at once. */
 const fanOut = 4
 
 const index = route({
@@ -32,8 +36,8 @@ const index = route({
   access: { scope: 'files.encrypted.create' },
   body: {
     read: 'json',
-    schema: v.object({ files: v.pipe(v.array(item), v.minLength(1), v.maxLength(100)) }),
-    bytes: 1024 * 1024,
+    schema: v.object({ files: listOf(item, 1, mostFiles) }),
+    bytes: 4 * 1024 * 1024,
   },
   needs: { indexing: Indexing },
   async handle({ id, input, caller }, { indexing }) {
@@ -42,7 +46,14 @@ const index = route({
       throw new BadRequest('Validation failed', { validator: { files: 'Expected each file once' } })
     const turn = pLimit(fanOut)
     const items = input.files.map(({ enclaveKid, ...file }) => ({ enclave_kid: enclaveKid, ...file }))
-    const begun = await Promise.all(items.map((item) => turn(() => indexing.begin(grantOf(id, caller), item))))
+    const groups = new Map<string, typeof items>()
+    for (const item of items) {
+      const name = item.cipher_text.toLowerCase()
+      groups.set(name, [...(groups.get(name) ?? []), item])
+    }
+    const begin = (group: typeof items) => turn(() => indexing.begin(grantOf(id, caller), group))
+    const all = (await Promise.all([...groups.values()].map(begin))).flat()
+    const begun = ids.map((id) => all.find(({ file_id }) => file_id === id)!)
     return data({
       results: begun.map(({ file_id, rag_status }) => ({ file_id, rag_status, success: rag_status === 'running' })),
       enclave_response: begun.map(({ file_id, code }) => ({ file_id, code })),
@@ -57,7 +68,7 @@ const forget = route({
   access: { scope: 'files.encrypted.delete' },
   body: {
     read: 'json',
-    schema: v.object({ files: v.pipe(v.array(v.object({ file_id: id })), v.minLength(1), v.maxLength(100)) }),
+    schema: v.object({ files: listOf(v.object({ file_id: id }), 1, 100) }),
     bytes: 64 * 1024,
   },
   needs: { indexing: Indexing },

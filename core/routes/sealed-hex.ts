@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Check, checks } from '../wire/body.ts'
+import { type Check, checks } from '../sealed/wire/body.ts'
 
 const sealed = (check: Check) =>
   v.pipe(

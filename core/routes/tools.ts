@@ -1,20 +1,21 @@
 import * as v from 'valibot'
 import type { Caller } from '../access/caller.ts'
-import { checked } from '../checked.ts'
+import { checked } from '../validate.ts'
 import { NotFound, Unavailable } from '../errors.ts'
-import { Cabinet } from '../files/cabinet.ts'
-import { UploadFields } from '../files/arrival.ts'
-import { shelfOf } from '../files/shelf.ts'
+import { Cabinet } from '../files/file-store.ts'
+import { UploadFields } from '../files/upload.ts'
+import { shelfOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
+import { schemaOf } from '../http/openapi.ts'
 import { data, refused } from '../http/reply.ts'
-import { route } from '../http/route.ts'
+import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
-import { type Billed, Meter, type Reservation } from '../inference/meter.ts'
+import { type Billed, Meter, type Reservation } from '../inference/metering/meter.ts'
 import { Enclave, type Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
-import { billed } from './billed.ts'
-import { grantOf } from './grant.ts'
+import { billed } from './priced-model.ts'
+import { grantOf } from './caller-views.ts'
 import { hex } from './sealed-hex.ts'
 
 const descriptor = v.object({
@@ -24,7 +25,21 @@ const descriptor = v.object({
   description: v.string(),
   /** Which fields it takes beside the sealed parameters. */
   kind: v.picklist(['simple', 'reads-file', 'makes-file', 'retrieval']),
+  /** What the sealed parameters are, as JSON schema. */
+  parameters: v.looseObject({}),
 })
+
+/** The JSON schema of each tool, made when it is first asked for. */
+const printed = new WeakMap<Tool, Readonly<Record<string, unknown>>>()
+
+const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
+  const known = printed.get(tool)
+  if (known !== undefined) return known
+  const schema = schemaOf(tool.params)
+  const whole = tool.params.type === 'object' ? { ...schema, additionalProperties: false } : schema
+  printed.set(tool, whole)
+  return whole
+}
 
 const list = route({
   method: 'GET',
@@ -35,12 +50,13 @@ const list = route({
   needs: { tools: Tool },
   handle: (_, { tools }) =>
     data(
-      tools.map(({ name, shortName, description, kind }) => ({
-        name,
-        normalizedName: name.toLowerCase(),
-        shortName: shortName ?? name,
-        description,
-        kind,
+      tools.map((tool) => ({
+        name: tool.name,
+        normalizedName: tool.name.toLowerCase(),
+        shortName: tool.shortName ?? tool.name,
+        description: tool.description,
+        kind: tool.kind,
+        parameters: parametersOf(tool),
       })),
     ),
 })
@@ -56,6 +72,8 @@ const variants = {
     ...fileInput,
     kid: UploadFields.entries.kid,
     wrappedDek: UploadFields.entries.wrapped_dek,
+    /** An id that the client chose for the result. */
+    fileId: v.optional(v.pipe(v.string(), v.maxLength(100))),
   }),
   retrieval: v.object({ ...simple, encryptedRagDek: hex.key, ragDekNonce: hex.nonce }),
 } satisfies Record<Tool['kind'], v.GenericSchema>
@@ -66,21 +84,27 @@ const execute = route({
   summary: 'Runs a tool inside the enclave. What is sent beside the sealed parameters depends on what the tool does.',
   access: { scope: 'tools.execute' },
   body: {
-    read: 'json',
+    read: 'sealed',
     schema: v.union([
       v.looseObject(variants['makes-file'].entries),
       v.looseObject(variants['reads-file'].entries),
       v.looseObject(variants.retrieval.entries),
       v.looseObject({}),
-    ]),
+    ]) as SealedSchema,
     bytes: ({ bodies }) => bodies.chat * 2 + 8192,
   },
   needs: { tools: Tool, enclave: Enclave, meter: Meter, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
   async handle({ id, params, input, caller, signal }, { tools, enclave, meter, cabinet, blobs, rows }) {
     const tool = tools.find(({ name }) => name === params['id'])
     if (tool === undefined) throw new NotFound('No such tool')
-    const sealed = checked(variants[tool.kind], input)
-    const shelf = shelfOf(caller, { cabinet, blobs, rows })
+    // A long body is looked at by the enclave alone, which has the same checks.
+    const sealed =
+      input instanceof Uint8Array
+        ? input
+        : checked<v.GenericSchema<unknown, SealedBody>>(variants[tool.kind] as never, input)
+    if (!(sealed instanceof Uint8Array) && typeof sealed['fileId'] === 'string')
+      await cabinet.admit(sealed['fileId'], 'fileId')
+    const shelf = shelfOf(caller, { cabinet, blobs, rows }, tool.makes)
     const pay = await paying(meter, caller, tool.takes)
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.

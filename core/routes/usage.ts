@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { usages, type UsageRow } from '../inference/ledger.ts'
+import { usages, type UsageRow } from '../inference/metering/ledger.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
-import { isDay, within } from './moment.ts'
-import { page, paged, placeOf } from './page.ts'
+import { isDay, within } from './date-range.ts'
+import { page, paged, placeOf } from './pagination.ts'
 
 const date = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
 

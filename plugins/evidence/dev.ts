@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { plugin } from '../../core/plugin.ts'
-import { Prover } from '../../core/ports/prover.ts'
+import { Prover } from '../../core/ports/attester.ts'
 
 // Published on purpose: whoever has this file can sign such evidence, so it proves nothing.
 const seed = Buffer.from('5ea19a7e'.repeat(8), 'hex')

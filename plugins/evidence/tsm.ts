@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Prover } from '../../core/ports/prover.ts'
+import { Prover } from '../../core/ports/attester.ts'
 
 /** As the kernel names its providers. */
 const types: Readonly<Record<string, string>> = { sev_guest: 'sev-snp', tdx_guest: 'tdx', arm_cca_guest: 'arm-cca' }

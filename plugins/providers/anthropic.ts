@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { chunksOf, completionOf } from '../../core/dialects/anthropic-messages-answers.ts'
-import { messagesBody, type Generation } from '../../core/dialects/anthropic-messages.ts'
+import { chunksOf, completionOf } from './anthropic/messages-answers.ts'
+import { messagesBody, type Generation } from './anthropic/messages.ts'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
-import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Upstream, type Model, type Native } from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -92,8 +92,20 @@ export default plugin({
       ...own,
     })
 
+    /** What the caller names goes on byte for byte, behind what the operator names. */
+    const headersFor = (body: Fields, native: Native | null) => {
+      const told = native?.headers ?? {}
+      const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
+      return {
+        ...headers,
+        'anthropic-version': version ?? told['anthropic-version'] ?? versionFor(body),
+        ...(named.length > 0 && { 'anthropic-beta': named.join() }),
+      }
+    }
+
     return {
       name,
+      dialect: 'messages',
 
       async models(signal) {
         const models: Model[] = []
@@ -114,12 +126,15 @@ export default plugin({
 
       async chat(call, signal) {
         const { body, asked } = messagesBody(call, generationOf(call.model))
-        const spoken = { ...headers, 'anthropic-version': version ?? versionFor(body) }
-        const ask = { method: 'POST', headers: spoken, body: JSON.stringify(body), signal } as const
+        const native = call.native?.dialect === 'messages' ? call.native : null
+        const ask = { method: 'POST', headers: headersFor(body, native), body: JSON.stringify(body), signal } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
-          return { kind: 'completion', completion: completionOf(await readObject(answer), asked, clock) }
+          const whole = await readObject(answer)
+          const completion = completionOf(whole, asked, clock)
+          if (native === null) return { kind: 'completion', completion }
+          return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
         } catch (fault) {
           // Newer models refuse to go on from a prefix.
           throw meant(fault, call.prefix !== undefined)

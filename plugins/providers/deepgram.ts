@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type Spoken, type TranscribeCall, type Transcript } from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { enginePath } from '../../core/extract/jobs/flite.ts'
-import { packingOf } from '../../core/extract/sounds/sound-formats.ts'
-import { utter, voices } from '../../core/extract/sounds/speech.ts'
+import { enginePath } from '../shared/sounds/flite-job.ts'
+import { packingOf } from '../shared/sounds/sound-formats.ts'
+import { utter, voices } from '../shared/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
-import { chunksOf, completionOf } from '../../core/dialects/gemini-answers.ts'
+import { chunksOf, completionOf } from './gemini/generate-content-answers.ts'
 import {
   drawBody,
   imagesOf,
@@ -8,12 +8,12 @@ import {
   speechOf,
   transcribeBody,
   transcriptOf,
-} from '../../core/dialects/gemini-media.ts'
-import { generateBody, type Generation } from '../../core/dialects/gemini.ts'
-import { vectorsOf } from '../../core/dialects/media-answers.ts'
+} from './gemini/generate-content-media.ts'
+import { generateBody, type Generation } from './gemini/generate-content.ts'
+import { vectorsOf } from './shared/media-answers.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch, Random } from '../../core/ports/host.ts'
+import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -89,6 +89,7 @@ export default plugin({
 
     return {
       name,
+      dialect: 'generate-content',
 
       async models(signal) {
         const found: Model[] = []
@@ -109,8 +110,12 @@ export default plugin({
         }
         const body = generateBody(call, generationOf(model))
         const reading = { model, clock, random }
-        if (!stream)
-          return { kind: 'completion', completion: completionOf(await generate(model, body, signal), reading) }
+        if (!stream) {
+          const whole = await generate(model, body, signal)
+          const completion = completionOf(whole, reading)
+          if (call.native?.dialect !== 'generate-content') return { kind: 'completion', completion }
+          return { kind: 'completion', completion, native: { dialect: 'generate-content', body: whole, headers: {} } }
+        }
         const answer = await ask(`${at(model, 'streamGenerateContent')}?alt=sse`, body, signal)
         return { kind: 'chunks', chunks: chunksOf(answer, reading) }
       },

@@ -9,12 +9,12 @@ import {
   toldFault,
 } from '../../core/dialects/backend.ts'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
-import { base64Beside, decisionBackend } from '../../core/dialects/decision-backend.ts'
-import { vectorsOf } from '../../core/dialects/media-answers.ts'
-import { lineItems } from '../../core/dialects/ndjson.ts'
+import { base64Beside, decisionBackend } from './shared/decision-backend.ts'
+import { vectorsOf } from './shared/media-answers.ts'
+import { lineItems } from './shared/ndjson.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch, Random, type Answer } from '../../core/ports/host.ts'
+import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
 import {
   Upstream,
   type ChatCall,

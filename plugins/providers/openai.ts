@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
-import { chatBackend } from '../../core/dialects/chat-backend.ts'
-import { decisionBackend, decisionsForm } from '../../core/dialects/decision-backend.ts'
+import { chatBackend } from './shared/chat-backend.ts'
+import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type ModelType, type TranscribeCall } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 

@@ -129,6 +129,7 @@ export default plugin({
   }),
   create: (_, { chat, embedding, dimensions: usual }, name): Upstream => ({
     name,
+    pretends: true,
 
     async models(signal) {
       signal.throwIfAborted()

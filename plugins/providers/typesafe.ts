@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
-import { decisionBackend, imagesByName } from '../../core/dialects/decision-backend.ts'
+import { decisionBackend, imagesByName } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 
 export default plugin({

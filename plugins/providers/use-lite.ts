@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import { decideBySimilarity, type Fit } from '../../core/inference/embeddings/similarity.ts'
-import { embedIn } from '../../core/inference/embeddings/thread.ts'
-import { tokensOf } from '../../core/inference/tokens.ts'
+import { decideBySimilarity, type Fit } from './use-lite/similarity.ts'
+import { embedIn } from './use-lite/thread.ts'
+import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 

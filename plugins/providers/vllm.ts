@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, readObject } from '../../core/dialects/backend.ts'
-import { chatBackend } from '../../core/dialects/chat-backend.ts'
-import { decisionBackend, decisionsForm } from '../../core/dialects/decision-backend.ts'
-import { ask, type Showing } from '../../core/inference/ask.ts'
+import { chatBackend } from './shared/chat-backend.ts'
+import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
+import { ask, type Showing } from '../../core/inference/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
 /** What an answer may look like to a tokenizer. */

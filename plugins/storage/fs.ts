@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { BadRequest, Unavailable } from '../../core/errors.ts'
-import { flushFolder } from '../../core/folder.ts'
+import { flushFolder, makeFolder } from '../../core/fsync.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
-import { unlessAborted } from '../../core/signals.ts'
+import { unlessAborted } from '../../core/abort.ts'
 
 const day = 24 * 60 * 60 * 1000
 const piece = 256 * 1024
@@ -127,7 +126,11 @@ export default plugin({
     const drafts = join(root, hidden)
     const making = new Map<string, Promise<void>>()
     let swept: Promise<void> | null = null
-    mkdirSync(drafts, { recursive: true, mode: 0o700 })
+    try {
+      makeFolder(drafts)
+    } catch (cause) {
+      throw new Error(`fs: the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause })
+    }
 
     const at = (path: string): string => {
       const segments = path.split('/')

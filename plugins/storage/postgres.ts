@@ -3,7 +3,7 @@ import pg from 'pg'
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Log } from '../../core/ports/host.ts'
+import { Clock, Log } from '../../core/ports/platform.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 interface Stored {

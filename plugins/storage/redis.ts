@@ -2,7 +2,7 @@ import { createClient } from '@keyv/redis'
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Log, Random } from '../../core/ports/host.ts'
+import { Clock, Log, Random } from '../../core/ports/platform.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -4,8 +4,8 @@ import * as v from 'valibot'
 import { BadRequest, Unavailable, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
-import { Clock, Fetch, Log, Random, type Answer, type Ask } from '../../core/ports/host.ts'
-import { unlessAborted } from '../../core/signals.ts'
+import { Clock, Fetch, Log, Random, type Answer, type Ask } from '../../core/ports/platform.ts'
+import { unlessAborted } from '../../core/abort.ts'
 
 type Piece = ReturnType<typeof piece>
 

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
+import { privateFile } from '../../core/private-file.ts'
 
 type Value = string | number
 type Stored = Readonly<Record<'id' | 'data', string>>
@@ -152,10 +153,9 @@ const writing = (file: string) => {
 const open = (file: string) => {
   let db: Database.Database | null = null
   try {
-    db = new Database(file, { timeout: patience })
+    db = new Database(privateFile(file, ['-wal', '-shm']), { timeout: patience })
     db.pragma('journal_mode = wal')
-    db.pragma('cache_size = -65536')
-    db.exec(`create table if not exists rows (${columns})`)
+    db.exec(`pragma cache_size = -65536; create table if not exists rows (${columns})`)
     return { db, writer: writing(file) }
   } catch (cause) {
     db?.close()

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { tellSpeakers } from '../../core/extract/sounds/speakers.ts'
+import { tellSpeakers } from './shared/speakers.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 /** More often than every second nobody takes turns for two hours. */
 const most = 10_000

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import type { Supplied } from '../../core/container.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
-import { passagesOf, sentencesOf } from '../../core/extract/sounds/sentences.ts'
-import { packingOf, soundFormats } from '../../core/extract/sounds/sound-formats.ts'
-import { mostCharacters, utter } from '../../core/extract/sounds/speech.ts'
-import { joined, soundOf } from '../../core/extract/sounds/wav.ts'
-import { employ, workNeeds } from '../../core/inference/employ.ts'
-import { tokensOf } from '../../core/inference/tokens.ts'
+import { passagesOf, sentencesOf } from '../shared/sounds/sentences.ts'
+import { packingOf, soundFormats } from '../shared/sounds/sound-formats.ts'
+import { mostCharacters, utter } from '../shared/sounds/speech.ts'
+import { joined, soundOf } from '../shared/sounds/wav.ts'
+import { employ, employable, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Media } from '../../core/ports/upstream.ts'
 import { Tool } from '../../core/ports/tool.ts'
@@ -32,8 +32,10 @@ export default plugin({
     name: 'audioGenerateFromText',
     description: 'Speaks a text of at most 20,000 characters; the result is an audio file.',
     kind: 'makes-file',
+    makes: 'audio',
     takes: ['tokens'],
     params,
+    mostParams: 160 * 1024,
     async run({ text }, signal) {
       signal.throwIfAborted()
       const { mime, bytes } = (await hasModel(supplied, wish, signal))
@@ -56,7 +58,7 @@ const endings: Readonly<Record<string, string>> = {
 }
 
 const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: Wish, signal: AbortSignal) =>
-  model !== undefined || (await catalog.list(signal)).some(({ does }) => does.has('speak'))
+  model !== undefined || (await catalog.list(signal)).some((entry) => entry.does.has('speak') && employable(entry))
 
 const byModel = async (
   supplied: Supplied<typeof workNeeds>,

@@ -7,6 +7,8 @@ import { Tool } from '../../core/ports/tool.ts'
 const most = 10 * 1024 * 1024
 /** Characters of its base64, with line breaks and the head of a data URL. */
 const mostContent = Math.ceil(most * 1.4)
+/** Bytes of JSON that one character may take. */
+const mostEscaped = 6
 
 const mimeType = /^\s*([a-z0-9][\w!#$&^.+-]{0,63}\/[\w!#$&^.+-]{1,63})\s*(?:;[^\r\n]{0,200})?$/i
 
@@ -28,6 +30,7 @@ export default plugin({
       'Nothing is converted: the content must already be in the format that the MIME type names.',
     kind: 'makes-file',
     params,
+    mostParams: mostEscaped * mostContent + 16 * 1024,
     async run({ fileName, fileExtension, fileContent, mimeType: type }, signal) {
       signal.throwIfAborted()
       const mime = mimeType.exec(type)![1]!.toLowerCase()

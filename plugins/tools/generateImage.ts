@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
-import { employ, workNeeds } from '../../core/inference/employ.ts'
-import { tokensOf } from '../../core/inference/tokens.ts'
+import { employ, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
@@ -21,8 +21,10 @@ export default plugin({
     name: 'generateImage',
     description: 'Draws an image from a description of at most 4,000 characters; the result is an image file.',
     kind: 'makes-file',
+    makes: 'image',
     takes: ['tokens'],
     params,
+    mostParams: 32 * 1024,
     async run({ prompt }, signal) {
       signal.throwIfAborted()
       const { answer } = await employ(

@@ -1,16 +1,18 @@
 import * as v from 'valibot'
-import { readData } from '../../core/extract/tables/data.ts'
+import { readerOfKind } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
+import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
 
 const most = { values: 20_000, characters: 400_000 }
 
 export default plugin({
   port: Tool,
   name: 'getDataFileContent',
-  create: (): Tool<typeof params> => ({
+  needs: { readers: Reader },
+  create: ({ readers }): Tool<typeof params> => ({
     name: 'getDataFileContent',
     description:
       'What stands in a data file (json, jsonl, csv, tsv, yaml, xml, toml, parquet): a table as its columns with types, nulls and ranges and its rows, records one by one, anything else as a tree with an outline. Integers too large for a double are text. Where something was cut, truncated is true.',
@@ -18,7 +20,8 @@ export default plugin({
     params,
     async run(_params, signal, file) {
       signal.throwIfAborted()
-      return readData(file, signal, most)
+      const { content } = await readerOfKind(readers, 'data', file).read(file, signal, most)
+      return content
     },
   }),
 })

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { openImage } from '../../core/extract/pictures/image.ts'
-import { readImagePages } from '../../core/extract/pictures/ocr.ts'
-import { cut, seePdf, type Seen } from '../../core/extract/pictures/pdf.ts'
+import { readerThatSees } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
+import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { cut } from '../shared/cut-pages.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 const mostPages = 50
 const mostCharacters = 400_000
@@ -13,28 +13,17 @@ const mostCharacters = 400_000
 export default plugin({
   port: Tool,
   name: 'getFileContentOCR',
-  create: (): Tool<typeof params> => ({
+  needs: { readers: Reader },
+  create: ({ readers }): Tool<typeof params> => ({
     name: 'getFileContentOCR',
     description: 'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1.',
     kind: 'reads-file',
     params,
-    async run(_params, signal, { bytes }) {
+    async run(_params, signal, file) {
       signal.throwIfAborted()
-      const seen = isPdf(bytes) ? await seePdf(bytes, signal, mostPages) : await seeImage(bytes, signal)
+      const seen = await readerThatSees(readers, file).see(file, mostPages, signal)
       const { pages, truncated } = cut(seen.pages, mostCharacters)
       return { pages, truncated: truncated || seen.truncated }
     },
   }),
 })
-
-/** Readers take a PDF that begins within the first kilobyte. */
-const isPdf = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 1024)).includes('%PDF-')
-
-const seeImage = async (bytes: Uint8Array, signal: AbortSignal): Promise<Seen> => {
-  const image = openImage(bytes)
-  const readings = await readImagePages(image, signal, mostPages)
-  return {
-    pages: readings.map(({ text, confidence }, at) => ({ number: at + 1, text, confidence })),
-    truncated: image.pages > readings.length,
-  }
-}

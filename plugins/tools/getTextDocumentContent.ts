@@ -1,25 +1,29 @@
 import * as v from 'valibot'
-import { type Section, readDocument } from '../../core/extract/documents/document.ts'
-import { cutSections } from '../../core/extract/documents/document-writing.ts'
+import { readerOfKind } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
+import type { DocumentSection } from '../../core/ports/file-content.ts'
+import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { cutSections } from '../shared/cut-sections.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
 
 const mostCharacters = 400_000
 
 export default plugin({
   port: Tool,
   name: 'getTextDocumentContent',
-  create: (): Tool<typeof params> => ({
+  needs: { readers: Reader },
+  create: ({ readers }): Tool<typeof params> => ({
     name: 'getTextDocumentContent',
     description:
-      'The text of a document (docx, odt, rtf, html, epub, md or txt), in sections under their headings; characters and words count all of it.',
+      'The text of a document (docx, odt, rtf, html, epub, md or txt), in sections under their headings; characters and words count all of it. Links, described images, charts, comments, headers, footers and hidden text are listed beside it.',
     kind: 'reads-file',
     params,
     async run(_params, signal, file) {
       signal.throwIfAborted()
-      const { format, title, sections, truncated } = await readDocument(file, signal)
+      const { content } = await readerOfKind(readers, 'document', file).read(file, signal)
+      const { format, title, sections, truncated, ...beside } = content
       const kept = cutSections(sections, mostCharacters)
       return {
         format,
@@ -27,12 +31,13 @@ export default plugin({
         ...counted(sections),
         sections: kept.sections,
         truncated: truncated || kept.truncated,
+        ...beside,
       }
     },
   }),
 })
 
-const counted = (sections: readonly Section[]) => {
+const counted = (sections: readonly DocumentSection[]) => {
   let [characters, words] = [0, 0]
   for (const { heading, text } of sections) {
     characters += (heading?.length ?? 0) + text.length

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock } from '../../core/ports/host.ts'
+import { Clock } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ timezone: v.pipe(v.string(), v.maxLength(100)) })
+const params = v.object({
+  timezone: v.pipe(v.string(), v.maxLength(100), v.description('A name such as Europe/Berlin')),
+})
 
 export default plugin({
   port: Tool,
@@ -12,7 +14,7 @@ export default plugin({
   needs: { clock: Clock },
   create: ({ clock }): Tool<typeof params> => ({
     name: 'getTime',
-    description: 'Current date and time in a time zone.',
+    description: 'Current date and time in a time zone, named (`Asia/Kolkata`) or by its offset (`+05:30`).',
     kind: 'simple',
     params,
     async run({ timezone }, signal) {
@@ -26,8 +28,9 @@ export default plugin({
 
 const formatted = (timeZone: string, time: Date) => {
   try {
+    const offset = offsetOf(timeZone)
     const parts = new Intl.DateTimeFormat('en-GB', {
-      timeZone,
+      timeZone: offset === null ? timeZone : 'UTC',
       hourCycle: 'h23',
       year: 'numeric',
       month: '2-digit',
@@ -37,15 +40,32 @@ const formatted = (timeZone: string, time: Date) => {
       second: '2-digit',
       weekday: 'long',
       timeZoneName: 'longOffset',
-    }).formatToParts(time)
+    }).formatToParts(time.getTime() + (offset ?? 0) * 60_000)
     const at = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? ''
     return {
       date: `${at('year')}-${at('month')}-${at('day')}`,
       time: `${at('hour')}:${at('minute')}:${at('second')}`,
       weekday: at('weekday'),
-      offset: at('timeZoneName').replace('GMT', '') || '+00:00',
+      offset: offset !== null ? signed(offset) : at('timeZoneName').replace('GMT', '') || '+00:00',
     }
   } catch (cause) {
-    throw new BadRequest('Unknown time zone', { validator: { timezone: 'Expected an IANA time zone' }, cause })
+    throw new BadRequest('Unknown time zone', {
+      validator: { timezone: 'Expected an IANA time zone or an offset such as +05:30' },
+      cause,
+    })
   }
+}
+
+/** Minutes that an offset such as `+05:30` is ahead of UTC, at most fourteen hours; null for what is no offset. */
+const offsetOf = (timeZone: string): number | null => {
+  const [, sign, hours, minutes] = /^(?:UTC|GMT)?([+-])(\d{2}):?([0-5]\d)$/.exec(timeZone) ?? []
+  if (hours === undefined) return null
+  const ahead = Number(hours) * 60 + Number(minutes)
+  return ahead > 14 * 60 ? null : sign === '-' ? -ahead : ahead
+}
+
+const signed = (minutes: number): string => {
+  const two = (value: number) => String(value).padStart(2, '0')
+  const whole = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(whole / 60))}:${two(whole % 60)}`
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { imageForModel } from '../../core/extract/pictures/image-for-model.ts'
-import { converse, picture } from '../../core/inference/converse.ts'
-import { workNeeds } from '../../core/inference/employ.ts'
-import { excerpting, firstSentence } from '../../core/inference/excerpt.ts'
+import { imageForModel } from './imageDescribeAndCaption/image-for-model.ts'
+import { converse, picture } from './shared/describe-images.ts'
+import { workNeeds } from '../../core/inference/run-for-tool.ts'
+import { excerpting, firstSentence } from './shared/truncate.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 export default plugin({
   port: Tool,

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { Unreadable } from '../../core/errors.ts'
-import { factsOf, type Facts } from '../../core/extract/pictures/image-facts.ts'
-import { findObjects, looked, type Found } from '../../core/extract/pictures/image-objects.ts'
-import { openImage, type Image } from '../../core/extract/pictures/image.ts'
-import { readImage, type Reading } from '../../core/extract/pictures/ocr.ts'
-import { drawImage } from '../../core/extract/pictures/raster-image.ts'
+import { factsOf, type Facts } from './imageDescribeAndCaptionFallback/image-facts.ts'
+import { findObjects, looked, type Found } from './imageDescribeAndCaptionFallback/image-objects.ts'
+import { openImage, type Image } from '../shared/pictures/image.ts'
+import { readImage, type Reading } from '../shared/pictures/ocr.ts'
+import { drawImage } from '../shared/pictures/raster-image.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 export default plugin({
   port: Tool,

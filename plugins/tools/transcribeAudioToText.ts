@@ -1,14 +1,24 @@
 import * as v from 'valibot'
-import { firstOf, writeDown } from '../../core/extract/sounds/audio-transcript.ts'
-import { workNeeds } from '../../core/inference/employ.ts'
-import { excerpting } from '../../core/inference/excerpt.ts'
-import { scribe } from '../../core/inference/scribe.ts'
+import { firstOf, writeDown } from './shared/audio-transcript.ts'
+import { workNeeds } from '../../core/inference/run-for-tool.ts'
+import { excerpting } from './shared/truncate.ts'
+import { scribe } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { languageCode } from './shared/codes.ts'
 
 const params = v.object({
-  fileId: v.pipe(v.string(), v.maxLength(200)),
-  language: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/), v.maxLength(35))),
+  fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
+  language: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(100),
+      v.description('The language that is spoken, as its code or its English name'),
+      v.transform(languageCode),
+      v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'a language'),
+      v.maxLength(35),
+    ),
+  ),
 })
 
 /** More than is said in two hours. */

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import type { Supplied } from '../../core/container.ts'
 import { BadRequest, Unconfigured } from '../../core/errors.ts'
-import { openVideo, type Frame } from '../../core/extract/pictures/video.ts'
-import { secondsOf, wavOf, type Sound } from '../../core/extract/sounds/wav.ts'
-import { converse, picture } from '../../core/inference/converse.ts'
-import { workNeeds } from '../../core/inference/employ.ts'
-import { excerpting, firstSentence } from '../../core/inference/excerpt.ts'
-import { scribe } from '../../core/inference/scribe.ts'
+import { openVideo, type Frame } from './videoDescribeAndCaption/video.ts'
+import { secondsOf, wavOf, type Sound } from '../shared/sounds/wav.ts'
+import { converse, picture } from './shared/describe-images.ts'
+import { employable, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { excerpting, firstSentence } from './shared/truncate.ts'
+import { scribe } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import type { Part } from '../../core/ports/upstream.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200)) })
+const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 const settings = v.strictObject({
   /** A chat model that takes images; the first one when absent. */
@@ -70,7 +70,8 @@ export default plugin({
 type Wish = v.InferOutput<typeof settings>
 
 const canListen = async ({ catalog }: Supplied<typeof workNeeds>, { transcriber }: Wish, signal: AbortSignal) =>
-  transcriber !== undefined || (await catalog.list(signal)).some(({ does }) => does.has('transcribe'))
+  transcriber !== undefined ||
+  (await catalog.list(signal)).some((entry) => entry.does.has('transcribe') && employable(entry))
 
 /** Null when the model refuses the sound, which may be too short or no speech at all: that is no reason not to look. */
 const transcribed = async (

@@ -1,11 +1,14 @@
 import * as v from 'valibot'
-import { loadPage, readPage } from '../../core/extract/pages/page.ts'
-import { makeRenderer } from '../../core/extract/pages/render.ts'
+import { loadPage, readPage } from './webPageScraperTool/page.ts'
+import { makeRenderer } from './webPageScraperTool/render.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Fetch } from '../../core/ports/host.ts'
+import { Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-const params = v.object({ url: v.pipe(v.string(), v.maxLength(2048)), renderJs: v.optional(v.boolean()) })
+const params = v.object({
+  url: v.pipe(v.string(), v.maxLength(2048)),
+  renderJs: v.optional(v.pipe(v.boolean(), v.description('Whether the scripts of the page run first, in a browser'))),
+})
 
 export default plugin({
   port: Tool,
@@ -13,10 +16,12 @@ export default plugin({
   settings: v.strictObject({
     /** Path of the browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`. */
     chromium: v.optional(v.pipe(v.string(), v.minLength(1))),
+    /** Whether root may start browsers: such a browser has no sandbox, or is another user on Linux with `setpriv`. */
+    allowRoot: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch },
-  create: ({ fetch }, { chromium }): Tool<typeof params> & { dispose(): Promise<void> } => {
-    const { render, dispose } = makeRenderer(chromium, 'tools.webPageScraperTool.chromium')
+  create: ({ fetch }, { chromium, allowRoot }): Tool<typeof params> & { dispose(): Promise<void> } => {
+    const { render, dispose } = makeRenderer({ chromium, allowRoot, tool: 'webPageScraperTool' })
     return {
       name: 'webPageScraperTool',
       shortName: 'Web page',

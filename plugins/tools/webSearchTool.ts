@@ -2,13 +2,28 @@ import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
 import { BadRequest, Unconfigured, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/host.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { countryCode, languageCode } from './shared/codes.ts'
 
 const params = v.object({
   query: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
-  country: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}$/i, 'a country code of two letters'))),
-  searchLang: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2,3}(-[a-z]{2,4})?$/i, 'a language code'))),
+  country: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('A country as its code of two letters or its English name'),
+      v.transform(countryCode),
+      v.regex(/^[a-z]{2}$/i, 'a country'),
+    ),
+  ),
+  searchLang: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('A language as its code or its English name'),
+      v.transform(languageCode),
+      v.regex(/^[a-z]{2,3}(-[a-z]{2,4})?$/i, 'a language'),
+    ),
+  ),
 })
 type Params = v.InferOutput<typeof params>
 type Fields = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { ml_kem768_x25519 as library } from '@noble/post-quantum/hybrid.js'
-import { nativeAgreement } from '../../core/enclave/agreement.ts'
-import { connect } from '../../core/client/client.ts'
-import { aead as portable } from '../../core/wire/aead.ts'
-import { aead as native } from '../../core/wire/aead.node.ts'
-import { encapsulate, kems, opener } from '../../core/wire/kem.ts'
+import { nativeAgreement } from '../../core/sealed/enclave/native-x25519.ts'
+import { connect } from '../../core/sealed/client/client.ts'
+import { aead as portable } from '../../core/sealed/wire/aead.ts'
+import { aead as native } from '../../core/sealed/wire/aead.node.ts'
+import { encapsulate, kems, opener } from '../../core/sealed/wire/kem.ts'
 import { type Subject, start } from './measure.ts'
 
 const keys = [...'ABCDEFGHJKLMNPQRSTUV'].map((letter) => `sk_live_${letter.repeat(44)}`)

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import memory from '../../adapters/memory/cache.ts'
-import { clock } from '../../adapters/memory/host.ts'
+import { clock } from '../../adapters/memory/platform.ts'
 import { use } from '../../core/plugin.ts'
 import { Cache } from '../../core/ports/cache.ts'
 import { made } from '../fitted.ts'

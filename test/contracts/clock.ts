@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
-import { system } from '../../adapters/memory/host.ts'
-import type { Clock } from '../../core/ports/host.ts'
+import { system } from '../../adapters/memory/platform.ts'
+import type { Clock } from '../../core/ports/platform.ts'
 import { proof } from './contract.ts'
 
 const lasted = async (work: () => Promise<unknown>): Promise<number> => {

@@ -1,11 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { openAnswer, sealRequest } from '../../core/client/wire.ts'
+import { openAnswer, openTold, sealRequest } from '../../core/sealed/client/seal-request.ts'
 import { BadRequest, Expired } from '../../core/errors.ts'
 import type { Enclave, Grant, Keyset, SealedReply } from '../../core/ports/enclave.ts'
-import { fromHex, toHex } from '../../core/wire/hex.ts'
-import { kems } from '../../core/wire/kem.ts'
-import { enclaveKid, newest, parseKeyset } from '../../core/wire/keyset.ts'
+import { fromHex, toHex } from '../../core/sealed/wire/hex.ts'
+import { kems } from '../../core/sealed/wire/kem.ts'
+import { enclaveKid, newest, parseKeyset } from '../../core/sealed/wire/keyset.ts'
 import { type Contract, proof } from './contract.ts'
 
 const route = 'rvenc/chat/completions'
@@ -74,7 +74,7 @@ const contract = {
     const request = await sealed(it)
     const reply = bodyOf(await it.handle(route, request.body, { ...grant, models: ['another'] }, soon()))
     equal(reply.status, 404, 'not for this caller')
-    deepEqual(openAnswer(request, reply.body), { code: 'unknown_model', field: 'model' }, 'sealed')
+    deepEqual(openTold(request, reply.body).value, { code: 'unknown_model', field: 'model' }, 'sealed')
   },
   'stops when it is told to': async (fresh) => {
     const it = await fresh()

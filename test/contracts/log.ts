@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { writeLog } from '../../adapters/production/log.ts'
+import { writeLog } from '../../adapters/production/log/log.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import type { Log } from '../../core/ports/host.ts'
+import type { Log } from '../../core/ports/platform.ts'
 import { proof } from './contract.ts'
 
 /** A log, and what it has written. */

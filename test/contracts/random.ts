@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { system } from '../../adapters/memory/host.ts'
-import type { Random } from '../../core/ports/host.ts'
+import { system } from '../../adapters/memory/platform.ts'
+import type { Random } from '../../core/ports/platform.ts'
 import { proof } from './contract.ts'
 
 const many = (random: Random): number[] => Array.from({ length: 2000 }, () => random.fraction())

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clock } from '../../adapters/memory/host.ts'
+import { clock } from '../../adapters/memory/platform.ts'
 import memory from '../../adapters/memory/rate-limiter.ts'
 import { use } from '../../core/plugin.ts'
 import { RateLimiter, type Allowance, type Place, type Spent } from '../../core/ports/rate-limiter.ts'

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import { fold, unfold } from '../../core/inference/fold.ts'
+import { fold, unfold } from '../../core/inference/collect-chunks.ts'
 import type { ChatCall, Chunk, Completion, Upstream } from '../../core/ports/upstream.ts'
 import { careless } from '../fakes/careless-upstreams.ts'
 import { simple } from '../fakes/simple-stage.ts'

@@ -1,7 +1,7 @@
-import { ConfigShape } from '../../adapters/production/config.ts'
-import { names } from '../../adapters/production/discover.ts'
-import { fetch } from '../../adapters/production/host.ts'
-import { fromSurroundings } from '../../adapters/production/surroundings.ts'
+import { ConfigShape } from '../../adapters/production/config/config.ts'
+import { names } from '../../adapters/production/config/load-plugin.ts'
+import { fetch } from '../../adapters/production/platform.ts'
+import { fromSurroundings } from '../../adapters/production/config/env-config.ts'
 import { chapters, meanings, variables } from './meanings.ts'
 import { cell, type Row, rowsOf } from './settings.ts'
 

@@ -50,6 +50,7 @@ export const variables: Readonly<Record<string, string>> = {
 
 const limits = (whose: string): Readonly<Record<string, string>> => ({
   requestsPerSecond: `Requests per second of ${whose}. Here and in the keys below null means no limit.`,
+  bytesPerMinute: 'Bytes of request bodies in a minute. A refused body counts too.',
   concurrentRequests: 'Requests under way at once.',
   tokensPerMinute: 'Tokens read and written. An estimate is taken before a call and corrected after it.',
   tokensPerDay: 'The same, over a day.',
@@ -63,8 +64,11 @@ export const meanings: Readonly<Record<string, string>> = {
   env: 'Every envelope tells it. In `production`, keys that begin with `sk_test_` are refused.',
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
+  'names.v1': 'The first path segment of the routes for clients of the public dialects.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
+  'keepsakes.secret':
+    'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
@@ -111,6 +115,8 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('organizations.<name>.limits', limits('this organisation; absent, as in `limits.organization`')),
   'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
   'organizations.<name>.quota.files': 'Files that it may have stored.',
+  'limits.keyless.requestsPerSecond':
+    'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
   'limits.patience':
     'When Redis has not answered for this long, it counts as down. This is also the most time that it can add to a request. Choose a longer one where gateways share a busy machine.',
   'limits.redis':
@@ -139,6 +145,18 @@ export const meanings: Readonly<Record<string, string>> = {
   'bodies.chat': 'The size of a chat or embedding request.',
   'bodies.audio': 'The size of a form with an audio file.',
   'bodies.file': 'The size of a stored file, decoded.',
+  'bodies.elements': 'Values and containers in the JSON of one body.',
+  'bodies.inMemory.key':
+    'Bytes of bodies of one key that stand in the memory of a process. A key that holds none may have one body of any length.',
+  'bodies.inMemory.organization': 'The same for all keys of an organisation.',
+  'bodies.inMemory.process': 'The same for all callers.',
+  'bodies.leastRate':
+    'Bytes a second that a body needs on its way in, on average over 15 seconds. A slower body is refused.',
+  'connections.most': 'Connections that a process holds at once.',
+  'connections.keyless':
+    'Connections of one address that have shown no valid key yet. Addresses of `trustedProxies` have no such bound.',
+  'connections.head':
+    'The time in which the head of a request must be there; a later one is refused and its connection closed.',
   'files.quota.bytes': 'Sealed bytes that an organisation may have stored; null for no limit.',
   'files.quota.files': 'Files that it may have stored.',
   'files.incognito': 'How long an incognito file is kept.',
@@ -167,6 +185,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.retrieval.model':
     'The embedding model for indexing and search; absent, the first that is there. When there is none, search goes by words alone.',
   'enclave.retrieval.cache': 'Bytes of opened indexes that are kept in memory.',
+  'enclave.queue.all': 'Jobs of all organisations that may wait; indexing has eight times as many places.',
+  'enclave.queue.organization': 'Jobs of one organisation that may wait; indexing has sixteen times as many places.',
+  'enclave.openBytes':
+    'Bytes of files that are open at once. An organisation holds at most half of them, a key a quarter, and each at least one file.',
   'enclave.epoch': 'How long clients may seal to one key.',
   'enclave.kems': 'The key agreements that are accepted.',
   'enclave.requireBinding': 'Whether sealed JSON that does not name its route is refused.',
@@ -183,6 +205,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
   tools: 'The tools that are offered, by the names of their plugins, and no others; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
+  readers:
+    'The readers of files, by the names of their plugins and in the order in which they are asked; absent, all that are found.',
+  'readers.<name>': 'The settings of that reader; `{}` when it has none.',
 }
 
 export const families = {
@@ -194,6 +219,8 @@ A plugin is one file that fits one port, and has the name of the file. "Needs" a
   each: {
     tools:
       'What callers can have done inside the enclave. All tools that are found are offered, unless the configuration lists some under `tools`.',
+    readers:
+      'What tools and indexing read files with, inside the enclave: each reads one kind of file. All readers that are found are used, unless the configuration lists some under `readers`.',
     providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What a provider
 can do depends on its settings; here it is told for the default ones.`,
     storage:

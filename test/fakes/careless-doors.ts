@@ -1,7 +1,7 @@
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { UpstreamFailed } from '../../core/errors.ts'
-import type { Answer, Ask, Door, Fetch } from '../../core/ports/host.ts'
+import type { Answer, Ask, Door, Fetch } from '../../core/ports/platform.ts'
 
 const around = (wrap: (door: Door) => Door) => (right: Fetch) => ({ upstream: wrap(right.upstream) })
 const changed = (change: (answer: Answer, ask: Ask) => Partial<Answer>) =>

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports/host.ts'
+import type { Clock } from '../../core/ports/platform.ts'
 
 export interface FakeClock extends Clock {
   /** Lets so much time pass, alarm by alarm, and lets everybody act in between. */

@@ -1,20 +1,21 @@
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import cache from '../../adapters/memory/cache.ts'
-import { fetch, log, random, system } from '../../adapters/memory/host.ts'
-import { type Client, connect } from '../../core/client/client.ts'
-import { inside } from '../../core/enclave/inside.ts'
-import type { InsideSettings } from '../../core/inside-settings.ts'
+import { fetch, log, random, system } from '../../adapters/memory/platform.ts'
+import { type Client, connect } from '../../core/sealed/client/client.ts'
+import { inside } from '../../core/sealed/enclave/assemble.ts'
+import type { InsideSettings } from '../../core/enclave-settings.ts'
 import { plugin, use } from '../../core/plugin.ts'
-import { Enclave } from '../../core/ports/enclave.ts'
-import { Clock } from '../../core/ports/host.ts'
+import { Enclave, type Evidence } from '../../core/ports/enclave.ts'
+import { Clock } from '../../core/ports/platform.ts'
+import { Prover } from '../../core/ports/attester.ts'
 import { type ChatAnswer, type ChatCall, type Chunk, type Transcript, Upstream } from '../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../core/settings.ts'
-import { padded, utf8 } from '../../core/wire/bytes.ts'
-import { fromHex, toHex } from '../../core/wire/hex.ts'
-import { type Kem, encapsulate, kems } from '../../core/wire/kem.ts'
-import { type EnclaveKey, enclaveKid, parseKeyset } from '../../core/wire/keyset.ts'
-import { freshNonce, openJson, seal } from '../../core/wire/seal.ts'
+import { padded, utf8 } from '../../core/sealed/wire/bytes.ts'
+import { fromHex, toHex } from '../../core/sealed/wire/hex.ts'
+import { type Kem, encapsulate, kems } from '../../core/sealed/wire/kem.ts'
+import { type EnclaveKey, enclaveKid, parseKeyset } from '../../core/sealed/wire/keyset.ts'
+import { freshNonce, openJson, seal } from '../../core/sealed/wire/seal.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import { type Running, running } from '../environments.ts'
@@ -83,6 +84,8 @@ export interface Wishes {
   readonly play?: Play
   readonly own?: InsideSettings
   readonly settings?: SettingsInput
+  /** Evidence over these 64 bytes, instead of the development kind. */
+  readonly prove?: (reportData: Uint8Array) => Evidence
 }
 
 export interface Sealed extends Omit<Running, 'key'> {
@@ -100,7 +103,10 @@ export interface Sealed extends Omit<Running, 'key'> {
 }
 
 /** A listening gateway in front of an enclave whose backend does what the test says. */
-export const sealedStage = async (t: Test, { play = echo, own = {}, settings = {} }: Wishes = {}): Promise<Sealed> => {
+export const sealedStage = async (
+  t: Test,
+  { play = echo, own = {}, settings = {}, prove }: Wishes = {},
+): Promise<Sealed> => {
   const calls: ChatCall[] = []
   const played = plugin({
     port: Upstream,
@@ -121,6 +127,11 @@ export const sealedStage = async (t: Test, { play = echo, own = {}, settings = {
     name: 'moved',
     create: (): Clock => ({ ...system.clock, now: () => Date.now() + shift }),
   })
+  const proving = plugin({
+    port: Prover,
+    name: 'proving',
+    create: (): Prover => ({ platform: 'test', prove: async (reportData) => prove!(reportData) }),
+  })
   const all: SettingsInput = {
     models,
     limits: { key: unlimited, organization: unlimited },
@@ -134,9 +145,10 @@ export const sealedStage = async (t: Test, { play = echo, own = {}, settings = {
       fetch: use(fetch),
       log: use(log),
       cache: use(cache),
-      prover: use(dev),
+      prover: prove === undefined ? use(dev) : use(proving),
       upstreams: [use(played)],
       tools: [],
+      readers: [],
     }
     return inside(innards, all, own, new Uint8Array(32))
   }

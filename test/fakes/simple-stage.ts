@@ -1,5 +1,5 @@
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import { unfold } from '../../core/inference/fold.ts'
+import { unfold } from '../../core/inference/collect-chunks.ts'
 import type { Completion } from '../../core/ports/upstream.ts'
 import type { Scene, Stage } from '../contracts/upstream.ts'
 

@@ -1,7 +1,7 @@
 import rateLimiter from '../../adapters/memory/rate-limiter.ts'
 import type { Fitting } from '../../core/container.ts'
 import { plugin, use } from '../../core/plugin.ts'
-import { Clock } from '../../core/ports/host.ts'
+import { Clock } from '../../core/ports/platform.ts'
 import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 
 /** The limiter of this process, which tells what it has given out and not got back. */

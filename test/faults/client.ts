@@ -1,46 +1,26 @@
 import { request, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import type { Sight, Tongue } from './tongues.ts'
 
 export interface Target {
-  /** With the path segment of the standard routes. */
+  /** The address alone. */
   readonly base: string
   readonly key: string
+  readonly tongue: Tongue
 }
 
-/** What a caller sees of one call. */
-export interface Sight {
-  status: number
-  text: string
-  /** Ms from the request to the first byte, comments included; null when none came. */
-  firstByte: number | null
-  firstToken: number | null
-  ms: number
-  comments: number
-  /** Model names that the answer gave. */
-  readonly models: Set<string>
-  finish: string | null
-  /** The end mark of a stream, or a whole body. */
-  done: boolean
-  /** The error told in the body or in the stream. */
-  error: string | null
-  /** An event that is no JSON. */
-  garbled: boolean
-  /** The connection broke instead of ending. */
-  broken: boolean
-  raw: string
+const requestOf = ({ base, key, tongue }: Target, model: string, conversation: string, stream: boolean) => {
+  const body = JSON.stringify(tongue.body(model, conversation, stream))
+  return {
+    url: new URL(base + tongue.under + tongue.path(model, stream)),
+    body,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    },
+  }
 }
-
-const head = (target: Target, path: string, body: string) => ({
-  url: new URL(target.base + path),
-  headers: {
-    authorization: `Bearer ${target.key}`,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  },
-})
-
-const bodyFor = (model: string, conversation: string, stream: boolean) =>
-  JSON.stringify({ model, stream, messages: [{ role: 'user', content: conversation }] })
 
 /** One call, read to its end. */
 export const call = (
@@ -67,8 +47,7 @@ export const call = (
       broken: false,
       raw: '',
     }
-    const body = bodyFor(model, conversation, stream)
-    const { url, headers } = head(target, '/chat/completions', body)
+    const { url, headers, body } = requestOf(target, model, conversation, stream)
     const end = () => {
       clearTimeout(timer)
       sight.ms = Date.now() - begun
@@ -83,13 +62,15 @@ export const call = (
         sight.firstByte ??= Date.now() - begun
         sight.raw += part
         if (!events) return
+        // A long line in small pieces is split once, at its end.
+        if (!/[\r\n]/.test(part)) return void (rest += part)
         // A carriage return at the very end may be half of a line end.
         const lines = (rest + part).replace(/^\ufeff/, '').split(/\r\n|\n|\r(?!$)/)
         rest = lines.pop()!
-        for (const line of lines) take(sight, line, begun)
+        for (const line of lines) take(sight, target.tongue, line, begun)
       })
       response.on('end', () => {
-        if (!events) takeBody(sight)
+        if (!events) takeBody(sight, target.tongue)
         end()
       })
       response.on('error', () => {
@@ -109,7 +90,7 @@ export const call = (
     asked.end(body)
   })
 
-const take = (sight: Sight, line: string, begun: number) => {
+const take = (sight: Sight, tongue: Tongue, line: string, begun: number) => {
   if (line.startsWith(':')) sight.comments++
   if (!line.startsWith('data:')) return
   const data = line.slice(5).trim()
@@ -121,22 +102,16 @@ const take = (sight: Sight, line: string, begun: number) => {
     return void (sight.garbled = true)
   }
   if (value.error) return void (sight.error = JSON.stringify(value.error))
-  sight.models.add(value.model)
-  for (const { delta, finish_reason } of value.choices) {
-    if (delta.content) sight.firstToken ??= Date.now() - begun
-    sight.text += delta.content ?? ''
-    sight.finish = finish_reason ?? sight.finish
-  }
+  tongue.event(value, sight)
+  if (sight.text !== '') sight.firstToken ??= Date.now() - begun
 }
 
-const takeBody = (sight: Sight) => {
+const takeBody = (sight: Sight, tongue: Tongue) => {
   try {
     const value = JSON.parse(sight.raw)
     if (sight.status !== 200) sight.error = JSON.stringify(value.error)
     else {
-      sight.models.add(value.model)
-      sight.text = value.choices[0].message.content
-      sight.finish = value.choices[0].finish_reason
+      tongue.whole(value, sight)
       sight.done = true
     }
   } catch {
@@ -152,13 +127,12 @@ export interface Leaving {
 
 /** Asks over a bare socket, so that the caller can stop reading or leave whenever it wants. */
 export const ask = async (target: Target, model: string, conversation: string, stream: boolean): Promise<Leaving> => {
-  const body = bodyFor(model, conversation, stream)
-  const { url, headers } = head(target, '/chat/completions', body)
+  const { url, headers, body } = requestOf(target, model, conversation, stream)
   const socket = connect(Number(url.port), url.hostname)
   let bytes = 0
   socket.on('data', (part) => (bytes += part.length)).on('error', () => {})
   await new Promise((resolve) => socket.once('connect', resolve))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(`POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${lines.join('')}\r\n${body}`)
+  socket.write(`POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${lines.join('')}\r\n${body}`)
   return { socket, read: () => bytes }
 }

@@ -2,12 +2,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { memory } from '../../adapters/memory/index.ts'
-import { fetch } from '../../adapters/production/host.ts'
+import { fetch } from '../../adapters/production/platform.ts'
 import { createGateway } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import openai from '../../plugins/providers/openai.ts'
 import type { Target } from './client.ts'
+import { chat, type Tongue, tongues } from './tongues.ts'
 import { deadUrl, startProvider } from './provider.ts'
 import { scenes, type Scene, type Stage, type Verdict } from './scenes.ts'
 
@@ -20,7 +21,7 @@ export type StartGateway = (
   faulty: string,
   dead: string,
   settings: SettingsInput,
-) => Promise<{ target: Target; close(): Promise<void> }>
+) => Promise<{ target: Omit<Target, 'tongue'>; close(): Promise<void> }>
 
 /** Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a minute. */
 export const settingsFor = (pace: number): SettingsInput => {
@@ -40,11 +41,11 @@ export const settingsFor = (pace: number): SettingsInput => {
 }
 
 /** All scenes at once: none may disturb another. */
-export const drill = async (start: StartGateway, pace = 1): Promise<readonly Result[]> => {
+export const drill = async (start: StartGateway, pace = 1, tongue: Tongue = chat): Promise<readonly Result[]> => {
   const provider = await startProvider(pace)
   const settings = settingsFor(pace)
   const gateway = await start(provider.url, await deadUrl(), settings)
-  const stage: Stage = { target: gateway.target, provider, pace, stalled: 30_000 * pace }
+  const stage: Stage = { target: { ...gateway.target, tongue }, provider, pace, stalled: 30_000 * pace }
   try {
     return await Promise.all(
       scenes.map(async (scene) => {
@@ -78,7 +79,7 @@ export const startOurs: StartGateway = async (faulty, dead, settings) => {
   const server = createServer(gateway.listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    target: { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/std`, key: credential },
+    target: { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: credential },
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -98,7 +99,10 @@ export const scorecard = (results: readonly Result[]): string => {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await drill(startOurs, process.argv.includes('--quick') ? 0.1 : 1)
-  process.stdout.write(scorecard(results))
-  process.exitCode = results.every(({ mark }) => mark === 'pass') ? 0 : 1
+  const pace = process.argv.includes('--quick') ? 0.1 : 1
+  for (const tongue of tongues) {
+    const results = await drill(startOurs, pace, tongue)
+    process.stdout.write(`${tongue.name}\n${scorecard(results)}\n`)
+    if (!results.every(({ mark }) => mark === 'pass')) process.exitCode = 1
+  }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, call, type Sight, type Target } from './client.ts'
+import { ask, call, type Target } from './client.ts'
 import { answer } from './plays.ts'
 import type { FaultyProvider } from './provider.ts'
+import type { Sight } from './tongues.ts'
 import { until } from '../until.ts'
 
 /** `partial`: right in the main, a side condition missed. `safe`: not delivered, and honestly said so. */

@@ -3,7 +3,7 @@ import type { Container, PodSpec, PodTemplateSpec } from 'kubernetes-types/core/
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { checkedConfig } from '../../adapters/production/config.ts'
+import { checkedConfig } from '../../adapters/production/config/config.ts'
 
 export const folder = 'examples/production'
 export const read = (file: string) => readFile(join(folder, file), 'utf8')

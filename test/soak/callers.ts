@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent, type RequestInit, fetch } from 'undici'
-import { connect, newKek, newRagDek } from '../../core/client/client.ts'
+import { connect, newKek, newRagDek } from '../../core/sealed/client/client.ts'
 import type { Target } from './traffic.ts'
 
 export interface Caller extends Target {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SealgateError } from '../../core/client/error.ts'
+import { SealgateError } from '../../core/sealed/client/error.ts'
 import { type Callers, tidied } from './callers.ts'
 import type { Traffic } from './traffic.ts'
 

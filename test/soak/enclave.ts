@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { allowed } from '../../adapters/production/harden.ts'
+import { allowed } from '../../adapters/production/enclave/harden.ts'
 import { openedBy, socketsIn } from '../fakes/opened.ts'
 import { startChild } from './child.ts'
 import type { EnclaveState } from './inside.ts'

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Worker } from 'node:worker_threads'
-import { enclave } from '../../adapters/production/inside.ts'
+import { enclave } from '../../adapters/production/enclave/enclave-main.ts'
 import { type Memory, memoryOf } from './child.ts'
 import { hurry } from './hurry.ts'
 
@@ -24,4 +24,4 @@ process.on('message', async () => {
 
 const { SINCE, TIMES } = process.env
 hurry(Number(SINCE), Number(TIMES))
-await enclave({})
+await enclave({}, { written: null, options: [], arguments: ['enclave'], variables: [] })

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { checkedConfig, settingsOf } from '../../adapters/production/config.ts'
+import { checkedConfig, settingsOf } from '../../adapters/production/config/config.ts'
 import { production } from '../../adapters/production/index.ts'
 import { createGateway } from '../../core/gateway.ts'
 import type { Swept } from '../../core/files/sweep.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { request, type Agent } from 'node:http'
-import type { Client } from '../../core/client/client.ts'
-import { SealgateError } from '../../core/client/error.ts'
+import type { Client } from '../../core/sealed/client/client.ts'
+import { SealgateError } from '../../core/sealed/client/error.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 
 /** Whom one call is made for: nobody else uses these at that time, and what they have stored is only what calls that were left have left. */

@@ -1,6 +1,6 @@
 import { readOrdered } from '../../../core/dialects/json.ts'
 import { parseDecision } from '../../../core/dialects/typed-decision.ts'
-import { nearnessOf, signsOf, type Embed } from '../../../core/inference/embeddings/similarity.ts'
+import { nearnessOf, signsOf, type Embed } from '../../../plugins/providers/use-lite/similarity.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import useLite, { fit } from '../../../plugins/providers/use-lite.ts'

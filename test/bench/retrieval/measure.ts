@@ -1,8 +1,8 @@
-import { thesaurus } from '../../../core/enclave/thesaurus.ts'
-import type { Thesaurus } from '../../../core/retrieval/kin.ts'
-import { library, type Library } from '../../../core/retrieval/library.ts'
-import { middleOf, soughtIn } from '../../../core/retrieval/query.ts'
-import { readingOf, split } from '../../../core/retrieval/split.ts'
+import { thesaurus } from '../../../core/sealed/enclave/thesaurus.ts'
+import type { Thesaurus } from '../../../core/sealed/retrieval/synonyms.ts'
+import { library, type Library } from '../../../core/sealed/retrieval/search-index.ts'
+import { middleOf, soughtIn } from '../../../core/sealed/retrieval/query.ts'
+import { readingOf, split } from '../../../core/sealed/retrieval/split.ts'
 import { corpusOf, type Plan } from './corpus.ts'
 import { overlapOf } from './overlap.ts'
 

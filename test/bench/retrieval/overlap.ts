@@ -1,4 +1,4 @@
-import { eachWord } from '../../../core/retrieval/words.ts'
+import { eachWord } from '../../../core/sealed/retrieval/words.ts'
 
 /** The share of a question's content words that stand in a text, after stemming. */
 export const overlapOf = (question: string, text: string): number => {

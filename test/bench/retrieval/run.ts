@@ -1,4 +1,4 @@
-import { library } from '../../../core/retrieval/library.ts'
+import { library } from '../../../core/sealed/retrieval/search-index.ts'
 import { offline } from './embed.ts'
 import type { Plan } from './corpus.ts'
 import { type Way, recall, stageOf } from './measure.ts'

@@ -1,6 +1,6 @@
-import { clock } from '../../../adapters/memory/host.ts'
+import { clock } from '../../../adapters/memory/platform.ts'
 import { memory } from '../../../adapters/memory/index.ts'
-import { fetch } from '../../../adapters/production/host.ts'
+import { fetch } from '../../../adapters/production/platform.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
 import openai from '../../../plugins/providers/openai.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import cache from '../../../adapters/memory/cache.ts'
-import { clock, fetch, log, random } from '../../../adapters/memory/host.ts'
+import { clock, fetch, log, random } from '../../../adapters/memory/platform.ts'
 import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
@@ -10,9 +10,9 @@ import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { serverFor } from '../../../core/http/server.ts'
 import { plugin, use } from '../../../core/plugin.ts'
-import { Clock, Random } from '../../../core/ports/host.ts'
+import { Clock, Random } from '../../../core/ports/platform.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
-import { table } from '../../../core/routes/table.ts'
+import { table } from '../../../core/routes/all.ts'
 import { fitted } from '../../fitted.ts'
 import { answering } from './answering.ts'
 
@@ -45,4 +45,4 @@ const { listener, prepared } = app(
 )
 const supply = () => ({}) as never
 prepared({ settings, supply, begin() {}, end() {}, retire() {}, dispose: async () => {} })()
-answering(serverFor(listener, 'production', supplied.clock, supplied.random))
+answering(serverFor(listener, settings, supplied.clock, supplied.random))

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { use } from '../../../core/plugin.ts'
-import { Prover } from '../../../core/ports/prover.ts'
+import { Prover } from '../../../core/ports/attester.ts'
 import dev from '../../../plugins/evidence/dev.ts'
 import { conform } from '../../contracts/contract.ts'
-import { prover } from '../../contracts/prover.ts'
+import { prover } from '../../contracts/attester.ts'
 import { made } from '../../fitted.ts'
 
 t.test('contract', (t) => conform(t, prover.contract, () => made(Prover, use(dev))))

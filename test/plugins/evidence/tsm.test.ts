@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { use } from '../../../core/plugin.ts'
-import { Prover } from '../../../core/ports/prover.ts'
+import { Prover } from '../../../core/ports/attester.ts'
 import tsm from '../../../plugins/evidence/tsm.ts'
 import { conform } from '../../contracts/contract.ts'
-import { prover } from '../../contracts/prover.ts'
+import { prover } from '../../contracts/attester.ts'
 import { made } from '../../fitted.ts'
 
 /** A tree like the kernel's: what is written to `inblob` comes back in a report from `outblob`, and counts one generation. */

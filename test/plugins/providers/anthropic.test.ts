@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatAnswer, ChatBody, Completion } from '../../../core/ports/upstream.ts'
 import anthropic from '../../../plugins/providers/anthropic.ts'

@@ -1,7 +1,7 @@
 import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatAnswer, ChatBody, Completion, TranscribeCall } from '../../../core/ports/upstream.ts'
 import gemini from '../../../plugins/providers/gemini.ts'

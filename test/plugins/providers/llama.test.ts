@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { fold } from '../../../core/inference/fold.ts'
-import { messagesFor } from '../../../core/inference/prompt.ts'
-import { isMark } from '../../../core/inference/vocabulary.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
+import { messagesFor } from '../../../core/inference/decisions/prompt.ts'
+import { isMark } from '../../../plugins/providers/llama/decide-by-logits.ts'
 import { use } from '../../../core/plugin.ts'
 import {
   Upstream,
@@ -13,7 +13,7 @@ import {
   type Distribution,
   type Question,
 } from '../../../core/ports/upstream.ts'
-import { clock, random } from '../../../adapters/memory/host.ts'
+import { clock, random } from '../../../adapters/memory/platform.ts'
 import llama from '../../../plugins/providers/llama.ts'
 import { conform } from '../../contracts/contract.ts'
 import { decider } from '../../contracts/decider.ts'

@@ -1,7 +1,7 @@
 import { Ollama } from 'ollama'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
 import { conform } from '../../contracts/contract.ts'

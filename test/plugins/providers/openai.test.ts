@@ -1,6 +1,6 @@
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import t from 'tap'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import openai from '../../../plugins/providers/openai.ts'

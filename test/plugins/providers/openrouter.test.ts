@@ -1,7 +1,7 @@
 import { OpenRouter } from '@openrouter/sdk'
 import t from 'tap'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import type { Message } from '../../../core/ports/upstream.ts'
 import openrouter from '../../../plugins/providers/openrouter.ts'
 import { conform } from '../../contracts/contract.ts'

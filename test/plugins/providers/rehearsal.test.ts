@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fold, unfold } from '../../../core/inference/fold.ts'
+import { fold, unfold } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type ChatCall } from '../../../core/ports/upstream.ts'
 import rehearsal from '../../../plugins/providers/rehearsal.ts'

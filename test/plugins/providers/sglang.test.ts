@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import { fold } from '../../../core/inference/fold.ts'
+import { fold } from '../../../core/inference/collect-chunks.ts'
 import sglang from '../../../plugins/providers/sglang.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'

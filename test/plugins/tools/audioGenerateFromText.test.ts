@@ -1,6 +1,7 @@
+import '../../fakes/unwatched.ts'
 import t from 'tap'
 import { Unconfigured } from '../../../core/errors.ts'
-import { secondsOf, soundOf, wavOf } from '../../../core/extract/sounds/wav.ts'
+import { secondsOf, soundOf, wavOf } from '../../../plugins/shared/sounds/wav.ts'
 import type { MadeFile } from '../../../core/ports/tool.ts'
 import audioGenerateFromText from '../../../plugins/tools/audioGenerateFromText.ts'
 import { conform } from '../../contracts/contract.ts'

@@ -1,16 +1,18 @@
+import '../../fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
 import * as zlib from 'node:zlib'
 import t from 'tap'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
-import { readData } from '../../../core/extract/tables/data.ts'
+import { readData } from '../../../plugins/readers/data/data.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import data from '../../../plugins/readers/data.ts'
 import getDataFileContent from '../../../plugins/tools/getDataFileContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 
-const made = () => fitted(use(getDataFileContent)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(data), use(getDataFileContent)).supply({ tools: Tool }).tools[0]!
 const params = { fileId: 'file_1' }
 const soon = () => AbortSignal.timeout(60_000)
 const opened = (bytes: Uint8Array, name: string, mime = '') => ({ id: 'file_1', name, mime, bytes })
@@ -31,6 +33,7 @@ t.test('contract', async (t) => {
 t.test('records with plain values are a table', async (t) => {
   t.same(await run(await stored('json/flat-with-nan-and-large-integer.json')), {
     format: 'json',
+    encoding: { name: 'utf-8', confidence: 1 },
     kind: 'table',
     rowCount: 3,
     describedRows: 3,

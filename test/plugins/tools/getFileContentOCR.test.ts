@@ -1,9 +1,12 @@
+import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { Unconfigured } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import image from '../../../plugins/readers/image.ts'
+import pdf from '../../../plugins/readers/pdf.ts'
 import getFileContentOCR from '../../../plugins/tools/getFileContentOCR.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
@@ -11,7 +14,7 @@ import { fitted } from '../../fitted.ts'
 
 const skipFor = (program: string) => (spawnSync(program).error === undefined ? false : `no ${program} here`)
 
-const made = () => fitted(use(getFileContentOCR)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(image), use(pdf), use(getFileContentOCR)).supply({ tools: Tool }).tools[0]!
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
 const fileOf = async (path: string) => opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)))
 const params = { fileId: 'file_1' }

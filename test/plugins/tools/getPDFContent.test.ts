@@ -1,10 +1,12 @@
+import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { constants, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { readPdf } from '../../../core/extract/pictures/pdf.ts'
+import { readPdf } from '../../../plugins/readers/pdf/pdf.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import pdf from '../../../plugins/readers/pdf.ts'
 import getPDFContent from '../../../plugins/tools/getPDFContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
@@ -12,7 +14,7 @@ import { fitted } from '../../fitted.ts'
 
 const skip = spawnSync('pdftoppm', ['-v']).status === 0 ? false : 'no poppler here'
 
-const made = () => fitted(use(getPDFContent)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(pdf), use(getPDFContent)).supply({ tools: Tool }).tools[0]!
 const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/pdf/${name}.pdf`))
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some.pdf', mime: 'application/pdf', bytes })
 const soon = () => AbortSignal.timeout(60_000)

@@ -1,14 +1,16 @@
+import '../../fakes/unwatched.ts'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import * as v from 'valibot'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import slidesReader from '../../../plugins/readers/slides.ts'
 import getPowerPointContent from '../../../plugins/tools/getPowerPointContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 
-const made = () => fitted(use(getPowerPointContent)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(slidesReader), use(getPowerPointContent)).supply({ tools: Tool }).tools[0]!
 const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'orchard', mime: 'application/octet-stream', bytes })
 const deck = file(readFileSync('test/vectors/files/pptx/orchard.pptx'))
 
@@ -46,14 +48,16 @@ const slides = [
 ]
 
 t.test('gives all slides, or those that are asked for', async (t) => {
-  t.same(await run({}), { slideCount: 4, slides, missing: [], truncated: false }, 'all of them')
+  const link = { url: 'https://example.com/', text: 'Verweis', at: 'slide 4' as string | null }
+  t.same(await run({}), { slideCount: 4, slides, missing: [], truncated: false, links: [link] }, 'all of them')
   t.same(
     await run({ slideNumbers: [9, 2, 2] }),
-    { slideCount: 4, slides: [slides[1]], missing: [9], truncated: false },
+    { slideCount: 4, slides: [slides[1]], missing: [9], truncated: false, links: [link] },
     'one of them, and one that is not there',
   )
   const odp = file(readFileSync('test/vectors/files/odp/orchard.odp'))
-  t.same(await run({}, odp), { slideCount: 4, slides, missing: [], truncated: false }, 'odp')
+  const links = [{ ...link, at: null }]
+  t.same(await run({}, odp), { slideCount: 4, slides, missing: [], truncated: false, links }, 'odp')
 })
 
 t.test('takes numbers of slides alone', async (t) => {

@@ -1,17 +1,19 @@
+import '../../fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { Unreadable } from '../../../core/errors.ts'
-import { momentOf } from '../../../core/extract/tables/sheets-moments.ts'
-import { readSheets } from '../../../core/extract/tables/sheets.ts'
+import { momentOf } from '../../../plugins/readers/spreadsheet/sheet-dates.ts'
+import { readSheets } from '../../../plugins/readers/spreadsheet/sheets.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
 import getSpreadsheetContent from '../../../plugins/tools/getSpreadsheetContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 
-const made = () => fitted(use(getSpreadsheetContent)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(spreadsheet), use(getSpreadsheetContent)).supply({ tools: Tool }).tools[0]!
 const params = { fileId: 'file_1' }
 const soon = () => AbortSignal.timeout(60_000)
 const opened = (bytes: Uint8Array, name = 'some', mime = '') => ({ id: 'file_1', name, mime, bytes })
@@ -48,10 +50,21 @@ for (const format of ['xlsx', 'xls', 'ods'])
       truncated: false,
       sheets: [
         { name: 'Bestellungen', rowCount: 6, columnCount: 9, truncated: false, rows: orders },
-        { name: 'Zeiten', rowCount: 100, columnCount: 4, truncated: false, rows: times },
+        { name: 'Zeiten', rowCount: 100, columnCount: 4, truncated: false, rowNumbers: [1, 2, 3, 100], rows: times },
       ],
     })
   })
+
+t.test('tells which row is which, and what is hidden', async (t) => {
+  for (const format of ['xlsx', 'xls'] as const) {
+    const { sheets } = await run(await stored(`${format}/rich.${format}`))
+    const [sales, kept] = sheets
+    t.match(sales, { rowNumbers: [3, 4, 5, 6, 7, 17], hiddenRows: [5], hiddenColumns: ['C'] }, format)
+    t.equal(sales.rows[sales.rowNumbers.indexOf(17)][1], 'far below', `${format}: B17`)
+    t.notOk('hidden' in sales)
+    t.match(kept, { name: 'Kept back', hidden: true }, format)
+  }
+})
 
 t.test('reads days that are counted from 1904', async (t) => {
   const { sheets } = await run(await stored('xlsx/openpyxl-1904-dates-and-a-link.xlsx'))

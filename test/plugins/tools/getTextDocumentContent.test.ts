@@ -1,13 +1,15 @@
+import '../../fakes/unwatched.ts'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
+import documentReader from '../../../plugins/readers/document.ts'
 import getTextDocumentContent from '../../../plugins/tools/getTextDocumentContent.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
 
-const made = () => fitted(use(getTextDocumentContent)).supply({ tools: Tool }).tools[0]!
+const made = () => fitted(use(documentReader), use(getTextDocumentContent)).supply({ tools: Tool }).tools[0]!
 const file = (bytes: Uint8Array) => ({ id: 'file_1', name: 'harvest', mime: 'application/octet-stream', bytes })
 const document = file(readFileSync('test/vectors/files/docx/harvest.docx'))
 const params = { fileId: 'file_1' }

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { BadRequest } from '../../../core/errors.ts'
 import { use, plugin } from '../../../core/plugin.ts'
-import { Clock } from '../../../core/ports/host.ts'
+import { Clock } from '../../../core/ports/platform.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import getTime from '../../../plugins/tools/getTime.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -40,4 +41,7 @@ t.test('tells the time where it is asked for', async (t) => {
   })
   t.match(await at('Asia/Kathmandu'), { time: '17:45:00', offset: '+05:45' })
   t.match(await at('UTC'), { time: '12:00:00', offset: '+00:00' })
+  t.match(await at('+05:30'), { timezone: '+05:30', time: '17:30:00', offset: '+05:30' })
+  t.match(await at('-1300'), { date: '2029-12-31', weekday: 'Monday', time: '23:00:00', offset: '-13:00' })
+  await t.rejects(at('+15:00'), BadRequest)
 })

@@ -1,3 +1,4 @@
+import '../../fakes/unwatched.ts'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,14 +10,14 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { fetch } from '../../../adapters/production/host.ts'
+import { fetch } from '../../../adapters/production/platform.ts'
 import { BadRequest, GatewayError, Unconfigured } from '../../../core/errors.ts'
-import { findChromium, unwanted, walls } from '../../../core/extract/pages/chromium.ts'
-import { decodePage } from '../../../core/extract/pages/page-charset.ts'
-import { provide } from '../../../core/extract/pages/provide.ts'
-import type { Want } from '../../../core/extract/pages/render-process.ts'
+import { findChromium, unwanted, walls } from '../../../plugins/tools/webPageScraperTool/chromium.ts'
+import { decodePage } from '../../../plugins/shared/charset.ts'
+import { provide } from '../../../plugins/tools/webPageScraperTool/browser-requests.ts'
+import type { Want } from '../../../plugins/tools/webPageScraperTool/render-process.ts'
 import { use } from '../../../core/plugin.ts'
-import { Fetch, type Answer, type Door } from '../../../core/ports/host.ts'
+import { Fetch, type Answer, type Door } from '../../../core/ports/platform.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import webPageScraperTool from '../../../plugins/tools/webPageScraperTool.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -64,7 +65,7 @@ const site = async (t: Test, answers: Answers) => {
 
 const scraper = (t: Test, ports: readonly number[], settings: object = {}) => {
   const door = use(fetch, { outside: { ports: [...ports], allow: [open] } })
-  const container = fitted(door, use(webPageScraperTool, settings))
+  const container = fitted(door, use(webPageScraperTool, { allowRoot: true, ...settings }))
   t.teardown(() => container.dispose())
   const it = container.supply({ tools: Tool }).tools[0]!
   const scrape = (url: string, renderJs = false, signal = AbortSignal.timeout(60_000)) =>
@@ -222,7 +223,7 @@ t.test('follows a redirect, and tells where it led when the door does', async (t
     ...door,
     outside: async (url, ask) => Object.assign(await door.outside(url, ask), { url: there }) as Answer,
   }
-  const it = webPageScraperTool.create({ fetch: telling }, {}, 'webPageScraperTool')
+  const it = webPageScraperTool.create({ fetch: telling }, { allowRoot: false }, 'webPageScraperTool')
   if (it.kind !== 'simple') return t.fail('is simple')
   const page = await it.run({ url: at(`/to/${encodeURIComponent(there)}`) }, AbortSignal.timeout(10_000))
   t.match(page, { url: there, links: [{ text: 'More', url: `${there}more` }] })
@@ -499,6 +500,16 @@ t.test('leaves nothing behind when it is stopped', skip, async (t) => {
   for (let tries = 0; tries < 100 && (await running(folder)).length > 0; tries++) await wait(10)
   t.same(await running(folder), [], 'no process')
   t.same(await readdir(folder), [], 'no file')
+})
+
+const asRoot = process.getuid?.() === 0 ? {} : { skip: 'not root' }
+
+t.test('root starts a browser where the configuration says so, and else says what to set', asRoot, async (t) => {
+  const { port, at, asked } = await site(t, { '/news': ['text/html', news] })
+  const refused = await fault(scraper(t, [port], { allowRoot: false }).scrape(at('/news'), true))
+  t.ok(refused instanceof Unconfigured)
+  t.same(Object.keys(refused.validator ?? {}), ['tools.webPageScraperTool.allowRoot'])
+  t.same(asked, ['GET /news'], 'the page alone was loaded')
 })
 
 t.test('says what is to be configured', async (t) => {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import { clock, fetch } from '../../../adapters/production/host.ts'
+import { clock, fetch } from '../../../adapters/production/platform.ts'
 import { BadRequest, GatewayError, Unconfigured, UpstreamFailed } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'

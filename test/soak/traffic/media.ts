@@ -1,4 +1,4 @@
-import { form } from '../../../core/dialects/form.ts'
+import { form } from '../../../plugins/providers/shared/form.ts'
 import { ask, judged, one, type Traffic } from '../traffic.ts'
 
 const upstreams = [{ provider: 'soak' }]

@@ -1,6 +1,6 @@
-import { connect } from '../../../core/client/client.ts'
-import { sealRequest, sealingKeys } from '../../../core/client/wire.ts'
-import { toHex } from '../../../core/wire/hex.ts'
+import { connect } from '../../../core/sealed/client/client.ts'
+import { sealRequest, sealingKeys } from '../../../core/sealed/client/seal-request.ts'
+import { toHex } from '../../../core/sealed/wire/hex.ts'
 import { said } from '../backend.ts'
 import { type Target, type Traffic, ask, judged, one, refused } from '../traffic.ts'
 

@@ -1,0 +1,88 @@
+import { randomFillSync } from 'node:crypto'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch, Log, Random, type Alarm, type Door } from '../../core/ports/platform.ts'
+import { UpstreamFailed } from '../../core/errors.ts'
+
+// A longer timer would fire at once.
+const longest = 2 ** 31 - 1
+
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop)
+        resolve(ms > longest ? sleep(ms - longest, signal) : undefined)
+      },
+      Math.min(ms, longest),
+    )
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+
+const alarm = (ms: number, ring: () => void): Alarm => {
+  let over = false
+  const timer = setTimeout(
+    () => {
+      over = true
+      ring()
+    },
+    Math.min(ms, longest),
+  ).unref()
+  return {
+    again() {
+      // A timer that has fired or was cleared would come alive again.
+      if (!over) timer.refresh()
+    },
+    off() {
+      over = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+// Ids take a few bytes on every request, and a call to the system's generator costs more than all the rest of an id.
+const small = 64
+const pool = new Uint8Array(4096)
+let used = pool.length
+
+const bytes = (length: number): Uint8Array => {
+  if (length > small) return randomFillSync(new Uint8Array(length))
+  if (used + length > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const taken = pool.slice(used, used + length)
+  pool.fill(0, used, (used += length))
+  return taken
+}
+
+/** The clock and the chance of this machine. */
+export const system: { readonly clock: Clock; readonly random: Random } = {
+  clock: { now: () => Date.now(), sleep, alarm },
+  random: { bytes, fraction: () => Math.random() },
+}
+
+export const clock = plugin({ port: Clock, name: 'clock', create: () => system.clock })
+
+export const random = plugin({ port: Random, name: 'random', create: () => system.random })
+
+const closed: Door = async (_url, { signal }) => {
+  signal.throwIfAborted()
+  throw new UpstreamFailed('This environment has no network', { again: true })
+}
+
+export const fetch = plugin({
+  port: Fetch,
+  name: 'fetch',
+  create: (): Fetch => ({ upstream: closed, outside: closed }),
+})
+
+export const log = plugin({
+  port: Log,
+  name: 'log',
+  create: (): Log => ({ info() {}, warn() {}, error() {} }),
+})

@@ -1,0 +1,31 @@
+import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { GatewayError, Unavailable } from '../../../core/errors.ts'
+
+/** What went wrong, in the words of the command line. */
+export const complaint = (error: unknown): string => {
+  if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
+  if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')
+  if (error instanceof SealgateError) return [sentenceOf(error), factsOf(error)].filter(Boolean).join(' ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A client's error where settings are flags. */
+export const sentenceOf = ({ fault, message }: SealgateError): string =>
+  fault === 'insecure'
+    ? 'The enclave is a development one and proves nothing; --allow-insecure-dev uses it all the same'
+    : message
+
+const factsOf = ({ status, code, reason, detail }: SealgateError): string => {
+  const facts = [status === null ? null : `status ${status}`, code, reason, detail].filter((it) => it !== null)
+  return facts.length > 0 ? `(${facts.join(', ')})` : ''
+}
+
+/** What kept a store from answering, and where it was looked for: the code, never the words. */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return ''
+  const below = reasonOf(cause instanceof AggregateError ? cause.errors[0] : cause.cause)
+  const { code, address, port } = cause as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (below !== '' || code === undefined) return below
+  const kind = cause.constructor === Error ? [] : [cause.constructor.name]
+  return `(${[...kind, code, ...(address === undefined ? [] : [`${address}:${port}`])].join(' ')})`
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import { type Files, connect } from '../../../core/sealed/client/client.ts'
+import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { type FileType, fileTypes } from '../../../core/sealed/client/file-shapes.ts'
+import type { Source } from '../../../core/sealed/client/byte-source.ts'
+import { clientOf, clientOptions } from './client-options.ts'
+import { keyFileOf, memoryFileOf, readKeys } from './key-file.ts'
+import { progress } from './progress.ts'
+import { usages } from './help.ts'
+
+/** A client's files from the command line: sealed and opened here. */
+export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      ...clientOptions,
+      keys: { type: 'string' },
+      out: { type: 'string' },
+      search: { type: 'string' },
+      type: { type: 'string' },
+      index: { type: 'boolean', default: false },
+      incognito: { type: 'boolean', default: false },
+    },
+  })
+  const [verb, ...names] = positionals
+  if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(usages.files)
+  if (verb !== 'ls' && names.length === 0)
+    throw new Error(`files ${verb} needs ${verb === 'put' ? 'a file' : 'the id of a file'}`)
+  const type = fileTypes.find((it) => it === values.type)
+  if (values.type !== undefined && type === undefined) throw new Error(`--type is one of ${fileTypes.join(', ')}`)
+  const keyFile = keyFileOf(env, values.keys)
+  const { kek, wrapped_rag_dek } = await readKeys(keyFile)
+  const secrets = {
+    kek,
+    memory: memoryFileOf(keyFile),
+    ...(wrapped_rag_dek !== null && { wrappedRagDek: wrapped_rag_dek }),
+  }
+  const its = connect({ ...clientOf(values, env), ...secrets }).files
+  const { index, incognito, search, out } = values
+  switch (verb) {
+    case 'put':
+      for (const name of names) await put(its, name, { index, incognito, ...(type && { type }) })
+      return
+    case 'get':
+      return get(its, names[0]!, out)
+    case 'rm':
+      for (const id of names) await its.remove(id).catch(absent)
+      return
+    case 'ls':
+      return list(its, { ...(search !== undefined && { search }), ...(type && { type }) })
+  }
+}
+
+const put = async (its: Files, path: string, options: { index: boolean; incognito: boolean; type?: FileType }) => {
+  const { size } = await stat(path)
+  const mime = mimes[extname(path).toLowerCase()] ?? 'application/octet-stream'
+  const source: Source = { name: basename(path), mime, size, open: () => createReadStream(path) }
+  const bar = progress(basename(path))
+  const kept = await its.upload(source, { ...options, onProgress: bar.told }).finally(bar.end)
+  // What was stored before is kept as it was.
+  if (kept.is_duplicate && options.index) await index(its, kept.id)
+  print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
+}
+
+const index = async (its: Files, id: string) => {
+  const [begun] = await its.index([id])
+  if (!begun?.success) throw new Error('The file could not be indexed')
+}
+
+const absent = (error: unknown): never => {
+  throw error instanceof SealgateError && error.status === 404
+    ? new Error('There is no such file', { cause: error })
+    : error
+}
+
+/** Under its name only when every byte of it has been proven. */
+const get = async (its: Files, id: string, out: string | undefined) => {
+  const bar = progress(id)
+  const file = await its.download(id, { onProgress: bar.told }).catch(absent)
+  // A name that was sealed may still hold a path.
+  const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f]/g, '_') || id)
+  const draft = `${path}.${randomBytes(6).toString('hex')}.part`
+  try {
+    if (out === undefined) await (await open(path, 'wx', 0o600)).close()
+    await pipeline(Readable.from(file.content), createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    if (out === undefined && (error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(path, { force: true })
+    throw error
+  } finally {
+    bar.end()
+  }
+  print(path)
+}
+
+const list = async (its: Files, wanted: { search?: string; type?: FileType }) => {
+  for (let offset = 0; ;) {
+    const { files, locked, total } = await its.list({ ...wanted, limit: 100, offset })
+    for (const { id, created_at, file_size, rag_status, name } of files)
+      print([id, created_at, file_size, rag_status, name].join('\t'))
+    for (const { id, created_at, file_size, rag_status } of locked)
+      print([id, created_at, file_size, rag_status, '(locked: not under this key)'].join('\t'))
+    const seen = files.length + locked.length
+    offset += seen
+    if (seen === 0 || offset >= total) return
+  }
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const mimes: Readonly<Record<string, string>> = {
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.html': 'text/html',
+  '.csv': 'text/csv',
+  '.tsv': 'text/tab-separated-values',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  '.odt': 'application/vnd.oasis.opendocument.text',
+  '.ods': 'application/vnd.oasis.opendocument.spreadsheet',
+  '.epub': 'application/epub+zip',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
+  '.ogg': 'audio/ogg',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+}

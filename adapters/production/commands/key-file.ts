@@ -1,0 +1,71 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import * as v from 'valibot'
+import type { MemoryStore } from '../../../core/sealed/client/memory.ts'
+import { flushFolder } from '../../../core/fsync.ts'
+
+const key = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+
+const Shape = v.strictObject({
+  kek: key,
+  wrapped_rag_dek: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{80}$/))),
+  /** The key that a rotation goes to, from before its first file until after its last. */
+  next: v.optional(key),
+})
+
+export type KeyFile = v.InferOutput<typeof Shape>
+
+/** Where a client's keys are, unless it is told. */
+export const keyFileOf = (env: NodeJS.ProcessEnv, said: string | undefined): string =>
+  said ?? env['SEALGATE_KEYS'] ?? './sealgate-keys.json'
+
+export const readKeys = async (file: string): Promise<KeyFile> => {
+  const text = await readFile(file, 'utf8').catch((cause) => {
+    throw new Error(`${file} can't be read (${cause.code}); sealgate kek new makes one`, { cause })
+  })
+  const result = v.safeParse(Shape, json(text))
+  if (!result.success) throw new Error(`${file} is not a file of keys`)
+  return result.output
+}
+
+const json = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** For its owner's eyes alone, and never half-written. An existing one is kept unless it is to be replaced. */
+export const writeKeys = (file: string, keys: KeyFile, replace: boolean): Promise<void> =>
+  writeSecret(file, JSON.stringify(keys, null, 2), replace)
+
+/** The memory of the client, in a file beside its keys. It has a part for each KEK. */
+export const memoryFileOf = (keyFile: string): MemoryStore => {
+  const file = `${keyFile}.memory`
+  return {
+    load: () =>
+      readFile(file, 'utf8').catch((cause) => {
+        if (cause.code === 'ENOENT') return null
+        throw new Error(`${file} can't be read (${cause.code})`, { cause })
+      }),
+    save: (text) => writeSecret(file, text, true),
+  }
+}
+
+const writeSecret = async (file: string, text: string, replace: boolean): Promise<void> => {
+  const draft = replace ? `${file}.${process.pid}.draft` : file
+  const handle = await open(draft, replace ? 'w' : 'wx', 0o600).catch((cause) => {
+    throw new Error(cause.code === 'EEXIST' ? `${file} is there already` : `${file} can't be written (${cause.code})`, {
+      cause,
+    })
+  })
+  try {
+    await handle.writeFile(`${text}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  if (replace) await rename(draft, file)
+  await flushFolder(dirname(file))
+}

@@ -1,0 +1,16 @@
+import { parseArgs } from 'node:util'
+import { boot } from '../boot.ts'
+
+/** Removes what killed processes and time have left: for whoever does not wait for the timer of a running gateway. */
+export const sweep = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values } = parseArgs({ args: [...args], options: { grace: { type: 'string' } } })
+  const grace = values.grace === undefined ? undefined : Number(values.grace)
+  if (grace !== undefined && !(grace >= 0)) throw new Error('--grace is a number of milliseconds')
+  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
+  try {
+    const { orphans, expired } = await gateway.sweep.now(grace)
+    process.stdout.write(`${orphans} orphans and ${expired} expired files removed\n`)
+  } finally {
+    await gateway.close()
+  }
+}

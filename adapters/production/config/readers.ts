@@ -1,0 +1,14 @@
+import type { Fitting } from '../../../core/container.ts'
+import { Reader } from '../../../core/ports/reader.ts'
+import type { Config } from './config.ts'
+import { chosen, names } from './load-plugin.ts'
+
+/** The readers that the configuration names, in its order, or all that are found. They run inside. */
+export const readersOf = async ({ readers }: Config): Promise<readonly Fitting<Reader>[]> => {
+  const named = readers ?? Object.fromEntries((await names('readers')).map((name) => [name, {}]))
+  return Promise.all(
+    Object.entries(named).map(([name, settings]) =>
+      chosen(Reader, 'readers', `readers.${name}`, { ...settings, use: name }),
+    ),
+  )
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { Config } from './config.ts'
+import type { Start } from '../enclave/harden.ts'
+import { unfilled } from './variables.ts'
+import { version } from '../version.ts'
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** JSON with sorted keys and no space, as RFC 8785 has it for the strings, whole numbers and booleans of a manifest. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).filter(([, it]) => it !== undefined)
+  return `{${fields
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, it]) => `${JSON.stringify(name)}:${canonical(it)}`)
+    .join()}}`
+}
+
+/** Nothing of what a field with such a name holds as a string. */
+const withoutSecrets = (value: unknown, secret = false): unknown => {
+  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, secret))
+  if (typeof value !== 'object' || value === null) return secret && typeof value === 'string' ? null : value
+  const fields = Object.entries(value).map(([name, it]) => [
+    name,
+    withoutSecrets(it, /key|secret|token|password/i.test(name)),
+  ])
+  return Object.fromEntries(fields)
+}
+
+type Choices = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** A header of any name may be a secret. */
+const withoutHeaders = (choices: Choices): Choices =>
+  Object.fromEntries(
+    Object.entries(choices).map(([name, { headers, ...rest }]) => [
+      name,
+      { ...rest, ...(headers !== undefined && { headers: Object.keys(headers as object).sort() }) },
+    ]),
+  )
+
+/** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
+const lasting = ({ server, log, limits, storage, enclave: { listen, connect, tls, ...own }, ...config }: Config) => {
+  const providers = withoutHeaders(config.providers)
+  const inside = own.providers && { providers: withoutHeaders(own.providers) }
+  return withoutSecrets({ ...config, providers, enclave: { ...own, ...inside } })
+}
+
+/** What runs inside, in one digest: the package, how it was started, its configuration, the hosts that it talks to, and its models. */
+export const releaseDigest = async (config: Config, start: Start): Promise<Uint8Array> => {
+  const providers = Object.values(config.enclave.providers ?? config.providers)
+  const { options, arguments: said, variables } = start
+  const manifest = {
+    version: await version(),
+    start: { arguments: said, options, variables },
+    configuration: sha256(canonical(unfilled(lasting(config), start.written))),
+    egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
+    models: Object.keys(config.models).sort(),
+  }
+  return new Uint8Array(createHash('sha256').update(canonical(manifest)).digest())
+}

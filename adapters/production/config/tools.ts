@@ -1,0 +1,12 @@
+import type { Fitting } from '../../../core/container.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import type { Config } from './config.ts'
+import { chosen, names } from './load-plugin.ts'
+
+/** The tools that the configuration names, or all that are found. They are listed outside and run inside. */
+export const toolsOf = async ({ tools }: Config): Promise<readonly Fitting<Tool>[]> => {
+  const named = tools ?? Object.fromEntries((await names('tools')).map((name) => [name, {}]))
+  return Promise.all(
+    Object.entries(named).map(([name, settings]) => chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name })),
+  )
+}

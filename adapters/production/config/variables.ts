@@ -1,0 +1,38 @@
+/** The variable that a value of the configuration stands for: `NAME` of `$NAME`. */
+const nameIn = (value: unknown): string | null =>
+  typeof value === 'string' && /^\$[A-Za-z_]\w*$/.test(value) ? value.slice(1) : null
+
+/** Every variable that a configuration names, once and sorted. */
+export const namesIn = (configuration: unknown): readonly string[] => {
+  const names = new Set<string>()
+  const visit = (value: unknown): void => {
+    const name = nameIn(value)
+    if (name !== null) names.add(name)
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit)
+  }
+  visit(configuration)
+  return [...names].sort()
+}
+
+/** Replaces each `$NAME` by the environment variable; a missing one stops the boot. */
+export const filled = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
+  const name = nameIn(it)
+  if (name !== null) {
+    const value = env[name]
+    if (!value) throw new Error(`${path}: $${name} is not set`)
+    return value
+  }
+  const below = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
+  if (Array.isArray(it)) return it.map((each, index) => filled(each, env, below(index)))
+  if (typeof it !== 'object' || it === null) return it
+  return Object.fromEntries(Object.entries(it).map(([key, each]) => [key, filled(each, env, below(key))]))
+}
+
+/** The configuration with `$NAME` again wherever `written`, the file as it stands, has that. */
+export const unfilled = (config: unknown, written: unknown): unknown => {
+  if (nameIn(written) !== null) return written
+  if (typeof config !== 'object' || config === null || typeof written !== 'object' || written === null) return config
+  const at = (key: string) => (Object.hasOwn(written, key) ? (written as Record<string, unknown>)[key] : undefined)
+  if (Array.isArray(config)) return config.map((each, index) => unfilled(each, at(String(index))))
+  return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, unfilled(each, at(key))]))
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { use } from '../../../core/plugin.ts'
+import { Prover } from '../../../core/ports/attester.ts'
+import { Upstream } from '../../../core/ports/upstream.ts'
+import type { Config } from '../config/config.ts'
+import { chosen } from '../config/load-plugin.ts'
+import { connected, lent, started } from './enclave.ts'
+
+/** A confidential process that somebody else started, and that goes back when nothing here needs it any more. */
+export interface Lent {
+  readonly socket: string
+  back(): void
+}
+
+/**
+ * The line to the confidential processes that are named, or to the one that is lent, or to one that is started with what
+ * it needs of the configuration.
+ */
+export const confidential = async (config: Config, loan: Lent | null) => {
+  const { connect, tls } = config.enclave
+  if (connect === undefined) {
+    if (loan !== null) return use(lent, loan)
+    return use(started, { config: await inner(config) })
+  }
+  if (tls === undefined) return use(connected, { connect })
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
+  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
+}
+
+/** Whether a confidential process of our own may go on as it is. */
+export const sameInside = (one: Config, other: Config): boolean => isDeepStrictEqual(concerning(one), concerning(other))
+
+/** What of it makes a difference inside: only confidential models, and no providers of the gateway's when it has its own. */
+const concerning = (config: Config) => {
+  const { providers, models, ...rest } = told(config)
+  const named = Object.entries(models)
+  return {
+    ...rest,
+    providers: config.enclave.providers ?? providers,
+    lists: named.length === 0,
+    models: named.filter(([, { confidential }]) => confidential),
+  }
+}
+
+/** What a confidential process of our own is told; whatever would end it at once is thrown here. */
+export const inner = async (config: Config) => {
+  await willStart(config)
+  return told(config)
+}
+
+const told = ({ providers, models, timeouts, routing, outside, env, enclave, tools, readers, bodies }: Config) => ({
+  providers,
+  models,
+  timeouts,
+  routing,
+  outside,
+  env,
+  enclave,
+  bodies,
+  ...(tools && { tools }),
+  ...(readers && { readers }),
+})
+
+const willStart = async ({ enclave: { providers, evidence }, providers: outside, models }: Config): Promise<void> => {
+  const inside = Object.entries(providers ?? {})
+  await Promise.all(
+    inside.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+  )
+  if (evidence) await chosen(Prover, 'evidence', 'enclave.evidence', evidence)
+  const names = Object.keys(providers ?? outside)
+  const known = new Set([...names, ...Object.keys(outside)])
+  for (const [name, { confidential, upstreams }] of Object.entries(models)) {
+    if (confidential && !upstreams.some(({ provider }) => names.includes(provider)))
+      throw new Error(`models.${name}.upstreams names no provider of the enclave`)
+    const at = upstreams.findIndex(({ provider }) => !known.has(provider))
+    if (at >= 0) throw new Error(`models.${name}.upstreams.${at}.provider is not a provider`)
+  }
+}

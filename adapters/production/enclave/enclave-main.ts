@@ -1,0 +1,136 @@
+import { type RequestListener, type Server, createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { chmod, readFile, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inside } from '../../../core/sealed/enclave/assemble.ts'
+import { use } from '../../../core/plugin.ts'
+import type { Enclave } from '../../../core/ports/enclave.ts'
+import { Prover } from '../../../core/ports/attester.ts'
+import { Upstream } from '../../../core/ports/upstream.ts'
+import memoryCache from '../../memory/cache.ts'
+import { clock, log as silence, random } from '../../memory/platform.ts'
+import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
+import { chosen } from '../config/load-plugin.ts'
+import { type Leave, answering } from './enclave-server.ts'
+import { type Start, parsed } from './harden.ts'
+import { fetch } from '../platform.ts'
+import { releaseDigest } from '../config/release-digest.ts'
+import { deaf, signalled } from '../signals.ts'
+import { readersOf } from '../config/readers.ts'
+import { toolsOf } from '../config/tools.ts'
+
+/**
+ * The confidential process. It is told its configuration on standard input, or by the file that `SEALGATE_CONFIG` names,
+ * and listens where that says. The one who started it ends it by closing its standard input, or by being gone itself;
+ * one with a file is ended by signals.
+ */
+export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<void> => {
+  const alone = env['SEALGATE_CONFIG']
+  const left = alone ? signalled() : closed(process.stdin)
+  const config = checkedConfig(alone ? start.written : parsed(await line(process.stdin)), env)
+  const it = await assembled(config, start)
+  const leave: Leave = { hidden: false, closed: false, active: 0 }
+  const server = await listening(config, answering(it, leave))
+  process.stdout.write('sealgate enclave listening\n')
+  const lingers = await left
+  leave.hidden = true
+  if (lingers) await sleep(Math.max(noticed, config.server.linger))
+  leave.closed = true
+  for (const until = Date.now() + config.server.drain; leave.active > 0 && Date.now() < until;) await sleep(20)
+  server.close()
+  server.closeAllConnections()
+  await it.dispose?.()
+  process.exit(0)
+}
+
+/** Ms until every gateway has asked for its keys in vain. */
+const noticed = 6_000
+
+/** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. */
+const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
+  deaf(process)
+  return new Promise((resolve) => {
+    for (const event of ['end', 'close', 'error']) input.once(event, () => resolve(false))
+  })
+}
+
+/** The first line; standard input stays open behind it. */
+const line = (input: NodeJS.ReadStream): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const refuse = () => reject(new Error('SEALGATE_CONFIG is not set'))
+    if (input.isTTY) return refuse()
+    let said = ''
+    const hear = (part: string) => {
+      said += part
+      const end = said.indexOf('\n')
+      if (end < 0) return
+      input.off('data', hear).resume()
+      resolve(said.slice(0, end))
+    }
+    input.setEncoding('utf8').on('data', hear)
+    for (const event of ['end', 'close', 'error']) input.once(event, refuse)
+  })
+
+const assembled = async (config: Config, start: Start): Promise<Enclave> => {
+  const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave
+  const named = Object.entries(providers ?? config.providers)
+  const innards = {
+    clock: use(clock),
+    random: use(random),
+    fetch: use(fetch, { outside: config.outside }),
+    // Nothing that happens inside is written anywhere.
+    log: use(silence),
+    cache: use(memoryCache),
+    prover: await chosen(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
+    upstreams: await Promise.all(
+      named.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+    ),
+    tools: await toolsOf(config),
+    readers: await readersOf(config),
+  }
+  return inside(innards, settingsOf(config), own, await releaseDigest(config, start))
+}
+
+/** Ms that an idle line stays open: longer than the gateway keeps it, so that no call meets a closing one. */
+const patient = 600_000
+
+const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
+  if (listen === undefined) throw new Error('enclave.listen is not set')
+  if (listen.startsWith('/')) {
+    if (await answers(listen)) throw new Error('enclave.listen is taken by another one')
+    await rm(listen, { force: true })
+    const server = lasting(createServer(granted, listener))
+    await once(server.listen(listen), 'listening')
+    await chmod(listen, 0o600)
+    return server
+  }
+  if (tls === undefined)
+    throw new Error('enclave.tls is not set: without a unix socket both sides must prove themselves')
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
+  const server = createTlsServer(
+    { ...granted, ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+    listener,
+  ) as unknown as Server
+  lasting(server)
+  const at = new URL(`tcp://${listen}`)
+  await once(server.listen(Number(at.port), at.hostname), 'listening')
+  return server
+}
+
+/** Whether somebody listens there already, whose path would be taken away. */
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const line = connect(path, () => {
+      line.destroy()
+      resolve(true)
+    })
+    line.once('error', () => resolve(false))
+  })
+
+/** Whom a call is for stands in a header, with all the models of its key. */
+const granted = { maxHeaderSize: 256 * 1024 }
+
+/** The gateway's half of a call is open for as long as the answer is. */
+const lasting = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })

@@ -1,0 +1,150 @@
+import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
+import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
+import type { Clock, Log } from '../../../core/ports/platform.ts'
+import { type Member, roster } from './enclave-health.ts'
+
+/** Ms that a list of models is kept. */
+const fresh = 5_000
+
+/**
+ * Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was
+ * sealed to. One that falls silent holds up nobody but those who wait for it already, and those not for long.
+ */
+export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
+  const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = roster(lines, clock, log)
+  let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
+
+  const asked = <T>(member: Member, ask: (line: Enclave) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const over = under(member, reject)
+      ask(member.line).then(resolve, reject).finally(over)
+    })
+
+  /** The one that is named; else those that are up, and then those that came up since they were looked for. */
+  async function* candidates(name: string | undefined): AsyncGenerator<Member> {
+    const named = members.find((it) => it.name === name)
+    if (named !== undefined) return yield named
+    if (name !== undefined) throw new NotFound('Unknown enclave')
+    const first = await healthy()
+    yield* first
+    await looked(members)
+    yield* ups().filter((it) => !first.includes(it))
+  }
+
+  /** Of the first that answers. */
+  const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
+    let last: unknown = null
+    for await (const member of candidates(name)) {
+      try {
+        return [member, await asked(member, ask)]
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        void look(member)
+        last = error
+      }
+    }
+    throw last
+  }
+
+  const published = async (name: string | undefined, ask: (line: Enclave) => Promise<Keyset>): Promise<Keyset> => {
+    const [member, keyset] = await told(name, ask)
+    learn(member, keyset)
+    return keyset
+  }
+
+  const handled = async (
+    member: Member,
+    ask: (signal: AbortSignal) => Promise<SealedReply>,
+    signal: AbortSignal,
+  ): Promise<SealedReply> => {
+    signal.throwIfAborted()
+    const call = new AbortController()
+    const end = under(member, (fault) => call.abort(fault))
+    const over = () => {
+      signal.removeEventListener('abort', left)
+      end()
+    }
+    const left = () => {
+      over()
+      call.abort(signal.reason)
+    }
+    signal.addEventListener('abort', left)
+    try {
+      const reply = await ask(call.signal)
+      if (reply.kind === 'frames') return { ...reply, frames: ending(reply.frames, over) }
+      over()
+      return reply
+    } catch (error) {
+      over()
+      throw error
+    }
+  }
+
+  return {
+    keys: (name) => published(name, (line) => line.keys()),
+    attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
+    async models(signal) {
+      if (listed === null || clock.now() - listed.at > fresh) {
+        const [, models] = await told(undefined, (line) => line.models(signal))
+        listed = { at: clock.now(), models }
+      }
+      return listed.models
+    },
+    async handle(route, sealed, grant, signal, shelf) {
+      const once = !(sealed instanceof Uint8Array) && Symbol.asyncIterator in sealed
+      const kid = once ? grant.enclaveKid : (kidOf(sealed) ?? grant.enclaveKid)
+      const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
+      await healthy()
+      const unsure = doubtful(holders())
+      if (unsure.length > 0) await looked(unsure)
+      if (holders().length === 0) await looked(members)
+      const up = ups()
+      if (up.length === 0) throw down()
+      // An old key that is no longer published still opens for a while: whoever has it says so.
+      const holder = holders()
+      let last: unknown = null
+      for (const member of holder.length > 0 ? holder : up) {
+        try {
+          return await handled(member, (signal) => member.line.handle(route, sealed, grant, signal, shelf), signal)
+        } catch (error) {
+          signal.throwIfAborted()
+          if (error instanceof Unavailable) void look(member)
+          // A failed opening records nothing, so the next one may try.
+          const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
+          if (once || !other || !(error instanceof GatewayError)) throw error
+          last = error
+        }
+      }
+      throw last
+    },
+    async dispose() {
+      close()
+      await Promise.all(members.map(({ line }) => line.dispose?.()))
+    },
+  }
+}
+
+/** Bytes at each end of a long body in which its key is looked for. */
+const near = 4096
+
+/** The key that a body names, so that the right process is asked first; the enclave goes by the body itself. */
+const kidOf = (sealed: Parameters<Enclave['handle']>[1]): unknown => {
+  if (!(sealed instanceof Uint8Array)) {
+    const fields = sealed as Readonly<Record<string, unknown>>
+    return lowered(fields['enclaveKid'] ?? fields['enclave_kid'])
+  }
+  const text = (from: number, to: number) =>
+    Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength).toString('latin1', from, to)
+  const named = /"enclaveKid"\s*:\s*"([0-9a-f]{16})"/i
+  return lowered((named.exec(text(0, near)) ?? named.exec(text(Math.max(0, sealed.length - near), sealed.length)))?.[1])
+}
+
+const lowered = (kid: unknown): unknown => (typeof kid === 'string' ? kid.toLowerCase() : kid)
+
+async function* ending(frames: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
+  try {
+    yield* frames
+  } finally {
+    over()
+  }
+}

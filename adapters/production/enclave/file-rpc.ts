@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { Unavailable } from '../../../core/errors.ts'
+import type { Kept, Shelf, ShelvedFile } from '../../../core/ports/enclave.ts'
+
+/** What the enclave asks back, as a line of its answer: `{"ask": {…}}`. */
+export interface Question {
+  readonly id: string
+  readonly of: keyof Shelf
+  readonly argument: unknown
+}
+
+/** How the gateway's end reaches the enclave beside the call that is under way. */
+export type Aside = (
+  method: 'GET' | 'POST',
+  path: string,
+  body: AsyncIterable<Uint8Array> | null,
+  signal: AbortSignal,
+) => Promise<IncomingMessage>
+
+const line = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`)
+
+async function* told(value: unknown, bytes: AsyncIterable<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  yield line({ value })
+  if (bytes !== null) yield* bytes
+}
+
+async function* failed(): AsyncGenerator<Uint8Array> {
+  yield line({ failed: true })
+}
+
+/** The gateway's end: fetches what the enclave has to give, does what it asks, and tells the outcome. */
+export const answerAside = async (
+  { id, of, argument }: Question,
+  shelf: Shelf,
+  aside: Aside,
+  signal: AbortSignal,
+): Promise<void> => {
+  const given = async (): Promise<AsyncIterable<Uint8Array>> => {
+    const answer = await aside('GET', `given/${id}`, null, signal)
+    if (answer.statusCode === 200) return answer
+    // It was given up meanwhile: nothing is not what was to be kept.
+    answer.destroy()
+    throw new Unavailable()
+  }
+  const tell = async (value: unknown, bytes: AsyncIterable<Uint8Array> | null = null) => {
+    const heard = await aside('POST', `told/${id}`, told(value, bytes), signal)
+    heard.resume()
+  }
+  try {
+    switch (of) {
+      case 'file':
+        return await tell(await shelf.file(String(argument)))
+      case 'content':
+      case 'index': {
+        const bytes = await shelf[of](String(argument), signal)
+        return await tell(bytes !== null, bytes)
+      }
+      case 'indexes':
+        return await tell(await shelf.indexes(argument as readonly string[] | null))
+      case 'keep':
+        return await tell(await shelf.keep(argument as Parameters<Shelf['keep']>[0], await given(), signal))
+      case 'keepIndex':
+        return await tell((await shelf.keepIndex(String(argument), await given(), signal)) ?? null)
+    }
+  } catch {
+    // The enclave is told no more than that; what happened is told by the stores themselves.
+    const heard = await aside('POST', `told/${id}`, failed(), signal)
+    heard.resume()
+  }
+}
+
+interface Waiting {
+  readonly bytes: AsyncIterable<Uint8Array> | null
+  hear(value: unknown, rest: AsyncIterable<Uint8Array>): void
+  fail(): void
+}
+
+/** The enclave's end: questions that are open, by their id. */
+export const askingBack = (newId: () => string) => {
+  const open = new Map<string, Waiting>()
+
+  const ask = <T>(
+    say: (question: Question) => void,
+    of: keyof Shelf,
+    argument: unknown,
+    signal: AbortSignal,
+    bytes: AsyncIterable<Uint8Array> | null = null,
+  ): Promise<{ value: T; rest: AsyncIterable<Uint8Array> }> =>
+    new Promise((resolve, reject) => {
+      const id = newId()
+      const close = () => {
+        open.delete(id)
+        signal.removeEventListener('abort', stop)
+      }
+      const stop = () => {
+        close()
+        reject(signal.reason)
+      }
+      if (signal.aborted) return stop()
+      signal.addEventListener('abort', stop, { once: true })
+      open.set(id, {
+        bytes,
+        hear(value, rest) {
+          close()
+          resolve({ value: value as T, rest })
+        },
+        fail() {
+          close()
+          reject(new Unavailable())
+        },
+      })
+      say({ id, of, argument })
+    })
+
+  return {
+    /** The stores of one call. */
+    shelf(say: (question: Question) => void, signal: AbortSignal): Shelf {
+      const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
+        const { value, rest } = await ask<boolean>(say, of, id, its)
+        return value ? rest : null
+      }
+      return {
+        file: async (id) => (await ask<ShelvedFile | null>(say, 'file', id, signal)).value,
+        content: (id, its) => stream('content', id, its),
+        index: (id, its) => stream('index', id, its),
+        indexes: async (ids) =>
+          (await ask<readonly { readonly id: string; readonly version: string }[]>(say, 'indexes', ids, signal)).value,
+        keep: async (labels, bytes, its) => (await ask<Kept>(say, 'keep', labels, its, bytes)).value,
+        keepIndex: async (id, bytes, its) => void (await ask(say, 'keepIndex', id, its, bytes)),
+      }
+    },
+
+    /** What the gateway sends beside a call. False for what is none of this. */
+    async serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+      const [, verb, id = ''] = /^(given|told)\/([\w-]+)$/.exec(path) ?? []
+      if (verb === undefined) return false
+      const waiting = open.get(id)
+      if (waiting === undefined || (verb === 'given' && waiting.bytes === null)) {
+        request.resume()
+        response.writeHead(404).end()
+      } else if (verb === 'given') await pipeline(waiting.bytes!, response)
+      else await hear(waiting, request, response)
+      return true
+    },
+  }
+}
+
+/** A line, and behind it perhaps bytes, which are read as whoever asked wants them. */
+const hear = async (waiting: Waiting, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const parts = request[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let head = Buffer.alloc(0)
+  let end: number
+  while ((end = head.indexOf(0x0a)) < 0) {
+    const step = await parts.next()
+    if (step.done) return waiting.fail()
+    head = Buffer.concat([head, step.value])
+  }
+  const said = JSON.parse(head.toString('utf8', 0, end)) as { value?: unknown; failed?: true }
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    try {
+      if (end + 1 < head.length) yield head.subarray(end + 1)
+      for (;;) {
+        const step = await parts.next()
+        if (step.done) break
+        yield step.value
+      }
+      if (!request.complete) throw new Unavailable()
+      response.end()
+    } finally {
+      if (!request.complete) request.destroy()
+    }
+  }
+  if (said.failed) waiting.fail()
+  else waiting.hear(said.value, rest())
+  // Where no bytes follow nobody reads on.
+  if (said.failed || said.value !== true) response.end()
+}

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { url as inspectorUrl } from 'node:inspector'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isInert, isOfRuntime } from './inert-variables.ts'
+import { namesIn } from '../config/variables.ts'
+
+/** How a confidential process was started, as far as its release digest tells that. */
+export interface Start {
+  /** The file that `SEALGATE_CONFIG` names, with its `$NAME`s; null when the configuration comes on standard input. */
+  readonly written: unknown
+  /** Node's. */
+  readonly options: readonly string[]
+  readonly arguments: readonly string[]
+  /** The names of the variables that the configuration uses. */
+  readonly variables: readonly string[]
+}
+
+/** Of Node's options these alone are let in: they change how much memory there is, and nothing that runs. */
+const sizes = /^--max-(old|semi)-space-size=\d{1,6}$/
+
+/** Of the names that a sentence tells. */
+const most = 10
+
+/** Lets a confidential process go on only when all that it was started with is on a list; throws otherwise. */
+export const harden = (it: NodeJS.Process): Start => {
+  const [, entry = '', ...said] = it.argv
+  shut(it)
+  mustBeEntry(entry)
+  if (said.join(' ') !== 'enclave') throw new Error('the enclave takes no arguments')
+  const option = it.execArgv.find((option) => !sizes.test(option))
+  if (option !== undefined) throw new Error(`the enclave does not start with ${plain(option)}; start Node without it`)
+  if (it.channel) throw new Error('the enclave does not start with a channel to the process that starts it')
+  if (inspectorUrl() !== undefined) throw new Error('the enclave does not start with an inspector')
+  const file = it.env['SEALGATE_CONFIG']
+  // A gateway that starts its own would load from there as well.
+  if (file) mustBeAlone(it.env['HOME'])
+  const written = file ? parsed(readFileSync(file, 'utf8')) : null
+  const variables = namesIn(written)
+  mustBeListed(Object.keys(it.env), variables)
+  return { written, options: it.execArgv, arguments: said, variables }
+}
+
+/** Node loads packages that it finds nowhere else from these folders. */
+const mustBeAlone = (home: string | undefined): void => {
+  const folder = ['.node_modules', '.node_libraries'].find((name) => home && existsSync(join(home, name)))
+  if (folder !== undefined) throw new Error(`the enclave does not start with a folder ${folder} in HOME; remove it`)
+}
+
+/** A signal opens no inspector, and nothing of the memory is written down. */
+const shut = (it: NodeJS.Process): void => {
+  it.on('SIGUSR1', () => undefined)
+  Object.assign(it.report, { reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false })
+}
+
+/** Another program, or a script on standard input, could load this one behind code of its own. */
+const mustBeEntry = (entry: string): void => {
+  const own = fileURLToPath(new URL('../main.js', import.meta.url))
+  if (!existsSync(entry) || realpathSync(entry) !== realpathSync(own))
+    throw new Error('the enclave does not start from another program; start sealgate enclave itself')
+}
+
+const mustBeListed = (names: readonly string[], configured: readonly string[]): void => {
+  const reserved = configured.find(isOfRuntime)
+  if (reserved !== undefined)
+    throw new Error(`the enclave does not start with ${reserved} in its configuration; name the variable otherwise`)
+  const refused = names.filter((name) => !isInert(name) && !configured.includes(name))
+  if (refused.length === 0) return
+  const told = refused.slice(0, most).map(plain).join(', ') + (refused.length > most ? ' and others' : '')
+  throw new Error(
+    `the enclave does not start with ${told} set; start it without, or name what it needs in its configuration`,
+  )
+}
+
+/** The name of a variable or an option, without its value. */
+const plain = (said: string): string => /^-{0,2}[A-Za-z_][\w.-]*/.exec(said)?.[0] ?? 'a name that is no word'
+
+/** The JSON parser's own words quote what may be a secret. */
+export const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('the configuration is not JSON')
+  }
+}
+
+/** What a confidential process is given of the environment of the gateway that starts it. */
+export const allowed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  )

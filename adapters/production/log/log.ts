@@ -1,0 +1,68 @@
+import { pino, type DestinationStream } from 'pino'
+import type { Log } from '../../../core/ports/platform.ts'
+import { writtenLines } from './buffered-writer.ts'
+
+export const levels = ['info', 'warn', 'error', 'silent'] as const
+
+/** How many causes of one error are told. */
+const depth = 8
+
+const word = /^\w{1,64}$/
+const frame =
+  /^ {4}at (?:[\w$.<>#[\] ]{1,200} \()?(?:(?:file:|node:|\/|[A-Z]:\\)[^\s()]+:\d+:\d+|<anonymous>|native)\)?$/
+
+/** The lines of the stack below the message, which may imitate them. Empty when the two can't be told apart. */
+const places = ({ stack, message }: Error): string[] => {
+  if (typeof stack !== 'string') return []
+  const head = message ? stack.indexOf(': ') + 2 + message.length : stack.indexOf('\n')
+  const apart = message ? stack.endsWith(message, head) : !stack.slice(0, head).includes(':')
+  if (!apart || stack[head] !== '\n') return []
+  return stack
+    .slice(head + 1)
+    .split('\n')
+    .filter((line) => frame.test(line))
+    .map((line) => line.trim())
+}
+
+const tell = (cause: unknown): Record<string, unknown> => {
+  if (!(cause instanceof Error)) return { class: cause === null ? 'null' : typeof cause }
+  const name: unknown = cause.constructor?.name
+  const code: unknown = 'code' in cause ? cause.code : undefined
+  return {
+    class: typeof name === 'string' && word.test(name) ? name : 'Error',
+    ...(typeof code === 'number' || (typeof code === 'string' && word.test(code)) ? { code } : {}),
+    at: places(cause),
+  }
+}
+
+/** An error and what led to it, each once, without a word of what they say. */
+const chain = (cause: unknown): Record<string, unknown>[] => {
+  const seen = new Set<unknown>([cause])
+  for (const it of seen) {
+    if (seen.size >= depth) break
+    if (!(it instanceof Error)) continue
+    if (it.cause !== undefined) seen.add(it.cause)
+    if (it instanceof AggregateError) for (const one of it.errors.slice(0, depth)) seen.add(one)
+  }
+  return [...seen].slice(0, depth).map(tell)
+}
+
+/** Where lines go; `flushSync` is called on dispose. */
+export type Destination = DestinationStream & { flushSync?(): void }
+
+export const standardOutput = (): Destination => writtenLines(1)
+
+/** One line of JSON per event. */
+export const writeLog = (level: (typeof levels)[number], destination: Destination): Log => {
+  const logger = pino(
+    { level, base: { pid: process.pid }, messageKey: 'event', formatters: { level: (level) => ({ level }) } },
+    destination,
+  )
+  return {
+    info: (event, facts) => logger.info(facts ?? {}, event),
+    warn: (event, facts) => logger.warn(facts ?? {}, event),
+    error: (event, facts, cause) =>
+      logger.error(cause === undefined ? facts : { ...facts, cause: chain(cause) }, event),
+    dispose: () => destination.flushSync?.(),
+  }
+}

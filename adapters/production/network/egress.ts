@@ -1,0 +1,92 @@
+import { BlockList, isIP } from 'node:net'
+import { BadRequest } from '../../../core/errors.ts'
+
+/** What may be reached on behalf of a user or a model. Pure: it resolves and connects nothing. */
+export interface Egress {
+  /** The address as the connection will use it. Throws BadRequest. */
+  target(url: string, base?: URL): URL
+  /** Throws BadRequest unless every one of the addresses that `host` resolved to may be reached. */
+  check(host: string, addresses: readonly string[]): void
+}
+
+const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** One list per family: Node would otherwise match an IPv4 address against the IPv6 ranges that embed it. */
+const ranges = (cidrs: readonly string[]): BlockList => {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [net = '', bits] = cidr.split('/')
+    list.addSubnet(net, bits === undefined ? (isIP(net) === 6 ? 128 : 32) : Number(bits), family(net))
+  }
+  return list
+}
+
+// The special-purpose registry of IANA, and Azure's metadata host, which looks public.
+const closed4 = ranges(
+  (
+    '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
+    '192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 ' +
+    '198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4'
+  ).split(' '),
+)
+
+// Only global unicast is open; mapped, compatible, NAT64, unique-local, link-local and multicast lie outside it.
+const open6 = ranges(['2000::/3'])
+
+// Protocol assignments with Teredo and benchmarking, documentation, 6to4, AS112.
+const closed6 = ranges('2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20'.split(' '))
+
+const isPublic = (address: string): boolean =>
+  isIP(address) === 4
+    ? !closed4.check(address, 'ipv4')
+    : open6.check(address, 'ipv6') && !closed6.check(address, 'ipv6')
+
+const privateName =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|alt)$/
+const dotted = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/
+
+const isRange = (it: string): boolean => {
+  const [net = '', bits, more] = it.split('/')
+  const version = isIP(net)
+  if (version === 0 || net.includes('%') || more !== undefined) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
+}
+
+/** Whether `it` may stand in the list of what an operator allows: a host name, an address or a CIDR range. */
+export const isPermit = (it: string): boolean =>
+  isRange(it) || (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(it) && !/^[\d.]+$/.test(it))
+
+const refuse = (): never => {
+  throw new BadRequest('The address is not allowed')
+}
+
+/** The host without the brackets of IPv6 and without the dot of the root. */
+export const bare = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+
+export const makeEgress = (allow: readonly string[], ports: readonly number[]): Egress => {
+  const permitted = ranges(allow.filter(isRange))
+  const hosts = new Set(allow.filter((it) => !isRange(it)).map((it) => it.toLowerCase()))
+  const doors = new Set(ports)
+
+  const admits = (address: string): boolean =>
+    isIP(address) !== 0 && !address.includes('%') && (isPublic(address) || permitted.check(address, family(address)))
+
+  return {
+    target(text, base) {
+      if (text.length > 8192 || !URL.canParse(text, base?.href)) return refuse()
+      const url = new URL(text, base)
+      const usual = url.protocol === 'http:' ? 80 : url.protocol === 'https:' ? 443 : refuse()
+      if (url.username || url.password) return refuse()
+      if (!doors.has(url.port ? Number(url.port) : usual)) return refuse()
+      const host = bare(url)
+      if (isIP(host) ? !admits(host) : !hosts.has(host) && (!dotted.test(host) || privateName.test(host))) refuse()
+      return url
+    },
+    check(host, addresses) {
+      if (addresses.length === 0) refuse()
+      for (const address of addresses) {
+        if (isIP(address) === 0 || (!hosts.has(host) && !admits(address))) refuse()
+      }
+    },
+  }
+}

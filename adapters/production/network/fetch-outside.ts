@@ -1,0 +1,161 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
+import fetch, { Headers, type Response } from 'node-fetch'
+import { BadRequest, GatewayError, UpstreamFailed } from '../../../core/errors.ts'
+import type { Ask, Door } from '../../../core/ports/platform.ts'
+import { unlessAborted } from '../../../core/abort.ts'
+import { bare, makeEgress } from './egress.ts'
+
+export interface OutsideSettings {
+  readonly ports: readonly number[]
+  /** The longest body, decompressed. */
+  readonly bytes: number
+  /** Ms from the call to the end of the body. */
+  readonly time: number
+  readonly allow: readonly string[]
+}
+
+/** All addresses of a host. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+const bySystem: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
+
+const most = 5
+const moved = new Set([301, 302, 303, 307, 308])
+/** What may follow to another origin: nothing that says who asks. */
+const travelling = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+/** Whatever the connection asks for, it gets only addresses that were checked. */
+const pin = (addresses: readonly string[]): LookupFunction => {
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_host, options, done) =>
+    options.all ? done(null, answers) : done(null, answers[0]!.address, answers[0]!.family)
+}
+
+interface Step {
+  readonly url: URL
+  readonly method: Ask['method']
+  readonly headers: Headers
+  readonly body: Ask['body']
+}
+
+const start = (url: URL, ask: Ask): Step => {
+  const headers = new Headers(ask.headers)
+  headers.delete('host')
+  headers.set('user-agent', 'sealgate')
+  return { url, method: ask.method, headers, body: ask.body }
+}
+
+const follow = (step: Step, url: URL, status: number): Step => {
+  const turned = status === 303 || (status < 303 && step.method === 'POST')
+  const headers = new Headers(step.headers)
+  for (const name of [...headers.keys()]) {
+    if (url.origin !== step.url.origin && !travelling.has(name)) headers.delete(name)
+  }
+  if (turned) headers.delete('content-type')
+  return turned ? { url, method: 'GET', headers, body: undefined } : { ...step, url, headers }
+}
+
+export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySystem): Door => {
+  const egress = makeEgress(settings.allow, settings.ports)
+
+  const connect = async ({ url, method, headers, body }: Step, signal: AbortSignal) => {
+    const host = bare(url)
+    const addresses = isIP(host) ? [host] : await unlessAborted(resolve(host), signal)
+    egress.check(host, addresses)
+    const lookup = pin(addresses)
+    // Said here, certificates are verified whatever the environment says.
+    const agent =
+      url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup })
+    const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    try {
+      const options = { method, headers, body: sent ?? null, agent, signal, redirect: 'manual' as const }
+      return { response: await fetch(url.href, options), close: () => agent.destroy() }
+    } catch (fault) {
+      agent.destroy()
+      throw fault
+    }
+  }
+
+  const walk = async (first: Step, signal: AbortSignal) => {
+    let step = first
+    for (let hops = 0; ; hops++) {
+      const { response, close } = await connect(step, signal)
+      const location = moved.has(response.status) ? response.headers.get('location') : null
+      if (location === null) return { response, close, url: step.url.href }
+      leave(response)
+      close()
+      if (hops === most) throw new BadRequest('The address redirects too often')
+      step = follow(step, egress.target(location, step.url), response.status)
+    }
+  }
+
+  return async (url, ask) => {
+    ask.signal.throwIfAborted()
+    const first = start(egress.target(url), ask)
+    const stop = new AbortController()
+    const left = () => stop.abort(ask.signal.reason)
+    const late = () => stop.abort(new UpstreamFailed('The address took too long', { again: true }))
+    const limit = setTimeout(late, settings.time)
+    const patience = ask.patience === undefined ? undefined : setTimeout(late, ask.patience)
+    ask.signal.addEventListener('abort', left, { once: true })
+    const rest = () => {
+      clearTimeout(limit)
+      clearTimeout(patience)
+      ask.signal.removeEventListener('abort', left)
+    }
+    const told = (cause: unknown, answered: number | null): unknown => {
+      if (stop.signal.aborted) return stop.signal.reason
+      return cause instanceof GatewayError ? cause : new UpstreamFailed(undefined, { again: true, cause, answered })
+    }
+
+    let way: Awaited<ReturnType<typeof walk>>
+    try {
+      way = await walk(first, stop.signal)
+    } catch (fault) {
+      rest()
+      throw told(fault, null)
+    }
+    clearTimeout(patience)
+    const { response, close } = way
+    const shut = () => {
+      rest()
+      leave(response)
+      close()
+    }
+    // node-fetch stops watching the signal when the last byte has come, though it may not be decompressed yet.
+    stop.signal.addEventListener('abort', shut, { once: true })
+
+    async function* read(): AsyncGenerator<Uint8Array> {
+      let size = 0
+      try {
+        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+          size += chunk.length
+          if (size > settings.bytes) throw new UpstreamFailed('The answer is too large', { answered: response.status })
+          yield chunk
+        }
+      } catch (fault) {
+        throw told(fault, response.status)
+      } finally {
+        shut()
+      }
+      // Destroyed from outside, a stream may end as if it were whole.
+      if (stop.signal.aborted) throw stop.signal.reason
+    }
+
+    return {
+      status: response.status,
+      url: way.url,
+      header: (name) => response.headers.get(name),
+      body: read(),
+      discard: () => stop.abort(new UpstreamFailed('The answer was discarded', { answered: response.status })),
+    }
+  }
+}
+
+const leave = ({ body }: Response): void => {
+  ;(body as Readable | null)?.destroy()
+}

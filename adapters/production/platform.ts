@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { plugin } from '../../core/plugin.ts'
+import { Fetch, Log } from '../../core/ports/platform.ts'
+import { isPermit } from './network/egress.ts'
+import { levels, standardOutput, writeLog } from './log/log.ts'
+import { openOutside } from './network/fetch-outside.ts'
+import { openUpstream } from './network/fetch-upstream.ts'
+
+export { clock, random } from '../memory/platform.ts'
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(1))
+
+const permit = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (dataset.typed && !isPermit(dataset.value)) {
+      addIssue({ expected: 'a host name, an address or a CIDR range', message: 'Not a host, an address or a range' })
+    }
+  }),
+)
+
+export const fetch = plugin({
+  port: Fetch,
+  name: 'fetch',
+  settings: v.strictObject({
+    outside: v.optional(
+      v.strictObject({
+        ports: v.optional(v.array(v.pipe(count, v.maxValue(65_535))), [80, 443]),
+        /** Of an answer's body, decompressed. */
+        bytes: v.optional(count, 10 * 1024 * 1024),
+        /** Ms from the call to the end of the body. */
+        time: v.optional(count, 15_000),
+        /** Hosts and ranges that may be reached although they are private. */
+        allow: v.optional(v.array(permit), []),
+      }),
+      {},
+    ),
+  }),
+  create: (_, { outside }): Fetch => {
+    const upstream = openUpstream()
+    return { upstream: upstream.door, outside: openOutside(outside), dispose: upstream.close }
+  },
+})
+
+export const log = plugin({
+  port: Log,
+  name: 'log',
+  settings: v.strictObject({ level: v.optional(v.picklist(levels), 'info') }),
+  create: (_, { level }): Log => writeLog(level, standardOutput()),
+})

@@ -1,0 +1,40 @@
+import { createKeyv } from '@keyv/redis'
+import * as v from 'valibot'
+import { plugin } from '../../../core/plugin.ts'
+import { Cache } from '../../../core/ports/cache.ts'
+import { Log } from '../../../core/ports/platform.ts'
+import { dial } from './redis.ts'
+
+/** Copies that all processes share. Without Redis there are none, and nobody waits for that. */
+export default plugin({
+  port: Cache,
+  name: 'redis',
+  settings: v.strictObject({
+    url: v.pipe(v.string(), v.url()),
+    /** Before every key. */
+    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
+    /** Ms without an answer after which Redis counts as down. */
+    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
+  }),
+  needs: { log: Log },
+  create: ({ log }, { url, prefix, patience }): Cache => {
+    // By itself Keyv would queue for a down Redis and connect again on its own: it is only ever given a line that stands.
+    const redis = dial({ url, patience, prefix, use: 'cache', log }, (client) => {
+      const copies = createKeyv(client as never, { namespace: `${prefix}:cache`, throwOnErrors: true })
+      // The one who asked is told; an event that nobody hears would end the process.
+      copies.on('error', () => {})
+      return copies
+    })
+    const nothing = () => undefined
+    const remove = (key: string) => redis.ask((copies) => copies.delete(key)).then(nothing, nothing)
+
+    return {
+      get: <T>(key: string) => redis.ask((copies) => copies.get<T>(key)).catch(nothing),
+      set: (key, value, ttl) =>
+        // To Keyv a time of 0 means for ever.
+        ttl >= 1 ? redis.ask((copies) => copies.set(key, value, Math.floor(ttl))).then(nothing, nothing) : remove(key),
+      remove,
+      dispose: redis.close,
+    }
+  },
+})

@@ -1,0 +1,183 @@
+import { createHash, randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { plugin } from '../../../core/plugin.ts'
+import { Log } from '../../../core/ports/platform.ts'
+import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
+import { dial, type Client } from './redis.ts'
+
+interface Script {
+  readonly text: string
+  readonly sha: string
+}
+
+const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') })
+
+const run = async (client: Client, { text, sha }: Script, keys: string[], args: string[]): Promise<unknown> => {
+  const it = { keys, arguments: args }
+  try {
+    return await client.evalSha(sha, it)
+  } catch (fault) {
+    // A Redis that started anew has forgotten its scripts.
+    if (fault instanceof Error && fault.message.startsWith('NOSCRIPT')) return client.eval(text, it)
+    throw fault
+  }
+}
+
+/** Milliseconds by Redis' own clock, so that the processes' clocks do not matter. */
+const now = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000`
+
+/** A place is a member of its name's sorted set, scored by when it is over; the set outlives its last place by nothing. */
+const keep = `
+redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), ARGV[1])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 1`
+
+const take = script(`${now}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.3f', now))
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end${keep}`)
+
+const renew = script(`${now}
+local over = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not over or tonumber(over) <= now then return 0 end${keep}`)
+
+/** A bucket is "<left> <when>", gone once it is whole. ARGV: spend or settle, then most, per and amount of each key. */
+const spend = script(`${now}
+local level, left, refused, wait = {}, {}, 0, 0
+for i, key in ipairs(KEYS) do
+  local most, per, amount = tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1])
+  if not level[key] then
+    local was, at = string.match(redis.call('GET', key) or '', '^(%S+) (%S+)$')
+    level[key] = was and math.min(most, was + math.max(0, now - at) * most / per) or most
+  end
+  level[key] = math.min(most, level[key] - amount)
+  left[i] = string.format('%.17g', level[key])
+  if ARGV[1] == 'spend' and level[key] < -1e-9 then
+    local fits = amount > most and math.huge or math.ceil(-level[key] * per / most)
+    if fits > wait then refused, wait = i, fits end
+  end
+end
+if refused > 0 then return {'', refused, string.format('%.17g', wait)} end
+for i, key in ipairs(KEYS) do
+  local most, per = tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  if level[key] >= most then
+    redis.call('DEL', key)
+  else
+    local whole = math.ceil((most - level[key]) * per / most)
+    redis.call('SET', key, string.format('%.17g %.17g', level[key], now), 'PX', string.format('%.0f', whole))
+  end
+end
+return left`)
+
+const mode = (byDefault: 'open' | 'closed') => v.optional(v.picklist(['open', 'closed']), byDefault)
+
+/** Exact across all processes on one Redis: each step is one script there. Without Redis each concern does as declared. */
+export default plugin({
+  port: RateLimiter,
+  name: 'redis',
+  settings: v.strictObject({
+    url: v.pipe(v.string(), v.url()),
+    /** Before every key. */
+    prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
+    /** Open lets pass and counts nothing, closed refuses with 503. */
+    whenDown: v.optional(
+      v.strictObject({ places: mode('closed'), tokens: mode('closed'), requests: mode('open') }),
+      {},
+    ),
+    /** Ms without an answer after which Redis counts as down. */
+    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
+  }),
+  needs: { log: Log },
+  create: ({ log }, { url, prefix, whenDown, patience }): RateLimiter => {
+    const redis = dial({ url, patience, prefix, use: 'limits', log }, (client) => client)
+
+    /** What the concerns say when Redis is down: all open, or the fault itself. */
+    const pass = <T>(concerns: readonly Concern[], fault: unknown, free: T): T => {
+      if (concerns.some((concern) => whenDown[concern] === 'closed')) throw fault
+      return free
+    }
+
+    const apply = (client: Client, step: 'spend' | 'settle', charges: readonly Charge[], amounts: readonly number[]) =>
+      run(
+        client,
+        spend,
+        // One tag for all: which allowances meet in one step is not known before, and a step has to be in one slot.
+        charges.map(({ allowance }) => `{${prefix}:spend}:${allowance.name}`),
+        [step, ...charges.flatMap(({ allowance: { most, per } }, i) => [`${most}`, `${per}`, `${amounts[i]}`])],
+      ) as Promise<readonly (string | number)[]>
+
+    return {
+      async take(name, most, ttl, concern = 'places') {
+        const key = `${prefix}:places:{${name}}`
+        const id = randomUUID()
+        const lasting = `${Math.max(1, Math.ceil(ttl))}`
+        const release = (client: Client) => client.zRem(key, id)
+        try {
+          const taken = await redis.ask(
+            (client) => run(client, take, [key], [id, lasting, `${most}`]),
+            async (late, client) => late === 1 && release(client),
+          )
+          if (taken !== 1) return null
+        } catch (fault) {
+          return pass([concern], fault, { renew: async () => true, release: async () => {} })
+        }
+        return {
+          renew: () =>
+            redis
+              .ask((client) => run(client, renew, [key], [id, lasting]))
+              .then(
+                (kept) => kept === 1,
+                (fault) => pass([concern], fault, true),
+              ),
+          // A place that can't be released falls free by itself.
+          release: () =>
+            redis.ask(release).then(
+              () => {},
+              () => {},
+            ),
+        }
+      },
+
+      async spend(charges) {
+        const amounts = charges.map(({ amount }) => amount)
+        const concerns = charges.map(({ allowance }) => allowance.concern)
+        const closed = concerns.some((concern) => whenDown[concern] === 'closed')
+        let answer
+        try {
+          answer = await redis.ask(
+            (client) => apply(client, 'spend', charges, amounts),
+            // What was let pass has been used; what was refused must cost nothing.
+            async (late, client) => {
+              if (closed && late[0] !== '')
+                await apply(
+                  client,
+                  'settle',
+                  charges,
+                  amounts.map((amount) => -amount),
+                )
+            },
+          )
+        } catch (fault) {
+          return pass(concerns, fault, { ok: true, left: charges.map(() => null), settle: async () => {} })
+        }
+        if (answer[0] === '')
+          return { ok: false, refused: Number(answer[1]) - 1, wait: Number(answer[2] === 'inf' ? Infinity : answer[2]) }
+        let settled = false
+        return {
+          ok: true,
+          left: answer.map(Number),
+          async settle(actual) {
+            if (settled) return
+            settled = true
+            const missing = amounts.map((amount, i) => (actual[i] ?? amount) - amount)
+            // Without Redis the estimate stands: the work is done, and nobody could do better with an error.
+            await redis.ask((client) => apply(client, 'settle', charges, missing)).catch(() => {})
+          },
+        }
+      },
+
+      dispose: redis.close,
+    }
+  },
+})

@@ -1,0 +1,195 @@
+import { createClient } from '@keyv/redis'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Unavailable } from '../../../core/errors.ts'
+import type { Log } from '../../../core/ports/platform.ts'
+
+/** Ms between two attempts while Redis is down. */
+const rest = 500
+/** Ms after which an attempt is over. */
+const attempt = 1_000
+/** Ms for which a line that was given up may still bring late answers. */
+const linger = 30_000
+
+const draw = (url: string) =>
+  createClient({
+    url,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    socket: { connectTimeout: rest, reconnectStrategy: false },
+  })
+
+export type Client = ReturnType<typeof draw>
+
+/** A connection to Redis that is either there at once or not at all. `F` is what speaks over it. */
+export interface Redis<F> {
+  /**
+   * Throws Unavailable when no answer comes in time, and at once while Redis is known to be down; never anything else.
+   * `undo` takes back what was done when the answer came after it was given up.
+   */
+  ask<T>(question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>): Promise<T>
+  close(): void
+}
+
+interface Line<F> {
+  readonly client: Client
+  readonly face: F
+  readonly since: number
+  /** When the last answer of any kind came. */
+  heard: number
+  waiting: number
+}
+
+export interface Dialling {
+  readonly url: string
+  /** How long an answer may take, in ms. */
+  readonly patience: number
+  /** Before every key. */
+  readonly prefix: string
+  /** What it is needed for. */
+  readonly use: 'limits' | 'cache'
+  readonly log: Log
+}
+
+const hangUp = (client: Client) => {
+  if (client.isOpen) client.destroy()
+}
+
+/** A code, of the system or of Redis (`WRONGPASS`), or else the class: never what it says. */
+const reasonOf = (fault: unknown): string => {
+  if (!(fault instanceof Error)) return 'Error'
+  const { name } = fault.constructor
+  const replied = name === 'SimpleError' || name === 'BlobError' ? /^[A-Z]{2,32}(?= )/.exec(fault.message) : null
+  return replied?.[0] ?? ('code' in fault && typeof fault.code === 'string' ? fault.code : name)
+}
+
+/** Connects at once, and again for as long as it takes: what is down need not be noticed by anyone else. */
+export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
+  const closing = new AbortController()
+  /** May be written to see whether Redis takes writes. */
+  const probe = `${prefix}:${use}:probe`
+  const lines = new Set<Line<F>>()
+  let line: Line<F> | null = null
+  /** Why it is down, null when it is up; as it was last told. */
+  let told: string | null | undefined = undefined
+
+  const tell = (why: string | null) => {
+    if (told === why || closing.signal.aborted) return
+    told = why
+    if (why === null) log.info('redis.up', { for: use })
+    else log.warn('redis.down', { for: use, why })
+  }
+
+  const retire = (it: Line<F>) => {
+    if (it === line || it.waiting > 0 || !lines.delete(it)) return
+    hangUp(it.client)
+  }
+
+  const lose = (it: Line<F>, why: string) => {
+    if (it !== line) return
+    line = null
+    retire(it)
+    if (closing.signal.aborted) return
+    tell(why)
+    setTimeout(() => hangUp(it.client), linger).unref()
+    void search(performance.now() - it.since < rest ? rest : 0)
+  }
+
+  const reach = async (): Promise<Line<F> | string> => {
+    const client = draw(url)
+    let it: Line<F> | null = null
+    client.on('error', (fault) => it && lose(it, reasonOf(fault)))
+    const limit = setTimeout(hangUp, attempt, client)
+    try {
+      await client.connect()
+      // A write, since a replica and a full store still answer a ping.
+      await client.set(probe, '', { expiration: { type: 'PX', value: attempt } })
+      const now = performance.now()
+      return (it = { client, face: wear(client), since: now, heard: now, waiting: 0 })
+    } catch (fault) {
+      hangUp(client)
+      return reasonOf(fault)
+    } finally {
+      clearTimeout(limit)
+    }
+  }
+
+  const search = async (delay: number): Promise<void> => {
+    for (; ; delay = rest) {
+      if (delay > 0) await sleep(delay, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      if (closing.signal.aborted) return
+      const found = await reach()
+      if (typeof found === 'string') {
+        tell(found)
+        continue
+      }
+      if (closing.signal.aborted) return hangUp(found.client)
+      lines.add((line = found))
+      return tell(null)
+    }
+  }
+
+  let beginning: Promise<void> | null = Promise.race([
+    search(0),
+    sleep(patience, undefined, { signal: closing.signal }).catch(() => {}),
+  ]).then(() => {
+    beginning = null
+  })
+
+  const down = (cause?: unknown) => new Unavailable(undefined, { cause })
+
+  const put = <T>(it: Line<F>, question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>) =>
+    new Promise<T>((resolve, reject) => {
+      const asked = performance.now()
+      let open = true
+      const giveUp = () => {
+        if (!open) return
+        open = false
+        reject(down())
+        // Slow for this one is not silent for all.
+        if (it.heard < asked) lose(it, 'silent')
+      }
+      const timer = setTimeout(() => {
+        // What has arrived is read first, and a process that was itself busy allows for it: neither is a silent Redis.
+        if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
+        else setImmediate(giveUp)
+      }, patience)
+      it.waiting++
+      question(it.face)
+        .then(
+          async (answer) => {
+            it.heard = performance.now()
+            clearTimeout(timer)
+            if (!open) return undo?.(answer, it.face)
+            open = false
+            resolve(answer)
+          },
+          (fault: unknown) => {
+            clearTimeout(timer)
+            reject(down(fault))
+            open = false
+            // A value that can't be written or read is no fault of the line.
+            if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(it, reasonOf(fault))
+          },
+        )
+        // Taking back is tried once: the line was lost already, and leases and allowances mend with time.
+        .catch(() => {})
+        .finally(() => {
+          it.waiting--
+          retire(it)
+        })
+    })
+
+  return {
+    async ask(question, undo) {
+      if (beginning) await beginning
+      if (!line) throw down()
+      return put(line, question, undo)
+    },
+    close() {
+      closing.abort()
+      line = null
+      for (const it of lines) hangUp(it.client)
+      lines.clear()
+    },
+  }
+}

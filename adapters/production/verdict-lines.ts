@@ -1,0 +1,62 @@
+import type { SealgateError } from '../../core/sealed/client/error.ts'
+import type { Verified } from '../../core/sealed/client/verified.ts'
+import { type Reason, reasons } from '../../core/sealed/evidence/reasons.ts'
+
+const short = (hex: string): string => (hex.length > 16 ? `${hex.slice(0, 8)}…` : hex)
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
+const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+
+const names = { 'sev-snp': 'AMD SEV-SNP', tdx: 'Intel TDX', nitro: 'AWS Nitro' } as const
+
+const platformOf = (platform: string): string =>
+  Object.hasOwn(names, platform) ? names[platform as keyof typeof names] : platform
+
+const levelOf = ({ tcb }: Verified): string =>
+  Object.entries(tcb)
+    .map(([component, level]) => `${component} ${level}`)
+    .join(', ')
+
+/** What was proved, a line for each thing. */
+export const verdictLines = (it: Verified): readonly string[] => {
+  if (it.verified === 'development') return ['! development: proves nothing']
+  const own = it.verified === 'own' ? '! verified by a verifier of your own' : null
+  const test = it.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null
+  const { release, chip, collateral } = it
+  const pieces = collateral.map(({ piece, ends }) => `${piece} until ${day(ends)}`).join(', ')
+  return [
+    own,
+    test,
+    `✓ ${platformOf(it.platform)}, ${it.product}${chip === null ? '' : `, chip ${short(chip)}`}: genuine (${pieces})`,
+    Object.keys(it.tcb).length > 0 ? `✓ patch level ${levelOf(it)}` : null,
+    '✓ not debuggable, and every setting of the machine is allowed',
+    release === null
+      ? `✓ runs measurement ${short(it.measurement)}`
+      : `✓ runs release ${release.version} (${release.state}), measurement ${short(it.measurement)}, which covers ${release.covers}`,
+    `✓ these keys, for a question asked just now: ${it.keyset.kids.join(', ')} until ${minute(it.keyset.ends)}`,
+    ...it.exceptions.map(
+      ({ allow, until, because }) => `! excepted: ${allow} before ${day(until)}, because ${because}`,
+    ),
+    ...it.warnings.map(({ detail }) => `! ${detail}`),
+    `verified until ${minute(it.ends)} UTC`,
+  ].filter((line) => line !== null)
+}
+
+/** What to do about some refusals. */
+const advice: Readonly<Partial<Record<Reason, string>>> = {
+  no_verifier: 'Ask the operator for evidence of SEV-SNP, TDX or Nitro.',
+  platform_not_allowed: 'Name the platform in the policy if you trust it.',
+  collateral_expired: 'The gateway serves an old list: ask its operator to renew it.',
+  collateral_missing: 'The gateway serves no list: ask its operator for it.',
+  tcb_too_low: 'The machine needs its firmware updates, or the policy a floor.',
+  measurement_not_allowed: 'Compare the policy with the releases that you trust.',
+  release_unknown: 'Compare the policy with the releases that you trust.',
+  releases_expired: 'Fetch the newest list of releases.',
+  certificate_expired: 'Check the clock of this machine first.',
+}
+
+/** The checks that held, the one that did not, and what to do. */
+export const refusalLines = ({ reason, detail, checks, message }: SealgateError): readonly string[] => [
+  ...checks.map(({ id, ok }) => `${ok ? '✓' : '✗'} ${id}`),
+  `✗ ${message}${reason === null ? '' : `: ${reason}${detail === null ? '' : ` (${detail})`}. ${reasons[reason]}.`}`,
+  ...(reason === null || advice[reason] === undefined ? [] : [advice[reason]]),
+]

@@ -1,0 +1,82 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { SealgateError } from '../../core/sealed/client/error.ts'
+import { type Verified, toldOf } from '../../core/sealed/client/verified.ts'
+import type { Evidence, Policy } from '../../core/sealed/client/verify.ts'
+import { type Attestation, askAttestation, checkAttestation } from '../../core/sealed/client/seal-request.ts'
+import { clientOf, clientOptions, policyOf } from './commands/client-options.ts'
+import { complaint, sentenceOf } from './commands/error-text.ts'
+import { refusalLines, verdictLines } from './verdict-lines.ts'
+
+interface Kept extends Attestation {
+  /** Ms. */
+  readonly at: number
+}
+
+const kept = async (file: string): Promise<Kept> => {
+  const said = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+  const bytes = (name: string): Uint8Array => {
+    const text = said[name]
+    if (typeof text !== 'string' || !/^([0-9a-f]{2})+$/.test(text)) throw new Error(`--evidence FILE has no ${name}`)
+    return new Uint8Array(Buffer.from(text, 'hex'))
+  }
+  const { evidence, at } = said
+  if (typeof evidence !== 'object' || evidence === null || typeof at !== 'number')
+    throw new Error('--evidence FILE is no answer that --save kept')
+  return { keyset: bytes('keyset'), challenge: bytes('challenge'), evidence: evidence as Evidence, at }
+}
+
+const save = (file: string, { keyset, challenge, evidence, at }: Kept): Promise<void> =>
+  writeFile(file, JSON.stringify({ keyset: hexOf(keyset), challenge: hexOf(challenge), evidence, at }))
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const timeOf = (text: string): number => {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
+  return time
+}
+
+const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
+
+const checked = async (it: Kept, policy: Policy, now: number): Promise<Verified> =>
+  toldOf(await checkAttestation(it, policy, now))
+
+const options = {
+  ...clientOptions,
+  json: { type: 'boolean', default: false },
+  save: { type: 'string' },
+  evidence: { type: 'string' },
+  at: { type: 'string' },
+} as const
+
+const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+  const policy = policyOf(values)
+  const asked = async (): Promise<Kept> => {
+    const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)
+    return { ...(await askAttestation({ ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), fetch })), at: Date.now() }
+  }
+  const answer = values.evidence === undefined ? await asked() : await kept(values.evidence)
+  if (values.save !== undefined) await save(values.save, answer)
+  const now = values.at === undefined ? answer.at : timeOf(values.at)
+  try {
+    const told = await checked(answer, policy, now)
+    show(values.json ? [JSON.stringify(told)] : verdictLines(told))
+    return 0
+  } catch (error) {
+    if (!(error instanceof SealgateError)) throw error
+    const { fault, reason, detail, checks } = error
+    const lines = fault === 'insecure' ? [`! development: proves nothing`, sentenceOf(error)] : refusalLines(error)
+    show(values.json ? [JSON.stringify({ verified: false, fault, reason, detail, checks })] : lines)
+    return 1
+  }
+}
+
+/** Shows what the enclave proves. The process ends with 0 when it is verified, 1 when it is refused, 2 otherwise. */
+export const verify = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  process.exitCode = await attempt(args, env).catch((error: unknown) => {
+    process.stderr.write(`sealgate: ${complaint(error)}\n`)
+    return 2
+  })
+}

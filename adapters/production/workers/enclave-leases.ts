@@ -1,0 +1,42 @@
+import type { EnclaveProcess } from '../enclave/enclave-child.ts'
+import type { Member } from './pool.ts'
+
+/** Which workers have which confidential process; one that was replaced ends when the last of them has given it back. */
+export interface Loans {
+  lend(enclave: EnclaveProcess, member: Member): void
+  /** A worker needs the one at that socket no more: the last request that began with it has ended. */
+  back(socket: string, member: Member): void
+  /** Nobody begins anything with it any more. */
+  retire(enclave: EnclaveProcess): void
+}
+
+export const loans = (): Loans => {
+  const lent = new Map<EnclaveProcess, Set<Member>>()
+  const retired = new Set<EnclaveProcess>()
+
+  const settle = (enclave: EnclaveProcess) => {
+    if (!retired.has(enclave) || lent.get(enclave)?.size) return
+    retired.delete(enclave)
+    lent.delete(enclave)
+    enclave.leave()
+  }
+  const give = (enclave: EnclaveProcess, member: Member) => {
+    lent.get(enclave)?.delete(member)
+    settle(enclave)
+  }
+
+  return {
+    lend(enclave, member) {
+      const holders = lent.get(enclave) ?? new Set()
+      lent.set(enclave, holders.add(member))
+      void member.ended.then(() => give(enclave, member))
+    },
+    back(socket, member) {
+      for (const enclave of lent.keys()) if (enclave.socket === socket) give(enclave, member)
+    },
+    retire(enclave) {
+      retired.add(enclave)
+      settle(enclave)
+    },
+  }
+}

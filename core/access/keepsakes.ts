@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { one } from '../container.ts'
+import { plugin } from '../plugin.ts'
+import { Random } from '../ports/platform.ts'
+import { Settings } from '../settings.ts'
+
+/** Seals texts that callers keep between turns instead of the gateway; another organisation can't open them. */
+export interface Keepsakes {
+  for(organization: string): {
+    seal(text: string): string
+    /** Null for a text that was not sealed for this organisation. */
+    open(sealed: string): string | null
+  }
+}
+
+export const Keepsakes = one<Keepsakes>('Keepsakes')
+
+const cipher = 'aes-256-gcm'
+const salts = 16
+const tags = 16
+
+export const keepsakes = plugin({
+  port: Keepsakes,
+  name: 'keepsakes',
+  needs: { settings: Settings, random: Random },
+  create: ({ settings: { keepsakes }, random }): Keepsakes => {
+    const { secret } = keepsakes
+    const root = secret === undefined ? random.bytes(32) : createHash('sha256').update(secret).digest()
+
+    // A key of its own for each text: many processes may share the secret without counting nonces together.
+    const keyOf = (salt: Uint8Array, organization: string): readonly [key: Buffer, nonce: Buffer] => {
+      const bytes = Buffer.from(hkdfSync('sha256', root, salt, `sealgate/keepsake/${organization}`, 44))
+      return [bytes.subarray(0, 32), bytes.subarray(32)]
+    }
+
+    return {
+      for: (organization) => ({
+        seal(text) {
+          const salt = random.bytes(salts)
+          const sealing = createCipheriv(cipher, ...keyOf(salt, organization))
+          const parts = [salt, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]
+          return Buffer.concat(parts).toString('base64url')
+        },
+        open(sealed) {
+          const bytes = Buffer.from(sealed, 'base64url')
+          if (bytes.length < salts + tags) return null
+          const opening = createDecipheriv(cipher, ...keyOf(bytes.subarray(0, salts), organization))
+          opening.setAuthTag(bytes.subarray(bytes.length - tags))
+          const text = opening.update(bytes.subarray(salts, bytes.length - tags))
+          try {
+            return Buffer.concat([text, opening.final()]).toString('utf8')
+          } catch {
+            // Another organisation's, or of a gateway with another secret.
+            return null
+          }
+        },
+      }),
+    }
+  },
+})

@@ -1,0 +1,47 @@
+import { kind } from '../ports/metadata-store.ts'
+import type { Limits } from '../settings.ts'
+import { type Scope, scopes } from './caller.ts'
+import type { Mode } from './credential.ts'
+
+/** A key as it is stored, under the hash of the credential. */
+export interface KeyRow {
+  readonly id: string
+  readonly name: string
+  readonly organization: string
+  readonly user: string
+  readonly mode: Mode
+  readonly scopes: readonly Scope[]
+  readonly models: readonly string[] | null
+  readonly limits: Partial<Limits>
+  /** Addresses and CIDR ranges that may use it; null for all. */
+  readonly addresses: readonly string[] | null
+  /** Ids of the keys that it descends from; the last one made it. Empty for a key that the command line made. */
+  readonly makers: readonly string[]
+  /** The last four characters, for people who look for it. */
+  readonly hint: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+}
+
+/** A row of 1.0.0 has neither makers nor changes. */
+export type StoredKey = Omit<KeyRow, 'makers'> & {
+  readonly makers?: readonly string[]
+  /** How often the key was changed; a change is written only over the count that its writer read. */
+  readonly changes?: number | null
+}
+
+export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at']])
+
+const younger: readonly Scope[] = ['api_key.delegate']
+
+/** The key of a stored row. A key of 1.0.0 that has every scope of 1.0.0 has those that came later, too. */
+export const keyOf = ({ changes: _, ...row }: StoredKey): KeyRow => {
+  if (row.makers !== undefined) return { ...row, makers: row.makers }
+  const all = scopes.every((scope) => younger.includes(scope) || row.scopes.includes(scope))
+  return { ...row, scopes: all ? scopes : row.scopes, makers: [] }
+}
+
+/** Whether the key was neither revoked nor has expired. */
+export const lives = ({ revoked_at, expires_at }: KeyRow, now: number): boolean =>
+  revoked_at === null && (expires_at === null || expires_at > now)

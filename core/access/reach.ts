@@ -1,0 +1,42 @@
+import type { Limits, Settings } from '../settings.ts'
+import { reaches } from './addresses.ts'
+import { type Scope, limitsOf } from './caller.ts'
+import type { KeyRow } from './key-row.ts'
+
+/** How far a key reaches with its scopes. */
+export type Reach = Pick<KeyRow, 'models' | 'addresses' | 'limits' | 'expires_at'>
+
+export const bounds = ['models', 'addresses', 'limits', 'expires_at'] as const satisfies readonly (keyof Reach)[]
+
+export type Bound = (typeof bounds)[number]
+
+/** Whether the first reaches no further than the second in this bound. False where nothing proves it. */
+export const within = (bound: Bound, inner: Reach, outer: Reach, settings: Settings): boolean => {
+  switch (bound) {
+    case 'models': {
+      const most = outer.models && new Set(outer.models)
+      return most === null || (inner.models !== null && inner.models.every((model) => most.has(model)))
+    }
+    case 'addresses':
+      return reaches(outer.addresses, inner.addresses)
+    case 'limits':
+      return limitsWithin(inner, outer, settings)
+    case 'expires_at':
+      return atMost(inner.expires_at, outer.expires_at)
+  }
+}
+
+/** A limit of the key's own is less than none of its own: the configured one may change. */
+const limitsWithin = (inner: Reach, outer: Reach, settings: Settings): boolean => {
+  const [its, most] = [limitsOf(inner, settings), limitsOf(outer, settings)]
+  return (Object.keys(most) as (keyof Limits)[]).every((name) => {
+    const lost = inner.limits[name] === undefined && outer.limits[name] != null
+    return !lost && atMost(its[name], most[name])
+  })
+}
+
+/** Null is more than every number. */
+const atMost = (it: number | null, most: number | null): boolean => most === null || (it !== null && it <= most)
+
+export const hasAll = (key: { readonly scopes: readonly Scope[] }, wanted: readonly Scope[]): boolean =>
+  wanted.every((scope) => key.scopes.includes(scope))

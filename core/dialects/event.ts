@@ -1,0 +1,19 @@
+import type { Chunk } from '../ports/upstream.ts'
+
+/** An event of a stream as a dialect names it. */
+export interface DialectEvent {
+  readonly event?: string
+  readonly data: string
+}
+
+/** Takes events in the order of the stream. */
+export interface EventSink {
+  push(event: DialectEvent): unknown
+}
+
+/** Writes chunks as events of one dialect. */
+export interface EventWriter {
+  take(chunk: Chunk, into: EventSink): void
+  /** Writes the events behind the last chunk of a stream that ended well. */
+  end(into: EventSink): void
+}

@@ -1,0 +1,62 @@
+import type { Message, WireUsage } from '../../ports/upstream.ts'
+import { garbled, parseObject } from '../backend.ts'
+import { dataUrlOf } from '../data-url.ts'
+import type { Fields } from '../fields.ts'
+import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
+
+const reasons: Readonly<Record<string, string>> = { length: 'MAX_TOKENS', content_filter: 'SAFETY' }
+
+/** The vendor's own reason where its backend gave it. */
+export const reasonOf = (finish: string | null, native: unknown): string =>
+  typeof native === 'string' && /^[A-Z_]+$/.test(native) ? native : (reasons[finish ?? ''] ?? 'STOP')
+
+export const usageOf = (usage: WireUsage | null): Fields => {
+  if (usage === null) return {}
+  const count = (details: unknown, name: string) => (details as Fields | null | undefined)?.[name]
+  const cached = count(usage['prompt_tokens_details'], 'cached_tokens')
+  const thoughts = Number(count(usage['completion_tokens_details'], 'reasoning_tokens') ?? 0)
+  const input = Number(usage.prompt_tokens ?? 0)
+  const output = Number(usage.completion_tokens ?? 0)
+  return {
+    usageMetadata: {
+      promptTokenCount: input,
+      candidatesTokenCount: Math.max(0, output - thoughts),
+      ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+      ...(cached !== undefined && { cachedContentTokenCount: Number(cached) }),
+      totalTokenCount: input + output,
+    },
+  }
+}
+
+const google = (extra: unknown): unknown =>
+  ((extra as Fields | undefined)?.['google'] as Fields | undefined)?.['thought_signature']
+
+/** The last parts of an answer: its calls, whole only then, and the signature that the next turn has to bring back. */
+export const endingOf = (message: Message, seal: Seal): readonly Fields[] => {
+  const calls = (message.tool_calls ?? []).map(({ id, function: its, ...more }): Fields => {
+    const args = parseObject(its.arguments === '' ? '{}' : its.arguments)
+    if (args === null) throw garbled('The arguments of a tool call are not a JSON object')
+    const signature = google(more['extra_content'])
+    return {
+      functionCall: { id, name: its.name, args },
+      ...(typeof signature === 'string' && { thoughtSignature: signature }),
+    }
+  })
+  const own = google(message['extra_content'])
+  const { thinking_blocks, reasoning_content } = message
+  const keepsake = keepsakeOf({ thinking_blocks, reasoning_content })
+  const signature = own ?? (keepsake === null ? undefined : printKeepsake(keepsake, seal))
+  const [first, ...others] = calls
+  if (typeof signature !== 'string') return calls
+  if (first === undefined || first['thoughtSignature'] !== undefined) {
+    return [{ text: '', thoughtSignature: signature }, ...calls]
+  }
+  return [{ ...first, thoughtSignature: signature }, ...others]
+}
+
+export const imagesOf = (images: unknown): readonly Fields[] =>
+  (Array.isArray(images) ? images : []).flatMap((it) => {
+    const url = String(((it as Fields)['image_url'] as Fields | undefined)?.['url'] ?? '')
+    const inside = dataUrlOf(url)
+    return [inside ? { inlineData: { mimeType: inside.mime, data: inside.data } } : { fileData: { fileUri: url } }]
+  })

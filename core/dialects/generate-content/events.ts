@@ -1,0 +1,120 @@
+import type { Chunk, ChunkChoice, Completion, Message, Native, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
+import { garbled } from '../backend.ts'
+import type { EventSink } from '../event.ts'
+import type { Fields } from '../fields.ts'
+import type { Seal } from '../keepsake.ts'
+import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
+
+/** The state of a candidate that is told only at its end. */
+interface Candidate {
+  readonly calls: Map<number, { id: string; name: string; json: string; more: Fields }>
+  readonly blocks: unknown[]
+  thoughts: string
+  extra: unknown
+  finish: string | null
+  native: unknown
+}
+
+export interface Answering {
+  /** As the caller knows it. */
+  readonly model: string
+  readonly seal: Seal
+  /** The caller asked to be told the thoughts. */
+  readonly thinks: boolean
+}
+
+/** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
+export const generateEvents = ({ model, seal, thinks }: Answering) => {
+  const candidates = new Map<number, Candidate>()
+  let usage: WireUsage | null = null
+  let responseId = ''
+
+  const candidateAt = (index: number): Candidate => {
+    let it = candidates.get(index)
+    if (it === undefined) {
+      it = { calls: new Map(), blocks: [], thoughts: '', extra: undefined, finish: null, native: undefined }
+      candidates.set(index, it)
+    }
+    return it
+  }
+
+  const partsOf = ({ index, delta, finish_reason, ...more }: ChunkChoice): readonly Fields[] => {
+    const it = candidateAt(index)
+    const { content, reasoning_content, thinking_blocks, extra_content, refusal, images } = delta
+    if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
+    if (Array.isArray(thinking_blocks)) it.blocks.push(...thinking_blocks)
+    if (extra_content != null) it.extra = extra_content
+    it.thoughts += reasoning_content ?? ''
+    for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, call, at)
+    const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
+    return [
+      ...(thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
+      ...texts.map((text) => ({ text })),
+      ...imagesOf(images),
+    ]
+  }
+
+  const grow = ({ calls }: Candidate, { index, id, function: its, type: _, ...more }: ToolCallPart, at: number) => {
+    const number = index ?? at
+    const call = calls.get(number)
+    if (call !== undefined) call.json += its?.arguments ?? ''
+    else if (its?.name === undefined) throw garbled('A piece of a call that has not begun')
+    else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
+  }
+
+  const ending = ({ calls, blocks, thoughts, extra }: Candidate): readonly Fields[] => {
+    const message: Message = {
+      role: 'assistant',
+      ...(thoughts !== '' && { reasoning_content: thoughts }),
+      ...(blocks.length > 0 && { thinking_blocks: blocks }),
+      ...(extra !== undefined && { extra_content: extra }),
+      tool_calls: [...calls.values()].map(({ id, name, json, more }) => ({
+        ...more,
+        id,
+        type: 'function',
+        function: { name, arguments: json },
+      })),
+    }
+    return endingOf(message, seal)
+  }
+
+  const contentOf = (parts: readonly Fields[]) => ({ content: { parts, role: 'model' } })
+  const tail = () => ({ modelVersion: model, responseId })
+
+  const last = (before: ReadonlyMap<number, readonly Fields[]> = new Map()): Fields => ({
+    candidates: [...candidates].map(([index, it]) => ({
+      ...contentOf([...(before.get(index) ?? []), ...ending(it)]),
+      finishReason: reasonOf(it.finish, it.native),
+      index,
+    })),
+    ...usageOf(usage),
+    ...tail(),
+  })
+
+  return {
+    take(chunk: Chunk, into: EventSink): void {
+      responseId = chunk.id
+      if (chunk.usage != null) usage = chunk.usage
+      const told = chunk.choices
+        .map((choice) => ({ index: choice.index, parts: partsOf(choice) }))
+        .filter(({ parts }) => parts.length > 0)
+      if (told.length === 0) return
+      const its = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
+      into.push({ data: JSON.stringify({ candidates: its, ...tail() }) })
+    },
+
+    end: (into: EventSink): void => void into.push({ data: JSON.stringify(last()) }),
+
+    whole({ id, usage: its, choices }: Completion, native?: Native): Fields {
+      if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
+      responseId = id
+      usage = its ?? null
+      const parts = choices.map(({ message, ...choice }) => {
+        const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
+        const delta = { ...message, tool_calls } as ChunkChoice['delta']
+        return [choice.index, partsOf({ ...choice, delta })] as const
+      })
+      return last(new Map(parts))
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import type { ChatBody, Dialect } from '../../ports/upstream.ts'
+import { fieldsIn, isFields, stateless, textIn, type Fields } from '../fields.ts'
+import type { Seal } from '../keepsake.ts'
+import { dropping, type Drop, type Understood } from '../understood.ts'
+import { nativeOf, runByVendor } from './native.ts'
+import type { CountRequest, MessagesRequest, Tool } from './shape.ts'
+import { messagesOf, systemText } from './turns.ts'
+
+/** Members with which a vendor would reach for its own store, or for servers that the caller names. */
+const stores = ['container', 'mcp_servers'] as const
+
+/** Members that are carried over, in whole or as far as `drop` tells. */
+const known = new Set([
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'stream',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+  'service_tier',
+])
+
+const tiers: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
+
+/** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
+export const understood = (
+  request: MessagesRequest | CountRequest,
+  to: Dialect | undefined,
+  seal: Seal,
+  headers: Fields,
+): Understood => {
+  for (const name of stores) if (request[name] != null) stateless(name)
+  const { drop, paths } = dropping()
+  const body = bodyOf(request as MessagesRequest, to, seal, drop)
+  if (to !== 'messages') return { body, dropped: paths() }
+  const { native, dropped } = nativeOf(request, headers)
+  return { body, native, dropped }
+}
+
+const bodyOf = (request: MessagesRequest, to: Dialect | undefined, seal: Seal, drop: Drop): ChatBody => {
+  const { max_tokens, messages, system, stop_sequences, temperature, top_p, top_k, service_tier } = request
+  for (const [name, value] of Object.entries(request)) if (!known.has(name) && value != null) drop(name)
+  const begun = system == null ? '' : systemText(system, 'system', drop)
+  const turns = messages.flatMap((turn, at) => messagesOf(turn, `messages.${at}`, { to, seal, drop }))
+  // Only the same dialect goes on from a beginning of the answer.
+  if (messages.at(-1)?.role === 'assistant') drop('messages.prefill')
+  if (top_k != null && to === undefined) drop('top_k')
+  return {
+    messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
+    ...(max_tokens !== undefined && { max_tokens }),
+    ...(stop_sequences != null && stop_sequences.length > 0 && { stop: stop_sequences }),
+    ...(temperature != null && { temperature }),
+    ...(top_p != null && { top_p }),
+    ...(top_k != null && to !== undefined && { top_k }),
+    ...toolsOf(request, drop),
+    ...thoughtsOf(request, drop),
+    ...formatOf(request, drop),
+    ...(typeof service_tier === 'string' && { service_tier: tiers[service_tier] ?? service_tier }),
+  }
+}
+
+const toolsOf = ({ tools, tool_choice: choice }: MessagesRequest, drop: Drop): Fields => {
+  const offered = (tools ?? []).filter((tool) => {
+    const own = tool.type == null || tool.type === 'custom'
+    if (!own) drop(`tools.${tool.type}`)
+    return own && !runByVendor(tool)
+  })
+  if (offered.length === 0) {
+    if (choice != null && choice.type !== 'none' && choice.type !== 'auto') drop('tool_choice')
+    return {}
+  }
+  return { tools: offered.map((tool, at) => functionOf(tool, `tools.${at}`, drop)), ...choiceOf(choice, offered, drop) }
+}
+
+const functionOf = (tool: Tool, path: string, drop: Drop): Fields => {
+  const { name: _, type: __, description, input_schema, strict, ...rest } = tool
+  for (const [member, value] of Object.entries(rest)) if (value != null) drop(`tools.${member}`)
+  const parameters = input_schema ?? { type: 'object', properties: {} }
+  return {
+    type: 'function',
+    function: {
+      name: textIn(tool, 'name', path),
+      ...(description != null && { description }),
+      parameters,
+      ...(strict === true && { strict }),
+    },
+  }
+}
+
+const modes: Readonly<Record<string, string>> = { auto: 'auto', any: 'required', none: 'none' }
+
+const choiceOf = (choice: MessagesRequest['tool_choice'], offered: readonly Tool[], drop: Drop): Fields => {
+  if (choice == null) return {}
+  const alone = choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}
+  if (choice.type !== 'tool') return { tool_choice: modes[choice.type] ?? 'auto', ...alone }
+  const name = choice['name']
+  if (offered.some((tool) => tool.name === name)) {
+    return { tool_choice: { type: 'function', function: { name } }, ...alone }
+  }
+  drop('tool_choice')
+  return alone
+}
+
+/** Shares of the answer that thoughts may take, as efforts. */
+const effortOf = (share: number): string => (share <= 0.25 ? 'low' : share <= 0.6 ? 'medium' : 'high')
+const efforts: Readonly<Record<string, string>> = {
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
+
+/** The effort of thinking; a caller who lets the model decide leaves it open. */
+const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, drop: Drop): Fields => {
+  const effort = output_config?.['effort']
+  for (const [name, value] of Object.entries(output_config ?? {})) {
+    if (name !== 'effort' && name !== 'format' && value != null) drop(`output_config.${name}`)
+  }
+  if (thinking == null || thinking.type === 'disabled') {
+    if (effort != null) drop('output_config.effort')
+    return {}
+  }
+  if (typeof effort === 'string') return { reasoning_effort: efforts[effort] ?? 'high' }
+  const budget = thinking['budget_tokens']
+  return typeof budget === 'number' ? { reasoning_effort: effortOf(budget / max_tokens) } : {}
+}
+
+const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): Fields => {
+  const format = output_config?.['format'] ?? output_format
+  if (!isFields(format)) return {}
+  if (format['type'] !== 'json_schema') {
+    drop('output_config.format')
+    return {}
+  }
+  const schema = fieldsIn(format, 'schema', 'output_config.format')
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }
+}

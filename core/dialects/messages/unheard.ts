@@ -1,0 +1,20 @@
+/** Fields of the common format that the Messages dialect has no likeness of; its backends refuse them. */
+export const unheard: ReadonlySet<string> = new Set([
+  'stream_options',
+  'n',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'store',
+  'prediction',
+  'verbosity',
+  'modalities',
+  'audio',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'web_search_options',
+])

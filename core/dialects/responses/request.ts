@@ -1,0 +1,93 @@
+import type { Dialect } from '../../ports/upstream.ts'
+import { fieldsIn, stateless, type Fields } from '../fields.ts'
+import type { Seal } from '../keepsake.ts'
+import { dropping, type Drop, type Understood } from '../understood.ts'
+import { recalled } from './memory.ts'
+import type { ResponsesRequest } from './shape.ts'
+import { toolsOf } from './tools.ts'
+import { messagesOf } from './turns.ts'
+
+/** State that only a vendor's store could resolve. */
+const stores = ['previous_response_id', 'conversation', 'prompt'] as const
+
+/** Members that go on under the same name. */
+const same = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+] as const
+
+/** Members that are carried over in another way, or that only shape the answer. */
+const known = new Set<string>([
+  ...same,
+  ...stores,
+  'model',
+  'input',
+  'instructions',
+  'stream',
+  'store',
+  'background',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'top_logprobs',
+  'reasoning',
+  'text',
+  'include',
+  'metadata',
+  'stream_options',
+])
+
+/** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
+export const understood = (request: ResponsesRequest, to: Dialect | undefined, seal: Seal): Understood => {
+  for (const name of stores) if (request[name] != null) stateless(name)
+  for (const name of ['background', 'store'] as const) if (request[name] === true) stateless(name)
+  const { drop, paths } = dropping()
+  const { input, instructions } = request
+  for (const [name, value] of Object.entries(request)) {
+    const usual = name === 'truncation' && value === 'disabled'
+    if (!known.has(name) && value != null && !usual) drop(name)
+  }
+  const items = typeof input === 'string' ? [{ type: 'message', role: 'user' as const, content: input }] : input
+  const body = {
+    messages: messagesOf(instructions ?? null, recalled(items, seal), to, seal, drop),
+    ...Object.fromEntries(same.flatMap((name) => (request[name] == null ? [] : [[name, request[name]]]))),
+    ...(request.max_output_tokens != null && { max_completion_tokens: request.max_output_tokens }),
+    ...logprobsOf(request),
+    ...(request.reasoning?.effort != null && { reasoning_effort: request.reasoning.effort }),
+    ...toolsOf(request, drop),
+    ...textOf(request, drop),
+  }
+  return { body, dropped: paths() }
+}
+
+const logprobsOf = ({ include, top_logprobs }: ResponsesRequest): Fields =>
+  include?.includes('message.output_text.logprobs') || (top_logprobs ?? 0) > 0
+    ? { logprobs: true, ...(top_logprobs != null && { top_logprobs }) }
+    : {}
+
+const textOf = ({ text }: ResponsesRequest, drop: Drop): Fields => {
+  const { format, verbosity } = text ?? {}
+  const told = typeof verbosity === 'string' ? { verbosity } : {}
+  if (format == null || format.type === 'text') return told
+  if (format.type === 'json_object') return { ...told, response_format: { type: 'json_object' } }
+  if (format.type !== 'json_schema') {
+    drop('text.format')
+    return told
+  }
+  const { name, description, strict } = format
+  const json_schema = {
+    name: typeof name === 'string' ? name : 'answer',
+    ...(description != null && { description }),
+    schema: fieldsIn(format, 'schema', 'text.format'),
+    ...(strict != null && { strict }),
+  }
+  return { ...told, response_format: { type: 'json_schema', json_schema } }
+}

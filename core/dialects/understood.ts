@@ -1,0 +1,27 @@
+import type { ChatBody, Native } from '../ports/upstream.ts'
+
+/** A request of any dialect, in the common chat format. */
+export interface Understood {
+  readonly body: ChatBody
+  /** The request itself, for a backend that speaks its dialect. */
+  readonly native?: Native
+  /** Members for which the backend's dialect has no place, by path without indexes. */
+  readonly dropped: readonly string[]
+}
+
+/** Paths in one header. */
+const most = 32
+
+/** Collects the paths of members that a translator leaves out. */
+export const dropping = () => {
+  const paths = new Set<string>()
+  return {
+    drop: (path: string): void => {
+      if (paths.size < most) paths.add(path.replace(/[^\w.-]/g, '_').slice(0, 64))
+      else paths.add('others')
+    },
+    paths: (): readonly string[] => [...paths],
+  }
+}
+
+export type Drop = ReturnType<typeof dropping>['drop']

@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Queue } from './fair-shares.ts'
+import type { Usage } from './ports/upstream.ts'
+
+/** What one call of a model took. */
+export interface Use {
+  /** As callers name it. */
+  readonly model: string
+  readonly backend: string
+  readonly usage: Usage | null
+  readonly audioSeconds: number | null
+}
+
+/** A piece of work of the enclave: for whom it is done, what it may employ, and what that took. */
+export interface Errand {
+  readonly organization: string
+  readonly key: string
+  /** How many of its jobs may wait for their turn. */
+  readonly queue: Queue
+  /** Models that may work for it; null for all. */
+  readonly models: readonly string[] | null
+  /** Models write here what they took. */
+  readonly uses: Use[]
+}
+
+const open = new AsyncLocalStorage<Errand>()
+let errands = 0
+
+/** Runs the work so that everything it calls, however deep within, knows the errand. */
+export const onErrand = async <T>(errand: Errand, work: () => Promise<T>): Promise<T> => {
+  errands++
+  try {
+    return await open.run(errand, work)
+  } finally {
+    // Following an errand slows every promise of the process.
+    if (--errands === 0) open.disable()
+  }
+}
+
+/** The errand that the caller works for; null outside of any. */
+export const errand = (): Errand | null => open.getStore() ?? null

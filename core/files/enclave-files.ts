@@ -1,0 +1,61 @@
+import { NotFound } from '../errors.ts'
+import type { BlobStore } from '../ports/blob-store.ts'
+import type { Shelf } from '../ports/enclave.ts'
+import type { MetadataStore } from '../ports/metadata-store.ts'
+import type { Cabinet } from './file-store.ts'
+import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
+
+/** What the enclave is given of one owner's files. Indexes can be written by an indexing alone; `made` is the type of what a tool makes. */
+export const shelfOf = (
+  { organization, user }: Owner,
+  { cabinet, blobs, rows }: { readonly cabinet: Cabinet; readonly blobs: BlobStore; readonly rows: MetadataStore },
+  made: FileType = 'general',
+): Shelf => {
+  const owner = { organization, user }
+  const found = (id: string): Promise<FileRow | null> =>
+    cabinet.find(owner, id).catch((error: unknown) => {
+      if (error instanceof NotFound) return null
+      throw error
+    })
+
+  return {
+    async file(id) {
+      const row = await found(id)
+      return row && { version: row.version, name: row.original_name, mime: row.mime_type, size: row.file_size }
+    },
+
+    async content(id, signal) {
+      const row = await found(id)
+      return row && cabinet.content(row, null, signal)
+    },
+
+    async keep({ id: chosen = null, kid, wrappedDek, name, mime }, bytes, signal) {
+      const labels = { version: '2', kid, wrapped_dek: wrappedDek, original_name: name, mime_type: mime }
+      const unclaimed = { client_hash: null, name_tag: null, type_hint: made } as const
+      const { id, row } = await cabinet.keep(owner, chosen, { ...labels, ...unclaimed }, bytes, signal)
+      return { fileId: id, size: row.file_size, path: row.file_path }
+    },
+
+    async indexes(ids) {
+      if (ids !== null) {
+        const named = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
+        return named.flatMap(({ id, row }) => (row?.rag_path == null ? [] : [{ id, version: row.rag_path }]))
+      }
+      // What is being indexed anew is found as it was until then.
+      const listed = (rag_status: RagStatus) => rows.list(files, { where: { ...owner, rag_status } })
+      const all = await Promise.all((['completed', 'running'] as const).map(listed))
+      return all.flatMap(({ rows }) =>
+        rows.flatMap(({ id, row }) => (row.rag_path === null ? [] : [{ id, version: row.rag_path }])),
+      )
+    },
+
+    async index(id, signal) {
+      const path = (await found(id))?.rag_path
+      return path == null ? null : ((await blobs.get(path, null, signal))?.bytes ?? null)
+    },
+
+    async keepIndex() {
+      throw new NotFound('No such file')
+    },
+  }
+}

@@ -1,0 +1,258 @@
+import * as v from 'valibot'
+import { one } from '../container.ts'
+import type { FlatPart } from '../dialects/flat-json.ts'
+import { BadRequest, NotFound, Unavailable } from '../errors.ts'
+import { checked } from '../validate.ts'
+import { uuid7 } from '../uuid7.ts'
+import { plugin } from '../plugin.ts'
+import { BlobStore, type Range } from '../ports/blob-store.ts'
+import { Clock, Random } from '../ports/platform.ts'
+import { MetadataStore, type Query } from '../ports/metadata-store.ts'
+import { Settings } from '../settings.ts'
+import { type IndexKeys, UploadFields, arrive, indexKeysOf } from './upload.ts'
+import { claiming } from './deduplication.ts'
+import { quotaOf, storage } from './quota.ts'
+import { type FileRow, type Labels, type Owner, files, idOf, isTimely, nameOf, pathOf } from './record.ts'
+
+export interface Filed {
+  readonly id: string
+  readonly row: FileRow
+}
+
+export interface Rewrapping {
+  readonly old_kid: string
+  readonly kid: string
+  readonly wrapped_dek: string
+  readonly client_hash: string | null
+  /** Absent where the client binds nothing: what was bound before is over then. */
+  readonly binding?: string | null | undefined
+}
+
+/** Sealed files with their records. A record stands for durable bytes, from before it can be seen until after it is gone. */
+export interface Cabinet {
+  /** Takes an upload in. `keys` are there when the client wants it indexed at once. */
+  receive(
+    owner: Owner,
+    parts: AsyncIterable<FlatPart>,
+    signal: AbortSignal,
+  ): Promise<Filed & { readonly duplicate: boolean; readonly keys: IndexKeys | null }>
+  /** Throws BadRequest for an id that its client did not choose just now, or that a record has; `field` is where it stood. */
+  admit(id: string, field: string): Promise<void>
+  /** Keeps what a tool made, under the id that its caller chose or a new one. */
+  keep(
+    owner: Owner,
+    id: string | null,
+    labels: Labels,
+    bytes: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<Filed>
+  /** Throws NotFound for another owner's file as for none. */
+  find(owner: Owner, id: string): Promise<FileRow>
+  list(owner: Owner, query: Query<FileRow>): Promise<{ readonly rows: readonly Filed[]; readonly total: number }>
+  /** The sealed bytes. */
+  content(row: FileRow, range: Range | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+  /** A link that works without us; null where the store has none. */
+  link(row: FileRow): Promise<{ readonly url: string; readonly ttl: number } | null>
+  /** Puts the file's key under another key; the content stays. */
+  rewrap(owner: Owner, id: string, change: Rewrapping): Promise<FileRow>
+  remove(owner: Owner, id: string): Promise<void>
+}
+
+export const Cabinet = one<Cabinet>('Cabinet')
+
+export const cabinet = plugin({
+  port: Cabinet,
+  name: 'cabinet',
+  needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random },
+  create: ({ blobs, rows, settings, clock, random }): Cabinet => {
+    const claims = claiming(rows, clock)
+    const stored = storage(rows)
+
+    const find = async ({ organization, user }: Owner, id: string): Promise<FileRow> => {
+      const row = await rows.get(files, id)
+      const over = row?.expires_at != null && row.expires_at <= clock.now()
+      if (row === null || over || row.organization !== organization || row.user !== user) throw missing()
+      return row
+    }
+
+    /** Writes the record of bytes that are there already. */
+    const enter = async (id: string, row: FileRow): Promise<Filed & { readonly duplicate: boolean }> => {
+      const { client_hash: hash, organization, file_size, file_path } = row
+      const other = hash === null ? null : await claims.take(row, hash, id)
+      if (other !== null) {
+        await blobs.remove(file_path)
+        return { ...other, duplicate: true }
+      }
+      try {
+        await stored.enter(organization, file_size, quotaOf(organization, settings))
+      } catch (error) {
+        if (hash !== null) await claims.release(row, hash, id)
+        await blobs.remove(file_path)
+        throw error
+      }
+      // When this fails nobody knows whether the record is there, so its bytes stay; the sweep decides.
+      if (!(await rows.create(files, id, row))) throw new Unavailable()
+      if (hash !== null) await claims.settle(row, hash, id)
+      return { id, row, duplicate: false }
+    }
+
+    const admit = async (id: string, field: string): Promise<void> => {
+      if (!isTimely(id, clock.now()) || (await rows.get(files, id)) !== null)
+        throw unfit(field, 'Expected a new file id')
+    }
+
+    const rowOf = (owner: Owner, labels: Labels, name: string, size: number, incognito: boolean): FileRow => {
+      const now = clock.now()
+      return {
+        ...labels,
+        organization: owner.organization,
+        user: owner.user,
+        file_name: name,
+        file_path: pathOf(owner, name),
+        file_size: size,
+        listed: !incognito,
+        created_at: now,
+        updated_at: null,
+        expires_at: incognito ? now + settings.files.incognito : null,
+        rag_status: 'none',
+        rag_until: null,
+        rag_path: null,
+      }
+    }
+
+    return {
+      find,
+      admit,
+
+      async receive(owner, parts, signal) {
+        const uuid = uuid7(clock, random)
+        let chosen: string | null = null
+        const path = () => pathOf(owner, nameOf(uuid, chosen))
+        const known = async ({ file_id, client_hash, incognito }: Readonly<Record<string, unknown>>) => {
+          if (file_id != null) {
+            await admit(String(file_id), 'file_id')
+            chosen = String(file_id)
+          }
+          // A client that says so first spares itself nothing, but the store a copy.
+          return (
+            v.is(UploadFields.entries.client_hash, client_hash) &&
+            incognito === false &&
+            (await claims.holder(owner, client_hash)) !== null
+          )
+        }
+        const { fields, size } = await arrive(
+          parts,
+          (bytes) => blobs.put(path(), bytes, signal),
+          () => blobs.remove(path()),
+          known,
+          settings.bodies.file,
+        )
+        let given: UploadFields
+        let keys: IndexKeys | null
+        try {
+          given = checked(UploadFields, fields)
+          keys = indexKeysOf(given)
+          // The bytes are named by it already.
+          if ((given.file_id ?? null) !== chosen) throw unfit('file_id', 'Expected before the content')
+        } catch (error) {
+          if (size !== null) await blobs.remove(path())
+          throw error
+        }
+        const hash = given.incognito ? null : given.client_hash
+        if (size === null) {
+          const other = hash === null ? null : await claims.holder(owner, hash)
+          // Gone between the first look and this one.
+          if (other === null) throw new Unavailable()
+          return { ...other, duplicate: true, keys: null }
+        }
+        const labels: Labels = {
+          version: String(given.version ?? 1),
+          kid: given.kid,
+          wrapped_dek: given.wrapped_dek,
+          original_name: given.encrypted_name,
+          mime_type: given.mime_type,
+          client_hash: hash,
+          name_tag: given.name_tag ?? null,
+          type_hint: given.type_hint ?? 'general',
+          binding: given.binding ?? null,
+        }
+        const row = rowOf(owner, labels, nameOf(uuid, chosen), size, given.incognito === true)
+        const entered = await enter(chosen ?? idOf(uuid), row)
+        return { ...entered, keys: entered.duplicate ? null : keys }
+      },
+
+      async keep(owner, id, labels, bytes, signal) {
+        // A long request comes here unread by its route.
+        if (id !== null) await admit(id, 'fileId')
+        const uuid = uuid7(clock, random)
+        const name = nameOf(uuid, id)
+        const { size } = await blobs.put(pathOf(owner, name), bytes, signal)
+        return enter(id ?? idOf(uuid), rowOf(owner, labels, name, size, false))
+      },
+
+      list: ({ organization, user }, query) =>
+        rows.list(files, {
+          ...query,
+          where: { ...query.where, organization, user, listed: true },
+          // Exact as far as anybody leafs, and always one more than the page.
+          countTo: Math.max(counted, (query.offset ?? 0) + (query.limit ?? 0) + 1),
+        }),
+
+      async content({ file_path }, range, signal) {
+        const found = await blobs.get(file_path, range, signal)
+        if (found === null) throw missing()
+        return found.bytes
+      },
+
+      async link({ file_path }) {
+        const ttl = settings.files.link
+        return blobs.link === undefined ? null : { url: await blobs.link(file_path, ttl), ttl }
+      },
+
+      async rewrap(owner, id, { old_kid, kid, wrapped_dek, client_hash, binding = null }) {
+        const row = await find(owner, id)
+        if (row.kid === kid && row.wrapped_dek === wrapped_dek) {
+          if (binding === null || binding === row.binding) return row
+          const bound = await rows.update(files, id, { binding, updated_at: clock.now() }, { kid, wrapped_dek })
+          if (bound === null) throw wrongKey()
+          return bound
+        }
+        if (row.kid !== old_kid) throw wrongKey()
+        // Two files may be equal under the new key that were not under the old one; the second takes no part any more.
+        const other = client_hash === null ? null : await claims.take(owner, client_hash, id)
+        const hash = other !== null && other.id !== id ? null : client_hash
+        const change = { kid, wrapped_dek, client_hash: hash, binding, updated_at: clock.now() }
+        const changed = await rows.update(files, id, change, { kid: old_kid })
+        if (changed === null) {
+          if (hash !== null && hash !== row.client_hash) await claims.release(owner, hash, id)
+          throw wrongKey()
+        }
+        if (hash !== null) await claims.settle(owner, hash, id)
+        if (row.client_hash !== null && row.client_hash !== hash) await claims.release(owner, row.client_hash, id)
+        return changed
+      },
+
+      async remove(owner, id) {
+        for (;;) {
+          const row = await find(owner, id)
+          // An index that came in meanwhile has to go, too.
+          if (!(await rows.remove(files, id, { rag_path: row.rag_path }))) continue
+          if (row.client_hash !== null) await claims.release(owner, row.client_hash, id)
+          await stored.leave(row.organization, row.file_size)
+          await blobs.remove(row.file_path)
+          if (row.rag_path !== null) await blobs.remove(row.rag_path)
+          return
+        }
+      },
+    }
+  },
+})
+
+/** How many files a total counts for certain. */
+const counted = 10_000
+
+const unfit = (field: string, expected: string) =>
+  new BadRequest('Validation failed', { validator: { [field]: expected } })
+const missing = () => new NotFound('No such file')
+const wrongKey = () =>
+  new BadRequest('The file is wrapped under another key', { validator: { old_kid: 'Expected the key of the record' } })

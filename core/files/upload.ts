@@ -1,0 +1,139 @@
+import * as v from 'valibot'
+import type { FlatPart } from '../dialects/flat-json.ts'
+import { BadRequest } from '../errors.ts'
+import { fileTypes } from './record.ts'
+
+const big = 'encrypted_content'
+
+/** The fields of an upload and its content, which is on its way into the store while it comes in. */
+export interface Arrived {
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Of the stored content; null when it was passed over. */
+  readonly size: number | null
+}
+
+/**
+ * Takes an upload in, whatever the order of its fields. `known` looks at the fields that stand before the content and may
+ * say that the content is there already, so that it is passed over. The content is durable when this resolves; when it
+ * rejects, `drop` has removed it.
+ */
+export const arrive = async (
+  parts: AsyncIterable<FlatPart>,
+  put: (bytes: AsyncIterable<Uint8Array>) => Promise<{ readonly size: number }>,
+  drop: () => Promise<void>,
+  known: (fields: Readonly<Record<string, unknown>>) => Promise<boolean>,
+  most: number,
+): Promise<Arrived> => {
+  const fields: Record<string, unknown> = Object.create(null)
+  const source = parts[Symbol.asyncIterator]()
+  let held: FlatPart | null = null
+  let size: number | null = null
+  let came = false
+
+  /** The pieces in a row; what stands behind them is kept for the fields. */
+  async function* content(first: Uint8Array) {
+    let length = 0
+    for (let piece = first; ;) {
+      length += piece.length
+      if (length > most) throw new BadRequest(`The file may have ${most} bytes at most`)
+      if (piece.length > 0) yield piece
+      const step = await source.next()
+      if (step.done) break
+      if (!('piece' in step.value)) {
+        held = step.value
+        break
+      }
+      piece = step.value.piece
+    }
+    if (length === 0) throw empty()
+  }
+
+  try {
+    for (;;) {
+      const step: IteratorResult<FlatPart> = held === null ? await source.next() : { value: held }
+      held = null
+      if (step.done) break
+      if ('value' in step.value) {
+        // An empty text stands for a field that is absent.
+        if (step.value.value !== '') fields[step.value.name] = step.value.value
+        continue
+      }
+      came = true
+      const bytes = content(step.value.piece)
+      if (await known(fields)) for await (const _ of bytes);
+      else size = (await put(bytes)).size
+    }
+  } catch (error) {
+    if (size !== null) await drop()
+    throw error
+  } finally {
+    await source.return?.()
+  }
+  if (!came) throw empty()
+  return { fields, size }
+}
+
+const empty = () => new BadRequest('Validation failed', { validator: { [big]: 'Expected sealed content' } })
+
+/** Read in either case, kept in lower case. */
+const hex = (most: number) =>
+  v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})+$/i, 'lower-case hex'), v.maxLength(most), v.toLowerCase())
+const sealedKey = hex(384)
+
+/** Booleans and numbers are words in a form. */
+const flag = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(['true', 'false']),
+    v.transform((word) => word === 'true'),
+  ),
+])
+const number = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,3}$/, 'a number'), v.transform(Number))])
+
+const typeHint = 'What kind of file it is, in the clear: the list filters by it. general when absent'
+const nameTag =
+  'A tag of the name that the client makes with a key of its own, such as an HMAC: the list finds the file when `search` has it'
+
+export const UploadFields = v.object({
+  /** An id that the client chose; it stands before the content. */
+  file_id: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(100)))),
+  encrypted_name: hex(1024),
+  client_hash: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,256}$/, 'up to 256 printable characters')),
+  kid: v.pipe(v.string(), v.regex(/^[\w.:-]{1,128}$/, 'a key identifier')),
+  wrapped_dek: hex(1024),
+  mime_type: hex(1024),
+  incognito: v.optional(v.nullable(flag)),
+  version: v.optional(v.nullable(v.pipe(number, v.integer(), v.minValue(1), v.maxValue(2)))),
+  type_hint: v.optional(v.nullable(v.pipe(v.picklist(fileTypes), v.description(typeHint)))),
+  /** What the client vouches for, opaque to the store. */
+  binding: v.optional(
+    v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{202}$/i, '101 bytes in lower-case hex'), v.toLowerCase())),
+  ),
+  name_tag: v.optional(v.nullable(v.pipe(hex(128), v.description(nameTag)))),
+  encrypted_rag_dek: v.optional(v.nullable(sealedKey)),
+  rag_dek_nonce: v.optional(v.nullable(sealedKey)),
+  cipher_text: v.optional(v.nullable(hex(4096))),
+  enclave_kid: v.optional(v.nullable(hex(16))),
+  encrypted_file_dek: v.optional(v.nullable(sealedKey)),
+  file_nonce: v.optional(v.nullable(sealedKey)),
+})
+
+export type UploadFields = v.InferOutput<typeof UploadFields>
+
+const forRetrieval = ['encrypted_rag_dek', 'rag_dek_nonce', 'cipher_text', 'encrypted_file_dek', 'file_nonce'] as const
+
+export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>> & {
+  readonly enclave_kid?: string | undefined
+}
+
+/** The keys with which a file is indexed at once; all of them or none. */
+export const indexKeysOf = (fields: UploadFields): IndexKeys | null => {
+  const given = forRetrieval.filter((name) => fields[name] != null)
+  if (given.length === 0) return null
+  const missing = forRetrieval.find((name) => fields[name] == null)
+  if (missing !== undefined)
+    throw new BadRequest('Validation failed', { validator: { [missing]: 'Expected with the other retrieval fields' } })
+  const { enclave_kid } = fields
+  const keys = Object.fromEntries(forRetrieval.map((name) => [name, fields[name]])) as IndexKeys
+  return enclave_kid == null ? keys : { ...keys, enclave_kid }
+}

@@ -1,0 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** Settings that a gateway keeps for as long as it runs. */
+export const lasting = [
+  'env',
+  'names',
+  'surfaces',
+  'dashboardUrl',
+  'keepsakes',
+  'testKeys',
+  'trustedProxies',
+  'operators',
+  'connections',
+  'files.sweep',
+  'files.grace',
+] as const
+
+/** The first of the paths at which the two are told differently. */
+export const differing = (paths: readonly string[], one: object, other: object): string | null =>
+  paths.find((path) => !isDeepStrictEqual(at(one, path), at(other, path))) ?? null
+
+const at = (it: unknown, path: string): unknown =>
+  path.split('.').reduce((there, name) => (there as Readonly<Record<string, unknown>> | undefined)?.[name], it)

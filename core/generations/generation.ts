@@ -1,0 +1,77 @@
+import type { Container, Fitting } from '../container.ts'
+import { cabinet } from '../files/file-store.ts'
+import { indexing } from '../files/indexing.ts'
+import { inference } from '../inference/inference.ts'
+import { catalog } from '../inference/models/catalog.ts'
+import { meter } from '../inference/metering/meter.ts'
+import { plugin, use } from '../plugin.ts'
+import type { Enclave } from '../ports/enclave.ts'
+import { Clock, Log } from '../ports/platform.ts'
+import type { Tool } from '../ports/tool.ts'
+import type { Upstream } from '../ports/upstream.ts'
+import { Settings } from '../settings.ts'
+
+/** What a gateway that runs can be given anew. A fitting that it has already stays the same thing. */
+export interface Renewable {
+  readonly upstreams: readonly Fitting<Upstream>[]
+  readonly enclave: Fitting<Enclave>
+  readonly tools: readonly Fitting<Tool<any>>[]
+}
+
+/** All that a request is given when it begins, and keeps to its end whatever the gateway is told meanwhile. */
+export interface Generation {
+  readonly settings: Settings
+  readonly supply: Container['supply']
+  /** A request begins with it; one `end` for each. */
+  begin(): void
+  end(): void
+  /** No request begins with it any more: it is disposed once the last one has ended. */
+  retire(gone: () => void): void
+  dispose(): Promise<void>
+}
+
+/** Ms in which what an ended request leaves behind, such as its counts, comes to its end. */
+const after = 1_000
+
+export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
+  const container = base.child()
+  const { clock, log } = base.supply({ clock: Clock, log: Log })
+  const { upstreams, enclave, tools } = renewable
+  for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
+  const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools]
+  const parts = [catalog, inference, meter, cabinet, indexing].map((part) => use<any, any, any>(part))
+  for (const fitting of [...own, ...parts]) container.fit<any>(fitting)
+
+  let active = 0
+  let left: (() => void) | null = null
+  let over: Promise<void> | null = null
+  const dispose = () => (over ??= container.dispose())
+  const rest = () => {
+    if (left === null || active > 0) return
+    const gone = left
+    clock.alarm(
+      after,
+      () =>
+        void dispose()
+          .catch((cause: unknown) => log.error('reload.kept', {}, cause))
+          .then(gone),
+    )
+  }
+
+  return {
+    settings,
+    supply: container.supply,
+    begin() {
+      active++
+    },
+    end() {
+      active--
+      rest()
+    },
+    retire(gone) {
+      left = gone
+      rest()
+    },
+    dispose,
+  }
+}

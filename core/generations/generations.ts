@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import type { Container } from '../container.ts'
+import { type Generation, type Renewable, generation } from './generation.ts'
+import { forget } from '../inference/models/model-lists.ts'
+import { differing, lasting } from '../fixed-settings.ts'
+import { flaw } from '../plugin.ts'
+import { Cache } from '../ports/cache.ts'
+import { Enclave } from '../ports/enclave.ts'
+import type { Renewal } from './reload.ts'
+import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
+
+/** Throws with the path of what is wrong. */
+export const checkedSettings = (settings: SettingsInput): Settings => {
+  const checked = v.safeParse(SettingsShape, settings)
+  if (!checked.success) throw new Error(`settings: ${flaw(checked.issues[0])}`)
+  return checked.output
+}
+
+/** One after the other: the one that requests begin with, and those that are left until their last request has ended. */
+export const generations = (
+  base: Container,
+  renewable: Renewable,
+  settings: Settings,
+  prepared: (next: Generation) => () => void,
+) => {
+  let given = renewable
+  let current = generation(base, renewable, settings)
+  const alive = new Set([current])
+  const drop = async (it: Generation): Promise<void> => {
+    alive.delete(it)
+    await it.dispose()
+  }
+  try {
+    prepared(current)()
+  } catch (error) {
+    void drop(current).catch(() => undefined)
+    throw error
+  }
+
+  return {
+    /** Whatever may fail comes before the turn, which can't. */
+    async renew(renewal: Renewal): Promise<void> {
+      const told = checkedSettings(renewal.settings)
+      const fixed = differing(lasting, settings, told)
+      if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
+      const parts: Renewable = { ...given, ...renewal }
+      const next = generation(base, parts, told)
+      alive.add(next)
+      try {
+        const turn = prepared(next)
+        // A confidential process that was just started has no keys yet.
+        if (parts.enclave !== given.enclave) await next.supply({ enclave: Enclave }).enclave.keys()
+        const { cache } = base.supply({ cache: Cache })
+        const others = parts.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
+        await Promise.all(others.map(({ name }) => forget(cache, name)))
+        turn()
+      } catch (error) {
+        await drop(next)
+        throw error
+      }
+      const before = current
+      current = next
+      given = parts
+      before.retire(() => alive.delete(before))
+    },
+    dispose: () => Promise.all([...alive].map((it) => it.dispose())),
+  }
+}

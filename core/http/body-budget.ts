@@ -1,0 +1,50 @@
+import type { Caller } from '../access/caller.ts'
+import { TooMany, Unavailable } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+
+/** Bytes that one request holds in memory. */
+export interface Held {
+  /** Throws TooMany or Unavailable when there is no room for so many bytes more. */
+  grow(bytes: number): void
+  release(): void
+}
+
+type Room = Settings['bodies']['inMemory']
+
+/**
+ * Bodies that stand in the memory of this process, counted for all callers, for an organisation and for a key. A key
+ * that holds nothing may always have one body, so that no body within the limit of its route is refused for good.
+ */
+export const bodyBudget = () => {
+  let all = 0
+  const counts = new Map<string, number>()
+  const add = (name: string, bytes: number): void => {
+    const count = (counts.get(name) ?? 0) + bytes
+    if (count > 0) counts.set(name, count)
+    else counts.delete(name)
+  }
+
+  return ({ key, organization }: Caller, room: Room): Held => {
+    const [ofKey, ofOrganization] = [`key/${key}`, `organization/${organization}`]
+    let own = 0
+    const full = (name: string, most: number, bytes: number) => (counts.get(name) ?? 0) + bytes > most
+    return {
+      grow(bytes) {
+        const others = (counts.get(ofKey) ?? 0) - own
+        if (others > 0 && (full(ofKey, room.key, bytes) || full(ofOrganization, room.organization, bytes)))
+          throw new TooMany('Too many bytes under way', { retryAfter: 1000 })
+        if (all > own && all + bytes > room.process) throw new Unavailable()
+        own += bytes
+        all += bytes
+        add(ofKey, bytes)
+        add(ofOrganization, bytes)
+      },
+      release() {
+        all -= own
+        add(ofKey, -own)
+        add(ofOrganization, -own)
+        own = 0
+      },
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Supplied } from '../container.ts'
+import type { Generation } from '../generations/generation.ts'
+import type { Settings } from '../settings.ts'
+import type { About } from './envelope.ts'
+import type { Pace } from './events.ts'
+import type { counting, crowding } from './limits.ts'
+import type { AnyRoute } from './route.ts'
+
+/** One generation, as the routes see it. */
+export interface Era {
+  readonly generation: Generation
+  readonly settings: Settings
+  readonly pace: Pace
+  readonly count: ReturnType<typeof counting>
+  readonly crowd: ReturnType<typeof crowding>
+  /** In the order of the routes. */
+  readonly given: readonly { readonly supplied: Supplied<any>; readonly most: number | undefined }[]
+}
+
+/** A request from its head to the end of its answer. */
+export interface Visit {
+  readonly era: Era
+  readonly about: About
+  readonly began: number
+  /** Of the answer, gathered until its head is written. */
+  readonly headers: Record<string, string | number>
+  route: AnyRoute | null
+  key: string | null
+}
+
+/** How logs, metrics and spans name a route. */
+export const labelOf = ({ method, path }: AnyRoute): string => `${method} ${path}`

@@ -1,0 +1,78 @@
+import { SpanKind, trace } from '@opentelemetry/api'
+import type { IncomingMessage } from 'node:http'
+import type Koa from 'koa'
+import type { Caller } from '../access/caller.ts'
+import { checked } from '../validate.ts'
+import type { Clock } from '../ports/platform.ts'
+import type { Settings } from '../settings.ts'
+import type { Admit } from './access.ts'
+import { Asked } from './request.ts'
+import { inputOf, lengthOf } from './body.ts'
+import type { Held } from './body-budget.ts'
+import { type Intake, bodyIntake } from './body-intake.ts'
+import { render } from './render.ts'
+import type { AnyRoute } from './route.ts'
+import type { Release, slots } from './concurrency.ts'
+import { showsKey } from './connections.ts'
+import { type Visit, labelOf } from './context.ts'
+
+interface Gate {
+  readonly admit: Admit
+  readonly take: ReturnType<typeof slots>
+  readonly hold: (caller: Caller, settings: Settings) => Held
+  /** Counts a request that came without a key. */
+  readonly keyless: (request: IncomingMessage, settings: Settings) => void
+  readonly clock: Clock
+  report(visit: Visit, error: unknown): void
+}
+
+/** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
+export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, route: AnyRoute, at: number) => {
+  const tracer = trace.getTracer('sealgate')
+  const headers = Object.entries(route.headers ?? {})
+  const label = labelOf(route)
+
+  return async (ctx: Koa.Context): Promise<void> => {
+    const visit = ctx.state as Visit
+    const { settings, pace, count, crowd, given } = visit.era
+    const { supplied, most } = given[at]!
+    visit.route = route
+    for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
+    const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
+    const held: Release[] = []
+    let room: Held | null = null
+    try {
+      const caller = await admit(ctx.req, route.access, route.keyHeaders)
+      if (caller === null) keyless(ctx.req, settings)
+      else {
+        visit.key = caller.key
+        showsKey(ctx.req)
+        await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
+        await crowd(caller, held)
+        if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
+      }
+      let intake: Intake | null = null
+      if (route.body !== undefined && caller !== null) {
+        room = hold(caller, settings)
+        const charge = (bytes: number) => count.bytes(caller, bytes)
+        intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
+      }
+      const input = intake === null ? undefined : await inputOf(ctx, route.body, settings, intake)
+      const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
+      const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
+      const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
+      const reply = await route.handle(request, supplied)
+      await render(ctx, reply, visit.about, pace, (error) => report(visit, error))
+    } finally {
+      span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
+      room?.release()
+      for (const release of held.reverse()) release().catch((error) => report(visit, error))
+    }
+  }
+}
+
+const nothing = {}
+
+/** A field without a value stands for an absent one. */
+const queryOf = (query: Koa.Context['query']): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))

@@ -1,0 +1,30 @@
+import type { Caller } from '../access/caller.ts'
+import { one } from '../container.ts'
+import { TooMany } from '../errors.ts'
+import { plugin } from '../plugin.ts'
+import { Clock, Random } from '../ports/platform.ts'
+import { RateLimiter } from '../ports/rate-limiter.ts'
+import { type Release, slots } from './concurrency.ts'
+
+/** The one sealed chat stream that a caller may have open. */
+export interface Streams {
+  take(caller: Caller): Promise<Release>
+}
+
+export const Streams = one<Streams>('Streams')
+
+export const streams = plugin({
+  port: Streams,
+  name: 'streams',
+  needs: { limiter: RateLimiter, clock: Clock, random: Random },
+  create: ({ limiter, clock, random }): Streams => {
+    const take = slots(limiter, clock, random)
+    return {
+      take: (caller) =>
+        take(`stream/key/${caller.key}`, 1).catch((error: unknown) => {
+          if (!(error instanceof TooMany)) throw error
+          throw new TooMany('An active chat stream already exists', { retryAfter: error.retryAfter })
+        }),
+    }
+  },
+})

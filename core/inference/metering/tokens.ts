@@ -1,0 +1,73 @@
+import { usageOf as read } from '../../dialects/chat-completions.ts'
+import type { ChatBody, Json, Usage, WireUsage } from '../../ports/upstream.ts'
+
+const perMessage = 4
+/** About what an image costs where it is neither tiny nor huge. */
+const perImage = 800
+/** What is set aside for an answer whose length the caller leaves open. */
+const openAnswer = 1024
+
+/** A guess: four bytes a token, which is near for English and high for no common language but Chinese, Japanese and Korean. */
+export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
+
+/** A guess at what a chat request costs to read. */
+export const inputOf = ({ messages, tools }: ChatBody): number => {
+  let tokens = weigh(tools) >> 2
+  for (const { content, tool_calls } of messages) {
+    tokens += perMessage
+    if (typeof content === 'string') tokens += tokensOf(content)
+    else for (const part of content ?? []) tokens += part.text === undefined ? perImage : tokensOf(part.text)
+    for (const call of tool_calls ?? []) tokens += tokensOf(call.function.name) + tokensOf(call.function.arguments)
+  }
+  return tokens
+}
+
+/** What a chat request may cost at most, as far as the caller says; it is corrected when the truth is known. */
+export const estimateOf = (body: ChatBody): Estimate => {
+  const said = body['max_completion_tokens'] ?? body['max_tokens']
+  return { input: inputOf(body), output: countOf(said, openAnswer) * choicesOf(body) }
+}
+
+/** How many answers are asked for. */
+export const choicesOf = (body: ChatBody): number => countOf(body['n'], 1)
+
+/** Whatever is no count is the backend's to refuse; here it must not make a sum of anything else. */
+const countOf = (value: unknown, otherwise: number): number =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? Math.min(value as number, 1e9) : otherwise
+
+export interface Estimate {
+  readonly input: number
+  readonly output: number
+}
+
+/** Bytes of all keys and values, without making text of them. */
+const weigh = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 4
+  let bytes = 2
+  for (const key in value) bytes += key.length + weigh((value as Readonly<Record<string, Json>>)[key])
+  return bytes
+}
+
+/** What a backend says it counted; nothing, and marked so, when that is no count. */
+export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, output: 0, estimated: true }
+
+/** Counts of several calls together; one guess makes the sum a guess. */
+export const total = (used: readonly Usage[]): Usage => {
+  const sum = (of: (usage: Usage) => number | undefined) => used.reduce((sum, usage) => sum + (of(usage) ?? 0), 0)
+  const reasoning = sum(({ reasoning }) => reasoning)
+  const cached = sum(({ cached }) => cached)
+  return {
+    input: sum(({ input }) => input),
+    output: sum(({ output }) => output),
+    ...(reasoning > 0 && { reasoning }),
+    ...(cached > 0 && { cached }),
+    ...(used.some(({ estimated }) => estimated === true) && { estimated: true }),
+  }
+}
+
+/** Bytes of a second of speech as it is usually packed. */
+const perSecond = 16_000
+
+/** A guess at how long a packed sound is, until somebody has heard it. */
+export const secondsOf = (bytes: number): number => bytes / perSecond

@@ -1,0 +1,63 @@
+import type { ModelType, Upstream } from '../../ports/upstream.ts'
+import type { ModelSettings } from '../../settings.ts'
+
+export type Ability = 'chat' | 'decide' | 'transcribe' | 'speak' | 'draw' | 'embed'
+
+/** One backend's offer of a model. */
+export interface Candidate {
+  /** `provider/model`. */
+  readonly id: string
+  readonly upstream: Upstream
+  /** What the request field `provider` pins. */
+  readonly provider: string
+  /** The backend's own name of the model. */
+  readonly model: string
+  readonly weight: number
+  /** 1 is asked first. */
+  readonly priority: number
+}
+
+export interface Entry {
+  /** What callers send and answers name. */
+  readonly name: string
+  readonly settings: ModelSettings
+  /** By priority. */
+  readonly candidates: readonly Candidate[]
+  readonly does: ReadonlySet<Ability>
+}
+
+const abilities: Readonly<Record<ModelType, Ability>> = {
+  CHAT: 'chat',
+  AUDIO_TRANSCRIPTION: 'transcribe',
+  AUDIO_SPEECH: 'speak',
+  IMAGE: 'draw',
+  EMBEDDING: 'embed',
+  DECISION: 'decide',
+}
+
+/** A chat model decides when it is marked so, or when its backend can by itself. */
+export const isAble = (settings: ModelSettings, upstream: Upstream, ability: Ability): boolean =>
+  ability === 'decide'
+    ? (settings.type === 'CHAT' || settings.type === 'DECISION') &&
+      (upstream.decide !== undefined || (settings.decide && upstream.chat !== undefined))
+    : abilities[settings.type] === ability && upstream[ability] !== undefined
+
+export const entryOf = (name: string, settings: ModelSettings, candidates: readonly Candidate[]): Entry => ({
+  name,
+  settings,
+  candidates: candidates.toSorted((a, b) => a.priority - b.priority),
+  does: new Set(
+    (['chat', 'decide', 'transcribe', 'speak', 'draw', 'embed'] as const).filter((ability) =>
+      candidates.some(({ upstream }) => isAble(settings, upstream, ability)),
+    ),
+  ),
+})
+
+export const candidateOf = (upstream: Upstream, model: string, weight = 1, priority = 1): Candidate => ({
+  id: `${upstream.name}/${model}`,
+  upstream,
+  provider: upstream.name,
+  model,
+  weight,
+  priority,
+})

@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import { one } from '../../container.ts'
+import { plugin } from '../../plugin.ts'
+import { Cache } from '../../ports/cache.ts'
+import { Clock, Log } from '../../ports/platform.ts'
+import { Upstream } from '../../ports/upstream.ts'
+import { Settings, type ModelSettings } from '../../settings.ts'
+import { discover } from './model-lists.ts'
+import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
+
+/** The models of all upstreams as one list. */
+export interface Catalog {
+  find(model: string, signal: AbortSignal): Promise<Entry | null>
+  /** In the order of the configuration, or by name when the providers' own lists are served. */
+  list(signal: AbortSignal): Promise<readonly Entry[]>
+}
+
+export const Catalog = one<Catalog>('Catalog')
+
+/** Whether this side of the enclave's wall serves the model, and so must know all its providers. */
+const isOurs = (settings: ModelSettings, inside: boolean) => (inside ? settings.confidential : settings.standard)
+
+export const catalog = plugin({
+  port: Catalog,
+  name: 'catalog',
+  settings: v.strictObject({
+    /** Inside the enclave: confidential models alone. */
+    inside: v.optional(v.boolean(), false),
+  }),
+  needs: { upstreams: Upstream, settings: Settings, cache: Cache, clock: Clock, log: Log },
+  create: ({ upstreams, settings, cache, clock, log }, { inside }): Catalog => {
+    const models = Object.entries(settings.models)
+    if (models.length === 0) return discover({ upstreams, cache, clock, log, inside })
+
+    mustName(settings)
+    const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
+    const entries = new Map<string, Entry>()
+    for (const [name, model] of models) {
+      if (inside && !model.confidential) continue
+      const candidates: Candidate[] = []
+      for (const [index, its] of model.upstreams.entries()) {
+        const upstream = byName.get(its.provider)
+        if (upstream) candidates.push(candidateOf(upstream, its.model ?? name, its.weight, its.priority))
+        // A confidential model's providers may live on the other side of the wall.
+        else if (!model.confidential) throw new Error(`models.${name}.upstreams.${index}.provider is not a provider`)
+      }
+      if (candidates.length === 0 && isOurs(model, inside)) {
+        throw new Error(`models.${name}.upstreams names no provider of this side`)
+      }
+      entries.set(name, entryOf(name, model, candidates))
+    }
+    const list = [...entries.values()]
+    return {
+      find: async (model) => entries.get(model) ?? null,
+      list: async () => list,
+    }
+  },
+})
+
+/** A name that no model has would fail every request that rests on it, so it stops the boot. */
+const mustName = ({ models, decision }: Settings): void => {
+  const { default: byDefault, aliases, escalate } = decision
+  const named: readonly (readonly [path: string, model: string | undefined])[] = [
+    ['decision.default', byDefault],
+    ...Object.entries(aliases).map(([alias, model]) => [`decision.aliases.${alias}`, model] as const),
+    ['decision.escalate.to', escalate?.to],
+  ]
+  for (const [path, model] of named) {
+    if (model !== undefined && !Object.hasOwn(models, model)) throw new Error(`${path} is not one of the models`)
+  }
+}

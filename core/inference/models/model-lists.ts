@@ -1,0 +1,128 @@
+import * as v from 'valibot'
+import type { Cache } from '../../ports/cache.ts'
+import type { Clock, Log } from '../../ports/platform.ts'
+import type { Model, Upstream } from '../../ports/upstream.ts'
+import { ModelSettings } from '../../settings.ts'
+import { unlessAborted } from '../../abort.ts'
+import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
+
+const keyOf = (name: string) => `models/${name}`
+
+/** The provider of that name is another one now: its models are asked for anew. */
+export const forget = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** Ms after which a provider that does not list its models is taken to be down. */
+const patience = 5_000
+
+interface Copy {
+  readonly at: number
+  readonly models: readonly Model[]
+}
+
+interface Known {
+  readonly until: number
+  readonly entries: ReadonlyMap<string, Entry>
+}
+
+interface Sources {
+  /** Behind the enclave's wall every model that is found is confidential, and none is served in the clear. */
+  readonly inside: boolean
+  readonly upstreams: readonly Upstream[]
+  readonly cache: Cache
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The union of what the providers list. One that is down keeps its last list and hides no other; a name may also be `provider/name`. */
+export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
+  let known: Known | null = null
+  let flight: Promise<Known> | null = null
+
+  const listOf = async (upstream: Upstream): Promise<Copy | null> => {
+    const key = keyOf(upstream.name)
+    const copy = await cache.get<Copy>(key)
+    if (copy && clock.now() - copy.at < minute) return copy
+    const controller = new AbortController()
+    const alarm = clock.alarm(patience, () => controller.abort(new Error('No list of models in time')))
+    try {
+      const models = await unlessAborted(upstream.models(controller.signal), controller.signal)
+      const fresh = { at: clock.now(), models }
+      await cache.set(key, fresh, day)
+      return fresh
+    } catch (cause) {
+      log.error('models.unlisted', { provider: upstream.name, stale: copy !== undefined }, cause)
+      return copy ?? null
+    } finally {
+      alarm.off()
+    }
+  }
+
+  const ask = async (): Promise<Known> => {
+    const copies = await Promise.all(upstreams.map(listOf))
+    const offers = new Map<string, { readonly model: Model; readonly candidates: Candidate[] }>()
+    const offer = (name: string, model: Model, candidate: Candidate) => {
+      const there = offers.get(name)
+      if (!there) offers.set(name, { model, candidates: [candidate] })
+      else if (there.model.type === model.type) there.candidates.push(candidate)
+    }
+    for (const [index, upstream] of upstreams.entries()) {
+      for (const model of copies[index]?.models ?? []) offer(model.id, model, candidateOf(upstream, model.id))
+    }
+    const names = [...offers.keys()].sort()
+    const entries = new Map(names.map((name) => [name, found(inside, name, offers.get(name)!)]))
+    const whole = copies.every((copy) => copy !== null)
+    return { until: clock.now() + (whole ? minute : patience), entries }
+  }
+
+  const renew = (): Promise<Known> =>
+    (flight ??= ask()
+      .then((fresh) => (known = fresh))
+      .finally(() => (flight = null)))
+
+  return {
+    async find(name: string, signal: AbortSignal): Promise<Entry | null> {
+      const old: Known | null = known
+      const there = old && lookUp(old, name)
+      if (old && clock.now() < old.until) return there
+      const coming = renew()
+      // What was there a minute ago is given at once, so that no request waits for the providers' lists.
+      if (!there) return lookUp(await unlessAborted(coming, signal), name)
+      coming.catch((cause: unknown) => log.error('models.unlisted', {}, cause))
+      return there
+    },
+    async list(signal: AbortSignal): Promise<readonly Entry[]> {
+      const { entries } = known && clock.now() < known.until ? known : await unlessAborted(renew(), signal)
+      return [...entries.values()]
+    },
+  }
+}
+
+const found = (
+  inside: boolean,
+  name: string,
+  { model, candidates }: { readonly model: Model; readonly candidates: readonly Candidate[] },
+) =>
+  entryOf(
+    name,
+    v.parse(ModelSettings, {
+      type: model.type,
+      standard: !inside,
+      confidential: inside,
+      ...(model.description !== undefined && { description: model.description }),
+      ...(model.modalities && { input_modalities: [...model.modalities] }),
+      upstreams: candidates.map(({ provider }) => ({ provider, model: model.id })),
+    }),
+    candidates,
+  )
+
+const lookUp = ({ entries }: Known, name: string): Entry | null => {
+  const whole = entries.get(name)
+  if (whole) return whole
+  const slash = name.indexOf('/')
+  if (slash < 1) return null
+  const entry = entries.get(name.slice(slash + 1))
+  const candidates = entry?.candidates.filter(({ provider }) => provider === name.slice(0, slash)) ?? []
+  return entry && candidates.length > 0 ? entryOf(name, entry.settings, candidates) : null
+}

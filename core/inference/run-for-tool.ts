@@ -1,0 +1,77 @@
+import type { Supplied } from '../container.ts'
+import { type Use, errand } from '../errand.ts'
+import { Unconfigured } from '../errors.ts'
+import { Inference } from './inference.ts'
+import { Catalog } from './models/catalog.ts'
+import { type Ability, type Candidate, type Entry, entryOf } from './models/catalog-entry.ts'
+
+export const workNeeds = { catalog: Catalog, inference: Inference }
+
+export interface Work {
+  readonly ability: Ability
+  /** The one that the tool's settings name; when absent the first that can do it, a model that only pretends last. */
+  readonly model?: string | undefined
+  /** What it must take beside text. */
+  readonly modality?: 'image'
+}
+
+/** What an answer took of the model, as far as that is told or can be guessed. */
+export type Cost<T> = (answer: T) => Partial<Pick<Use, 'usage' | 'audioSeconds'>>
+
+export interface Done<T> {
+  readonly answer: T
+  /** As callers name it. */
+  readonly model: string
+}
+
+/** Whether the key that the errand is for may use the model. */
+export const employable = ({ name }: Entry): boolean => {
+  const models = errand()?.models ?? null
+  return models === null || models.includes(name)
+}
+
+/**
+ * Has a model do a tool's work, with the routing, retries and deadlines of every other call, on the bill of the tool's
+ * caller. Throws Unconfigured when the caller may use no such model, and where every embedding model pretends.
+ */
+export const employ = async <T>(
+  { catalog, inference }: Supplied<typeof workNeeds>,
+  work: Work,
+  ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
+  cost: Cost<T>,
+  signal: AbortSignal,
+): Promise<Done<T>> => {
+  signal.throwIfAborted()
+  const { ability, model, modality } = work
+  const able = ({ does, settings }: Entry) =>
+    does.has(ability) && (modality === undefined || settings.input_modalities?.includes(modality) === true)
+  const entries = model === undefined ? await catalog.list(signal) : [await catalog.find(model, signal)]
+  const fit = entries.filter((it): it is Entry => it !== null && able(it) && employable(it))
+  const entry = earnest(fit, able) ?? (ability === 'embed' ? undefined : fit[0])
+  if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
+  const { answer, backend } = await inference.run({ entry, ability }, ask, signal)
+  errand()?.uses.push({ model: entry.name, backend, usage: null, audioSeconds: null, ...cost(answer) })
+  return { answer, model: entry.name }
+}
+
+/** The first model that has a backend which doesn't pretend, with no other backends; undefined when every model pretends. */
+const earnest = (entries: readonly Entry[], able: (entry: Entry) => boolean): Entry | undefined => {
+  for (const { name, settings, candidates } of entries) {
+    const entry = entryOf(
+      name,
+      settings,
+      candidates.filter(({ upstream }) => upstream.pretends !== true),
+    )
+    if (able(entry)) return entry
+  }
+  return undefined
+}
+
+const expected: Readonly<Record<Ability, string>> = {
+  chat: 'Expected a chat model that takes what the tool gives it',
+  decide: 'Expected a model that decides',
+  transcribe: 'Expected a transcription model',
+  speak: 'Expected a speech model',
+  draw: 'Expected an image model',
+  embed: 'Expected an embedding model',
+}

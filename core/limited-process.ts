@@ -1,0 +1,53 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { chown } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { fencesFor, freshUser } from './fences.ts'
+
+export interface Caged {
+  readonly program: string
+  readonly given: readonly string[]
+  /** Seconds of work, and ms by the wall. */
+  readonly work: number
+  readonly patience: number
+  /** It may write files; what is written else goes through pipes. */
+  readonly writes?: boolean
+  /** Whose files it reads; a fresh user when absent. */
+  readonly user?: number | null
+}
+
+/** The user of a program that will be given files; null where it can have no other than ours. */
+export const helper = (): number | null => freshUser(fencesFor(tmpdir()))
+
+/** Gives files to a helper, who could not read them else. */
+export const giveTo = async (user: number | null, ...paths: readonly string[]): Promise<void> => {
+  if (user !== null) for (const path of paths) await chown(path, user, user)
+}
+
+/** Kilobytes of address space. */
+const memory = 2 * 1024 * 1024
+
+/** Starts a program with limits on all that it may use, without a network and as another user where the system allows that. */
+export const caged = (
+  { program, given, work, patience, writes = false, user = helper() }: Caged,
+  stdio: StdioOptions,
+  signal: AbortSignal,
+): ChildProcess => {
+  const files = writes ? '' : 'ulimit -f 0; '
+  const limits = `ulimit -c 0; ${files}ulimit -v ${memory}; ulimit -t ${work}; exec "$@"`
+  const words = fencesFor(tmpdir()).words(user)
+  return spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
+    stdio,
+    env: { PATH: process.env['PATH'] },
+    signal,
+    timeout: patience,
+    killSignal: 'SIGKILL',
+  })
+}
+
+/** How it ended, once all that it wrote is there. Rejects with the signal's reason when that fired. */
+export const endOf = (child: ChildProcess, signal: AbortSignal): Promise<'fine' | 'failed' | 'missing'> =>
+  new Promise((resolve, reject) => {
+    const settle = (end: 'fine' | 'failed' | 'missing') => (signal.aborted ? reject(signal.reason) : resolve(end))
+    child.on('error', () => settle('missing'))
+    child.once('close', (code) => settle(code === 0 ? 'fine' : code === 127 ? 'missing' : 'failed'))
+  })

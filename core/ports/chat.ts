@@ -1,0 +1,122 @@
+/** The common chat format. What is not named here goes through untouched, both ways. */
+export interface ChatBody {
+  readonly messages: readonly Message[]
+  readonly [field: string]: unknown
+}
+
+export interface Message {
+  readonly role: string
+  readonly content?: string | readonly Part[] | null
+  readonly tool_calls?: readonly ToolCall[]
+  readonly tool_call_id?: string
+  readonly [field: string]: unknown
+}
+
+export interface Part {
+  readonly type: string
+  readonly text?: string
+  readonly image_url?: { readonly url: string; readonly detail?: string }
+  readonly [field: string]: unknown
+}
+
+export interface ToolCall {
+  readonly id: string
+  readonly type: string
+  readonly function: { readonly name: string; readonly arguments: string }
+  readonly [field: string]: unknown
+}
+
+/** A public format that a backend may speak in place of the common one. */
+export type Dialect = 'messages' | 'generate-content'
+
+/** A request or an answer in the words of one dialect. */
+export interface Native {
+  readonly dialect: Dialect
+  readonly body: Readonly<Record<string, unknown>>
+  /** Of the caller's request: those that belong to the dialect. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface ChatCall {
+  /** The backend's own name of the model. */
+  readonly model: string
+  /** The caller's body without `model`, `stream` and `provider`. */
+  readonly body: ChatBody
+  readonly stream: boolean
+  /** What the caller has already been given: the answer goes on from there. Only for models marked `continues`. */
+  readonly prefix?: string
+  /** The caller's own request without `model` and `stream`, in the backend's dialect: it stands for `body`. */
+  readonly native?: Native
+}
+
+export interface Chunk {
+  readonly id: string
+  readonly object: string
+  readonly created: number
+  readonly model: string
+  readonly choices: readonly ChunkChoice[]
+  readonly usage?: WireUsage | null
+  readonly [field: string]: unknown
+}
+
+export interface ChunkChoice {
+  readonly index: number
+  readonly delta: {
+    readonly role?: string | null
+    readonly content?: string | null
+    readonly reasoning_content?: string | null
+    readonly tool_calls?: readonly ToolCallPart[] | null
+    readonly [field: string]: unknown
+  }
+  readonly finish_reason: string | null
+  readonly logprobs?: unknown
+  readonly [field: string]: unknown
+}
+
+export interface ToolCallPart {
+  readonly index: number
+  readonly id?: string
+  readonly type?: string
+  readonly function?: { readonly name?: string; readonly arguments?: string }
+}
+
+export interface Completion {
+  readonly id: string
+  readonly object: string
+  readonly created: number
+  readonly model: string
+  readonly choices: readonly {
+    readonly index: number
+    readonly message: Message
+    readonly finish_reason: string | null
+    readonly logprobs?: unknown
+    readonly [field: string]: unknown
+  }[]
+  readonly usage?: WireUsage | null
+  readonly [field: string]: unknown
+}
+
+/** Usage as the common chat format spells it. */
+export interface WireUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly [field: string]: unknown
+}
+
+/** The backend may give either; core folds or unfolds. Chunks end normally only after the backend's own end mark, otherwise they throw UpstreamFailed. */
+export type ChatAnswer =
+  | {
+      readonly kind: 'completion'
+      readonly completion: Completion
+      /** The same as JSON, as the backend wrote it; absent where something had to be changed. */
+      readonly text?: string
+      /** The same in the backend's dialect, as the backend gave it. */
+      readonly native?: Native
+    }
+  | { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> }
+
+/** The ability to chat; absent where the backend has none. */
+export interface Chats {
+  chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
+}

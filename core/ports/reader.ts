@@ -1,0 +1,49 @@
+import { many } from '../container.ts'
+import type { Contents, Seen } from './file-content.ts'
+
+export interface FileToRead {
+  readonly name: string
+  /** Empty where the sender named none. */
+  readonly mime: string
+  readonly bytes: Uint8Array
+}
+
+export type Kind = keyof Contents
+
+/** A stretch of a file's text, and its place. */
+export interface Section {
+  readonly text: string
+  readonly heading: string | null
+  /** Page or slide, from 1. */
+  readonly page: number | null
+}
+
+export interface Read<K extends Kind = Kind> {
+  /** The text as search finds it. */
+  readonly sections: readonly Section[]
+  /** The whole of the file, as the tools of its kind give it. */
+  readonly content: Contents[K]
+}
+
+/** Absent limits are the reader's own. */
+export interface ReadLimits {
+  readonly characters?: number
+  /** Cells of sheets, and values of data. */
+  readonly values?: number
+}
+
+/** Reads a family of formats: bytes in; text, tables and their places out. Files come from strangers. */
+export interface Reader<K extends Kind = Kind> {
+  readonly name: string
+  readonly kind: K
+  /** A reader of last resort is asked when no other reader fits. */
+  readonly lastResort?: boolean
+  /** Tells the format by name, type and first bytes. Parses nothing. */
+  fits(file: FileToRead): boolean
+  /** Throws Unreadable for a broken file, and Unconfigured where a package or program is missing. Leaves the bytes as they are. */
+  read(file: FileToRead, signal: AbortSignal, limits?: ReadLimits): Promise<Read<K>>
+  /** Reads the first pages as pictures, by OCR. Absent where the formats have no pages to look at. */
+  see?(file: FileToRead, pages: number, signal: AbortSignal): Promise<Seen>
+}
+
+export const Reader = many<Reader>('Reader')

@@ -1,0 +1,20 @@
+import type { Actor } from '../access/audit.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Grant } from '../ports/enclave.ts'
+
+/** What the enclave may do for this call. */
+export const grantOf = (id: string, caller: Caller): Grant => ({
+  request: id,
+  organization: caller.organization,
+  user: caller.user,
+  key: caller.key,
+  models: caller.models,
+})
+
+/** The caller, as the audit knows it. */
+export const actorOf = (request: string, { key, organization, user }: Caller): Actor => ({
+  key,
+  organization,
+  user,
+  request,
+})

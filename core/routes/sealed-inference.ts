@@ -1,0 +1,241 @@
+import * as v from 'valibot'
+import { mayUse } from '../access/caller.ts'
+import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../errors.ts'
+import { bareError } from '../http/envelope.ts'
+import { data, events, json, refused } from '../http/reply.ts'
+import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
+import { isListed, listed } from '../inference/models/listing.ts'
+import { Meter, type Reservation } from '../inference/metering/meter.ts'
+import { secondsOf } from '../inference/metering/tokens.ts'
+import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
+import { type Alarm, Clock } from '../ports/platform.ts'
+import { Streams } from '../http/stream-slot.ts'
+import { Settings } from '../settings.ts'
+import { billed } from './priced-model.ts'
+import { grantOf } from './caller-views.ts'
+import { lengths } from '../sealed/wire/body.ts'
+import { hex } from './sealed-hex.ts'
+
+const chatBody = v.object({
+  encryptedInference: hex.params,
+  cipherText: hex.cipherText,
+  nonce: hex.nonce,
+  enclaveKid: hex.enclaveKid,
+})
+
+/** Digits of the sealed JSON; nearly all of a long body. */
+const hexIn = (body: SealedBody): number =>
+  body instanceof Uint8Array ? body.length : String(body['encryptedInference']).length
+
+/** All that a 413 and a 429 of these routes say. */
+const bareFault = v.object({ status: v.number(), error: v.string() })
+
+const chat = route({
+  method: 'POST',
+  path: '/rvenc/chat/completions',
+  summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: ({ bodies }) => bodies.chat * 2 + 8192 },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, { enclave, meter, streams, clock, settings: { timeouts } }) {
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024 }
+    const reservation = await meter.reserve(caller, null, guess, 'confidential')
+    const stop = new AbortController()
+    const either = AbortSignal.any([signal, stop.signal])
+    try {
+      const reply = await enclave.handle(
+        'rvenc/chat/completions',
+        input,
+        { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
+        either,
+      )
+      if (reply.kind === 'body') {
+        void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+        return reply.failure === null
+          ? json(reply.body, 200, reservation.headers)
+          : refused(reply.status, reply.failure, reply.body)
+      }
+      const release = await streams.take(caller).catch((error: unknown) => {
+        stop.abort(error)
+        throw error
+      })
+      const idle = clock.alarm(timeouts.sealedIdle, () => stop.abort(new UpstreamFailed('No inference data in time')))
+      const ended = async () => {
+        idle.off()
+        await release()
+        void reply.trailer.then((trailer) => settle(enclave, reservation, trailer, trailer.usage))
+      }
+      const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
+      return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const settle = async <T>(
+  enclave: Enclave,
+  reservation: Reservation<T>,
+  trailer: Trailer,
+  truth: T | null,
+): Promise<void> => reservation.settle(truth, trailer.backend, await billed(enclave, trailer))
+
+/** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
+async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
+  let over = false
+  try {
+    for await (const frame of frames) {
+      idle.again()
+      const flag = frame.slice(46, 48)
+      over = flag !== '00'
+      if (over) await ended()
+      yield { event: 'data', data: frame }
+      // An error frame is never followed by the end mark.
+      if (flag === '01') yield { event: 'done', data: '[DONE]' }
+    }
+  } finally {
+    if (!over) await ended()
+  }
+}
+
+const broken = (error: GatewayError) => ({
+  event: 'error',
+  data: JSON.stringify({ status: error.status, error: error.message }),
+})
+
+const audioBody = v.object({
+  model: v.optional(v.string()),
+  encryptedInference: v.string(),
+  cipherText: v.string(),
+  nonce: v.string(),
+  fileNameNonce: v.string(),
+  encryptedFileName: v.string(),
+  fileNonce: v.string(),
+  encryptedFile: v.string(),
+  enclaveKid: v.optional(v.string()),
+})
+
+/** Hex and the fields around it. */
+const mostAudio = 2 * (lengths.audio + 16) + 512 * 1024
+
+/** The body is never read here: it goes in as it comes, and the enclave looks at its fields. */
+const audio = (
+  verb: 'transcriptions' | 'translations',
+  scope: 'audio.transcription' | 'audio.translation',
+  summary: string,
+) =>
+  route({
+    method: 'POST',
+    path: `/rvenc/audio/${verb}`,
+    summary,
+    access: { scope },
+    body: { read: 'stream', schema: audioBody },
+    errors: bareError,
+    faults: { 413: bareFault, 429: bareFault },
+    needs: { enclave: Enclave, meter: Meter },
+    async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
+      // What does not tell its length is taken to be as long as may be, until it was heard.
+      const length = Number(headers['content-length'] ?? mostAudio)
+      if (length > mostAudio) throw new TooLarge('The file is too large')
+      const reservation = await meter.spendAudio(caller, null, Math.ceil(secondsOf(length / 2)), 'confidential')
+      try {
+        const reply = await enclave.handle(
+          `rvenc/audio/${verb}`,
+          bounded(bytes, mostAudio),
+          { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) },
+          signal,
+        )
+        if (reply.kind !== 'body') throw new Unavailable()
+        void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
+        return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+      } catch (error) {
+        void reservation.settle(null, null)
+        throw error
+      }
+    },
+  })
+
+const hinted = (kid: string | readonly string[] | undefined) =>
+  typeof kid === 'string' ? { enclaveKid: kid.slice(0, 16).toLowerCase() } : {}
+
+async function* bounded(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > most) throw new TooLarge('The file is too large')
+    yield part
+  }
+}
+
+const transcriptions = audio(
+  'transcriptions',
+  'audio.transcription',
+  'Writes down what is said in a sealed audio file.',
+)
+const translations = audio(
+  'translations',
+  'audio.translation',
+  'Writes down in English what is said in a sealed audio file.',
+)
+
+const keyset = v.object({
+  keyset: v.string(),
+  keys: v.array(
+    v.object({
+      enclaveKid: v.string(),
+      kem: v.string(),
+      public_key: v.string(),
+      not_before: v.number(),
+      not_after: v.number(),
+    }),
+  ),
+  evidence: v.looseObject({ type: v.string() }),
+})
+
+const which = { enclave: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/, 'the name of an enclave'))) }
+
+const keys = route({
+  method: 'GET',
+  path: '/rvenc/keys',
+  summary: 'The keys to seal to, with evidence of where they live.',
+  access: 'any-key',
+  query: v.object(which),
+  answer: keyset,
+  needs: { enclave: Enclave },
+  handle: async ({ query }, { enclave }) => json(await enclave.keys(query.enclave)),
+})
+
+const attestation = route({
+  method: 'GET',
+  path: '/rvenc/attestation',
+  summary: 'The keys to seal to, with fresh evidence over a challenge of the caller.',
+  access: 'any-key',
+  query: v.object({ ...which, challenge: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/i, '32 bytes in hex')) }),
+  answer: keyset,
+  needs: { enclave: Enclave },
+  handle: async ({ query }, { enclave }) =>
+    json(await enclave.attest(new Uint8Array(Buffer.from(query.challenge, 'hex')), query.enclave)),
+})
+
+const models = route({
+  method: 'GET',
+  path: '/rvenc/models',
+  summary: 'Lists the models that the key may use sealed.',
+  access: { scope: 'models.read' },
+  needs: { enclave: Enclave },
+  async handle({ caller, signal }, { enclave }) {
+    const entries = (await enclave.models(signal)).filter(
+      (entry) => isListed(entry, 'confidential') && mayUse(caller, entry.name),
+    )
+    return json({
+      object: 'list',
+      data: entries.map((entry) => listed(entry, 'confidential')),
+      keyset: await enclave.keys(),
+    })
+  },
+})
+
+export const rvenc = [chat, transcriptions, translations, keys, attestation, models] as const

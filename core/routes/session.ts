@@ -1,0 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Headers in which clients name a session. */
+const named = ['x-claude-code-session-id', 'session_id', 'session-id'] as const
+
+/** A longer name is no session: hashing it would only cost. */
+const most = 256
+
+/** The name by which the caller tells its conversations apart; null when it gave none. */
+export const sessionOf = (headers: IncomingHttpHeaders, cacheKey: unknown = null): string | null => {
+  const said = [...named.map((name) => headers[name]), cacheKey]
+  const session = said.find((it) => typeof it === 'string' && it !== '' && it.length <= most)
+  return typeof session === 'string' ? session : null
+}

@@ -1,0 +1,94 @@
+import * as v from 'valibot'
+import { Keepsakes } from '../../access/keepsakes.ts'
+import type { Caller } from '../../access/caller.ts'
+import { googleError } from '../../dialects/generate-content/error.ts'
+import { generateEvents } from '../../dialects/generate-content/events.ts'
+import { understood } from '../../dialects/generate-content/request.ts'
+import { GenerateRequest } from '../../dialects/generate-content/shape.ts'
+import { thinksAloud } from '../../dialects/generate-content/thinking.ts'
+import type { Seal } from '../../dialects/keepsake.ts'
+import { bytes, events, json } from '../../http/reply.ts'
+import { route, type Request } from '../../http/route.ts'
+import { inputOf } from '../../inference/metering/tokens.ts'
+import { Log } from '../../ports/platform.ts'
+import { served } from '../find-model.ts'
+import { sessionOf } from '../session.ts'
+import { streamed, talks, wholly, type Talk } from '../talking.ts'
+import { asGoogle, keyHeaders, waiting } from './door.ts'
+import { listing } from './listing.ts'
+
+const shared = {
+  method: 'POST',
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asGoogle,
+  body: { read: 'json', schema: GenerateRequest, bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true },
+} as const
+
+interface Sizes {
+  readonly bodies: { readonly chat: number }
+}
+
+const talkOf = ({ input, params, caller, headers }: Request<GenerateRequest, unknown, Caller>, seal: Seal): Talk => ({
+  caller,
+  model: params['model']!,
+  provider: null,
+  session: sessionOf(headers),
+  understand: (to) => understood(input, to, seal),
+})
+
+const generate = route({
+  ...shared,
+  path: '/v1beta/models/{model}:generateContent',
+  summary: 'Answers contents in the Gemini dialect.',
+  needs: { ...talks, keepsakes: Keepsakes },
+  async handle(request, { keepsakes, ...given }) {
+    const seal = keepsakes.for(request.caller.organization)
+    const { answer, model, headers } = await wholly(talkOf(request, seal), given, request.signal)
+    const writer = generateEvents({ model, seal, thinks: thinksAloud(request.input) })
+    return json(writer.whole(answer.completion, answer.native), 200, headers)
+  },
+})
+
+const stream = route({
+  ...shared,
+  path: '/v1beta/models/{model}:streamGenerateContent',
+  summary: 'Answers contents in the Gemini dialect piece by piece: as events with alt=sse, else as a JSON array.',
+  query: v.looseObject({ alt: v.optional(v.picklist(['sse', 'json']), 'json') }),
+  needs: { ...talks, keepsakes: Keepsakes, log: Log },
+  async handle(request, { keepsakes, log, ...given }) {
+    const { id, input, caller, signal, query } = request
+    const seal = keepsakes.for(caller.organization)
+    const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
+    const it = await streamed(talkOf(request, seal), given, writing, signal)
+    if (query.alt === 'sse') {
+      return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers)
+    }
+    const list = listing(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
+    // A backend that fails before it says anything is told by the status.
+    const begun = await list.begun()
+    return bytes(begun, 'application/json; charset=utf-8', null, 200, it.headers)
+  },
+})
+
+const count = route({
+  ...shared,
+  path: '/v1beta/models/{model}:countTokens',
+  summary: 'Estimates the tokens of contents; x-sealgate-estimated marks the answer.',
+  body: {
+    ...shared.body,
+    schema: v.looseObject({
+      contents: v.optional(GenerateRequest.entries.contents),
+      generateContentRequest: v.optional(GenerateRequest),
+    }),
+  },
+  needs: { catalog: talks.catalog, keepsakes: Keepsakes },
+  async handle({ input, params, caller, signal }, { catalog, keepsakes }) {
+    await served(catalog, caller, params['model']!, 'chat', signal)
+    const asked = input.generateContentRequest ?? { contents: input.contents ?? [] }
+    const { body } = understood(asked, 'generate-content', keepsakes.for(caller.organization))
+    return json({ totalTokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+  },
+})
+
+export const generateContent = [generate, stream, count] as const

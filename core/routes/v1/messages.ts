@@ -1,0 +1,63 @@
+import { Keepsakes } from '../../access/keepsakes.ts'
+import { printMessage } from '../../dialects/messages/answer.ts'
+import { messagesError } from '../../dialects/messages/error.ts'
+import { messageEvents } from '../../dialects/messages/events.ts'
+import { understood } from '../../dialects/messages/request.ts'
+import { CountRequest, MessagesRequest } from '../../dialects/messages/shape.ts'
+import type { GatewayError } from '../../errors.ts'
+import { events, json, text } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
+import { Catalog } from '../../inference/models/catalog.ts'
+import { inputOf } from '../../inference/metering/tokens.ts'
+import { served } from '../find-model.ts'
+import { sessionOf } from '../session.ts'
+import { streamed, talks, wholly, type Talk } from '../talking.ts'
+import { asMessages, keyHeaders, waiting } from './door.ts'
+
+const shared = {
+  method: 'POST',
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asMessages,
+  headers: { 'request-id': '{id}' },
+} as const
+
+const create = route({
+  ...shared,
+  path: '/v1/messages',
+  summary: 'Answers a conversation in the Messages dialect, whole or as a stream of events.',
+  body: { read: 'json', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...talks, keepsakes: Keepsakes },
+  async handle({ id, input, caller, headers, signal }, { keepsakes, ...given }) {
+    const seal = keepsakes.for(caller.organization)
+    const talk: Talk = {
+      caller,
+      model: input.model,
+      provider: null,
+      session: sessionOf(headers),
+      understand: (to) => understood(input, to, seal, headers),
+    }
+    if (input.stream !== true) {
+      const { answer, model, headers } = await wholly(talk, given, signal)
+      return text(printMessage(answer.completion, model, seal, answer.native), undefined, 200, headers)
+    }
+    const it = await streamed(talk, given, (model) => messageEvents(model, seal), signal)
+    const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
+    return events(it.events, broken, waiting, it.headers)
+  },
+})
+
+const count = route({
+  ...shared,
+  path: '/v1/messages/count_tokens',
+  summary: 'Estimates the tokens of a conversation; x-sealgate-estimated marks the answer.',
+  body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { catalog: Catalog, keepsakes: Keepsakes },
+  async handle({ input, caller, headers, signal }, { catalog, keepsakes }) {
+    await served(catalog, caller, input.model, 'chat', signal)
+    const { body } = understood(input, 'messages', keepsakes.for(caller.organization), headers)
+    return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+  },
+})
+
+export const messages = [create, count] as const

@@ -1,0 +1,30 @@
+import { text } from '../../http/reply.ts'
+import { type AnyRoute, route } from '../../http/route.ts'
+import { complete } from '../chat.ts'
+import { media } from '../media.ts'
+import { opened } from './door.ts'
+import { generateContent } from './generate-content.ts'
+import { messages } from './messages.ts'
+import { models } from './models.ts'
+import { responses } from './responses.ts'
+
+/** Some clients look for the gateway before they speak to it. */
+const greet = route({
+  method: 'HEAD',
+  path: '/',
+  summary: 'Says that the gateway is there.',
+  access: 'unasked',
+  needs: {},
+  handle: () => text('', 'text/plain; charset=utf-8'),
+})
+
+/** The doors of all dialects. */
+export const v1: readonly AnyRoute[] = [
+  opened(complete),
+  responses,
+  ...messages,
+  ...generateContent,
+  ...models,
+  ...media.map(opened),
+  greet,
+]

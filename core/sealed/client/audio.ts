@@ -1,0 +1,57 @@
+import { utf8 } from '../wire/bytes.ts'
+import { SealgateError } from './error.ts'
+import type { Options } from './chat.ts'
+import type { Send } from './send-sealed.ts'
+import { openAnswer } from './seal-request.ts'
+
+export interface AudioParams {
+  readonly model: string
+  /** A File, or bytes with a name. */
+  readonly file: Blob | { readonly name: string; readonly bytes: Uint8Array }
+  readonly language?: string
+  readonly prompt?: string
+  readonly diarize?: boolean
+  readonly smart_format?: boolean
+  readonly response_format?: string
+  readonly timestamp_granularities?: readonly ('word' | 'segment')[]
+}
+
+/** As the backend tells it: `metadata` and `results`. */
+export interface Heard {
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly results: {
+    readonly channels: readonly { readonly alternatives: readonly { readonly transcript: string }[] }[]
+  }
+}
+
+export interface Hearing {
+  create(params: AudioParams, options?: Options): Promise<Heard>
+}
+
+const names = { params: 'encryptedInference', kid: 'enclaveKid' }
+
+export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
+  async create({ file, ...params }, { signal } = {}) {
+    const isBlob = file instanceof Blob
+    const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
+    const bytes = isBlob ? new Uint8Array(await file.arrayBuffer()) : file.bytes
+    const parts = {
+      encryptedFileName: { bytes: utf8(name), nonce: 'fileNameNonce' },
+      encryptedFile: { bytes, nonce: 'fileNonce' },
+    }
+    const sent = await send(
+      `rvenc/audio/${verb}`,
+      params,
+      signal ?? null,
+      names,
+      () => ({ model: params.model }),
+      parts,
+    )
+    const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
+    return openAnswer(sent.request, data) as Heard
+  },
+})
+
+const cut = (cause: unknown): never => {
+  throw new SealgateError('truncated', { cause })
+}

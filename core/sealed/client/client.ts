@@ -1,0 +1,98 @@
+import { asking } from './http-request.ts'
+import { type Hearing, hearing } from './audio.ts'
+import type { Completions } from './chat.ts'
+import { completions } from './chat.ts'
+import { SealgateError } from './error.ts'
+import { type FileAccess, fileAccess } from './files.ts'
+import type { Footing } from './footing.ts'
+import { keysOf } from './keys.ts'
+import { type MemoryStore, memoryOf } from './memory.ts'
+import { checking } from './proof.ts'
+import { sealingParts, sending } from './send-sealed.ts'
+import { type Tools, tools } from './tools.ts'
+import { type Upkeep, upkeep } from './index-and-rotate.ts'
+import { type Verified, toldOf } from './verified.ts'
+import { type Policy, policyOf } from './verify.ts'
+import { sealingKeys } from './seal-request.ts'
+
+export interface ConnectOptions {
+  /** Where the gateway is, without a path. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** What an enclave has to prove; nothing is sealed to one that does not. */
+  readonly policy?: Policy
+  /** 64 hex: what stored files are under. It is never sent. */
+  readonly kek?: string
+  /** The retrieval key, wrapped under the KEK, as `newRagDek` makes it. */
+  readonly wrappedRagDek?: string
+  /** Where the latest state of each file is remembered. Without it, going back to an older state is not noticed. */
+  readonly memory?: MemoryStore
+  /** Take bound files alone. Files of literal and older clients are not bound. */
+  readonly requireBound?: boolean
+  /** Where tools and indexing are served, when that is another address. */
+  readonly toolsUrl?: string
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export type Files = Omit<FileAccess, 'checked' | 'opened'> & Upkeep
+
+export interface Client {
+  readonly chat: { readonly completions: Completions }
+  readonly audio: { readonly transcriptions: Hearing; readonly translations: Hearing }
+  readonly files: Files
+  readonly tools: Tools
+  /** Asks the enclave for evidence, checks it, and tells what it proved. */
+  verify(): Promise<Verified>
+  /** The confidential catalog as the gateway tells it. */
+  readonly models: { list(): Promise<readonly { readonly model: string }[]> }
+}
+
+export { newKek, newRagDek, rewrapRagDek } from './keys.ts'
+
+/** Everything is sealed here and opened here; in between nobody reads it but the enclave that was verified. */
+export const connect = ({
+  apiKey,
+  policy: given = {},
+  fetch = globalThis.fetch,
+  kek,
+  wrappedRagDek,
+  memory: store,
+  requireBound = false,
+  ...at
+}: ConnectOptions): Client => {
+  const policy = policyOf(given)
+  const connectionTo = (url: string) => ({
+    baseUrl: url.replace(/\/+$/, ''),
+    apiKey,
+    policy,
+    fetch: fetch.bind(globalThis),
+  })
+  const [main, aside] = [connectionTo(at.baseUrl), connectionTo(at.toolsUrl ?? at.baseUrl)]
+  const enclaveKeys = sealingKeys(main)
+  const keys = keysOf(kek, wrappedRagDek)
+  const send = sending(main, enclaveKeys)
+  const sealParts = sealingParts(enclaveKeys)
+  const [ask, askAside] = [asking(main), asking(aside)]
+  const memory = memoryOf(store, keys)
+  const footing: Footing = { ask, keys, memory, checks: checking(keys, memory, requireBound) }
+  const access = fileAccess(footing, sealParts)
+  const { checked: _, opened: __, ...files } = access
+  return {
+    chat: { completions: completions(send) },
+    audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
+    files: { ...files, ...upkeep(footing, askAside, access, sealParts, store) },
+    tools: tools(askAside, sending(aside, enclaveKeys), footing, access),
+    verify: async () => toldOf(await enclaveKeys.verified()),
+    models: {
+      async list() {
+        const answer = await ask.raw('GET', 'rvenc/models')
+        const said = (await answer.json().catch(unreachable)) as { data?: unknown } | null
+        return Array.isArray(said?.data) ? said.data : unreachable()
+      },
+    },
+  }
+}
+
+const unreachable = (cause?: unknown): never => {
+  throw new SealgateError('unreachable', { cause })
+}

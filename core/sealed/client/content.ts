@@ -1,0 +1,52 @@
+import type { Stored } from '../wire/binding.ts'
+import { same } from '../wire/bytes.ts'
+import { openContent, openWhole } from '../wire/file.ts'
+import { type Ask, pathFor } from './http-request.ts'
+import { SealgateError } from './error.ts'
+import { digesting } from './keys.ts'
+import { gathered, read } from './byte-source.ts'
+
+/** The sealed bytes as the gateway gives them. */
+export const storedContent = async (
+  ask: Ask,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<Uint8Array>> => {
+  const answer = await ask.raw('GET', pathFor`files/encrypted/${id}/content`, signal ? { signal } : {})
+  if (answer.body === null) throw new SealgateError('truncated')
+  return read(answer.body)
+}
+
+/** Throws `damaged` when anything was changed, cut off or added. */
+export const openedContent = (
+  version: string,
+  dek: Uint8Array,
+  sealed: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed)) : opening(dek, sealed))
+
+/** Ends only behind the stored bytes that the owner vouches for. */
+export async function* exactly(parts: AsyncIterable<Uint8Array>, { size, hash }: Stored): AsyncGenerator<Uint8Array> {
+  const seen = digesting()
+  let sum = 0
+  for await (const part of parts) {
+    sum += part.length
+    if (sum > size) throw new SealgateError('damaged')
+    seen.update(part)
+    yield part
+  }
+  if (!same(seen.digest(), hash)) throw new SealgateError('damaged')
+}
+
+async function* opening(dek: Uint8Array, sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const plain = openWhole(dek, await gathered(sealed))
+  if (plain === null) throw new SealgateError('damaged')
+  yield plain
+}
+
+async function* sound(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* parts
+  } catch (cause) {
+    throw cause instanceof SealgateError ? cause : new SealgateError('damaged', { cause })
+  }
+}

@@ -1,0 +1,70 @@
+import type { Check } from '../evidence/checks.ts'
+import type { Reason } from '../evidence/reasons.ts'
+
+/** Everything that a caller may be told, in words of our own: nothing that came unauthenticated over the network is repeated. */
+export const sentences = {
+  unverified: 'The enclave could not be verified',
+  insecure: 'The enclave is a development one and proves nothing; pass allowInsecureDev to use it all the same',
+  bad_policy: 'A measurement or release of the policy is not hex of its length',
+  no_key: 'The enclave publishes no key that this client uses',
+  unreachable: 'The gateway could not be reached',
+  refused: 'The gateway refused the request',
+  unauthorized: 'The API key is missing, invalid, or lacks permission',
+  busy: 'Too many requests, or a chat stream is open already',
+  too_large: 'The file is too large',
+  unavailable: 'The service is temporarily unavailable',
+  failed: 'The request failed inside the enclave',
+  no_kek: 'This needs the key-encryption key of the client',
+  no_rag_key: 'This needs the retrieval key of the client',
+  wrong_key: 'The file is under another key-encryption key',
+  unbound: 'The file is not bound to its id, and this client takes bound files alone',
+  rolled_back: 'The file is older than this client remembers, or was removed',
+  no_memory: 'The memory of this client is damaged',
+  wrong_passphrase: 'The passphrase is another one, or the backup was changed',
+  wrong_code: 'The recovery code is mistyped: it has 55 letters and digits, the last of which prove the others',
+  no_backup: 'This is no backup of keys, or it is damaged',
+  truncated: 'The answer was cut off',
+  damaged: 'The answer was changed on its way, or is not from the enclave',
+} as const
+
+export type Fault = keyof typeof sentences
+
+export class SealgateError extends Error {
+  readonly fault: Fault
+  readonly status: number | null
+  /** The enclave's own code and field, which came sealed. */
+  readonly code: string | null
+  readonly field: string | null
+  /** Ms. */
+  readonly retryAfter: number | null
+  /** Why the evidence was refused, and where: a name of our own. */
+  readonly reason: Reason | null
+  readonly detail: string | null
+  /** The checks of the evidence in their order, to the first that failed. */
+  readonly checks: readonly Check[]
+
+  constructor(
+    fault: Fault,
+    facts: {
+      status?: number | null
+      code?: string | null
+      field?: string | null
+      retryAfter?: number | null
+      reason?: Reason
+      detail?: string | null
+      checks?: readonly Check[]
+      cause?: unknown
+    } = {},
+  ) {
+    super(sentences[fault], { cause: facts.cause })
+    this.name = 'SealgateError'
+    this.fault = fault
+    this.status = facts.status ?? null
+    this.code = facts.code ?? null
+    this.field = facts.field ?? null
+    this.retryAfter = facts.retryAfter ?? null
+    this.reason = facts.reason ?? null
+    this.detail = facts.detail ?? null
+    this.checks = facts.checks ?? []
+  }
+}

@@ -1,0 +1,129 @@
+import { utf8 } from '../wire/bytes.ts'
+import { openLabel } from '../wire/file.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { pathFor } from './http-request.ts'
+import { exactly, openedContent, storedContent } from './content.ts'
+import { SealgateError } from './error.ts'
+import type {
+  DownloadOptions,
+  FileRecord,
+  ListOptions,
+  Listed,
+  OpenedFile,
+  SealedFile,
+  UploadOptions,
+} from './file-shapes.ts'
+import { digesting } from './keys.ts'
+import type { Footing } from './footing.ts'
+import type { Checked } from './proof.ts'
+import type { SealParts } from './send-sealed.ts'
+import { type Sendable, counted, gathered } from './byte-source.ts'
+import { uploading } from './upload.ts'
+
+export interface FileAccess {
+  /** As the gateway tells it: nothing of it is proven. */
+  record(id: string, signal?: AbortSignal): Promise<FileRecord>
+  /** The record of this id alone, which holds. */
+  checked(id: string, signal?: AbortSignal): Promise<Checked>
+  opened(checked: Checked): SealedFile
+  download(id: string, options?: DownloadOptions): Promise<OpenedFile>
+  upload(file: Sendable, options?: UploadOptions): Promise<SealedFile>
+  list(options?: ListOptions): Promise<Listed>
+  remove(id: string): Promise<void>
+  /** Whether the content is what was stored under its hash: reads all of it. Throws when it does not open. */
+  verify(id: string, options?: DownloadOptions): Promise<boolean>
+}
+
+/** Files that are sealed here and opened here. */
+export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: SealParts): FileAccess => {
+  const opened = ({ record, dek, proof }: Checked): SealedFile => {
+    const label = (which: 'name' | 'mime', hex: string): string => {
+      const sealed = fromHex(hex, 1024)
+      const text = sealed && openLabel(dek, which, sealed)
+      if (text === null) throw new SealgateError('damaged')
+      return text
+    }
+    const [name, mime] = [label('name', record.original_name), label('mime', record.mime_type)]
+    return { ...record, name, mime, bound: proof !== null }
+  }
+
+  const openable = (it: Checked | SealgateError): SealedFile | null => {
+    if (it instanceof SealgateError) return null
+    try {
+      return opened(it)
+    } catch (error) {
+      if (error instanceof SealgateError && error.fault === 'damaged') return null
+      throw error
+    }
+  }
+
+  const record = (id: string, signal?: AbortSignal) =>
+    ask.data<FileRecord>('GET', pathFor`files/encrypted/${id}`, signal ? { signal } : {})
+
+  const checked = async (id: string, signal?: AbortSignal): Promise<Checked> => {
+    const it = await record(id, signal)
+    // Another file's record may hold as well.
+    if (it.id !== id) throw new SealgateError('damaged')
+    return checks.check(it)
+  }
+
+  const contentOf = async (
+    { record: it, dek, proof }: Checked,
+    { signal, onProgress }: DownloadOptions,
+  ): Promise<AsyncIterable<Uint8Array>> => {
+    const told = counted(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
+    const sealed = proof === null ? told : exactly(told, { size: it.file_size, hash: proof.hash })
+    return openedContent(it.version, dek, sealed)
+  }
+
+  const reading = async (it: Checked, options: DownloadOptions): Promise<OpenedFile> => {
+    const file = opened(it)
+    const content = await contentOf(it, options)
+    return { ...file, content, bytes: () => gathered(content) }
+  }
+
+  return {
+    record,
+    checked,
+    opened,
+
+    download: async (id, options = {}) => reading(await checked(id, options.signal), options),
+
+    upload: uploading({ ask, keys, memory, checks }, sealParts, opened),
+
+    async list({ search, ...rest } = {}) {
+      const named = search === undefined || /^file_|^[0-9a-f]{32}$/.test(search)
+      const tag = named ? search : keys.hash(utf8(`name\0${search}`)).slice(0, 32)
+      const query = new URLSearchParams(
+        Object.entries({ ...rest, ...(tag !== undefined && { search: tag }) }).map(([name, value]) => [
+          name,
+          String(value),
+        ]),
+      )
+      const said = await ask.data<{ files: FileRecord[]; pagination: { total: number } }>(
+        'GET',
+        `files/encrypted?${query}`,
+      )
+      const all = (await checks.checkAll(said.files)).map(openable)
+      return {
+        files: all.flatMap((file) => file ?? []),
+        locked: said.files.filter((_, at) => all[at] === null),
+        total: said.pagination.total,
+      }
+    },
+
+    async remove(id) {
+      await ask.data('DELETE', pathFor`files/encrypted/${id}`)
+      await memory.forget(id)
+    },
+
+    async verify(id, options = {}) {
+      const it = await checked(id, options.signal)
+      const { client_hash, content } = await reading(it, options)
+      const hash = digesting()
+      for await (const part of content) hash.update(part)
+      const wanted = it.proof === null ? client_hash : it.proof.clientHash && toHex(it.proof.clientHash)
+      return wanted === null || keys.hash(hash.digest()) === wanted
+    },
+  }
+}

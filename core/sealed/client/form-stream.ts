@@ -1,0 +1,41 @@
+import type { Stored } from '../wire/binding.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { digesting } from './keys.ts'
+
+/** A form with one large part, made as it is read: nothing of it is held. */
+export interface FormStream {
+  readonly type: string
+  parts(): AsyncGenerator<Uint8Array>
+}
+
+type Fields = Readonly<Record<string, string>>
+
+const big = 'encrypted_content'
+
+/** Fields, the content, and behind it the fields that are known only when its size and hash are. */
+export const formStream = (
+  fields: Fields,
+  content: AsyncIterable<Uint8Array>,
+  behind: (stored: Stored) => Promise<Fields>,
+  boundary: string,
+): FormStream => {
+  const part = (name: string, more = '') => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`
+  const texts = (all: Fields) =>
+    Object.entries(all)
+      .map(([name, value]) => `${part(name)}\r\n${value}\r\n`)
+      .join('')
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    async *parts() {
+      yield utf8(`${texts(fields)}${part(big, '; filename="sealed"')}content-type: application/octet-stream\r\n\r\n`)
+      const hash = digesting()
+      let size = 0
+      for await (const bytes of content) {
+        hash.update(bytes)
+        size += bytes.length
+        yield bytes
+      }
+      yield utf8(`\r\n${texts(await behind({ size, hash: hash.digest() }))}--${boundary}--\r\n`)
+    },
+  }
+}

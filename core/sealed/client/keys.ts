@@ -1,0 +1,115 @@
+import { randomBytes } from '@noble/hashes/utils.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import {
+  type Binding,
+  type BoundFacts,
+  bindingLength,
+  isMarked,
+  markedId,
+  openBinding,
+  printBinding,
+} from '../wire/binding.ts'
+import { unwrapKey, wrapKey } from '../wire/file.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { clientHash, fileBindKey, fileMarkKey, kekId, memoryKey, ragWrapKey } from '../wire/schedule.ts'
+import { SealgateError } from './error.ts'
+
+/** The facts of a record that a binding fixes. */
+export interface BoundRecord {
+  readonly id: string
+  readonly version: string
+  readonly file_size: number
+  readonly kid: string
+  readonly wrapped_dek: string
+}
+
+/** The keys that never leave the client. */
+export interface Keys {
+  /** Names the KEK without telling anything of it. */
+  readonly kid: string
+  wrap(dek: Uint8Array): string
+  /** Throws unless it was wrapped under this KEK. */
+  unwrap(wrapped: string, kid: string): Uint8Array
+  /** Of SHA-256 over the plaintext. */
+  hash(digest: Uint8Array): string
+  /** A new id that bears the mark of this KEK. `now` in ms. */
+  newId(now: number): string
+  isMarked(id: string): boolean
+  bind(record: BoundRecord, binding: Binding): string
+  /** Null unless the record was bound so under this KEK. */
+  proofOf(record: BoundRecord, binding: string): Binding | null
+  memoryKey(): Uint8Array
+  /** Throws when the client was given none. */
+  ragDek(): Uint8Array
+}
+
+/** 32 random bytes as 64 hex: keep it, for nobody can make it again. */
+export const newKek = (): string => toHex(randomBytes(32))
+
+/** A fresh retrieval key, wrapped under the KEK: one for all of a client's files, to be kept beside it. */
+export const newRagDek = (kek: string): string => toHex(wrapKey(ragWrapKey(kekOf(kek)), randomBytes(32)))
+
+/** The same retrieval key under another KEK. */
+export const rewrapRagDek = (wrapped: string, oldKek: string, kek: string): string =>
+  toHex(wrapKey(ragWrapKey(kekOf(kek)), ragDekOf(wrapped, kekOf(oldKek))))
+
+const kekOf = (hex: string): Uint8Array => {
+  const kek = fromHex(hex, 32)
+  if (kek?.length !== 32) throw new SealgateError('no_kek')
+  return kek
+}
+
+const ragDekOf = (wrapped: string, kek: Uint8Array): Uint8Array => {
+  const bytes = fromHex(wrapped, 40)
+  const dek = bytes && unwrapKey(ragWrapKey(kek), bytes)
+  if (!dek) throw new SealgateError('no_rag_key')
+  return dek
+}
+
+export const keysOf = (hex: string | undefined, wrappedRagDek: string | undefined): Keys => {
+  const kek = () => {
+    if (hex === undefined) throw new SealgateError('no_kek')
+    return kekOf(hex)
+  }
+  return {
+    get kid() {
+      return toHex(kekId(kek()))
+    },
+    wrap: (dek) => toHex(wrapKey(kek(), dek)),
+    unwrap(wrapped, kid) {
+      const bytes = kid === toHex(kekId(kek())) ? fromHex(wrapped, 40) : null
+      const dek = bytes && unwrapKey(kek(), bytes)
+      if (!dek) throw new SealgateError('wrong_key')
+      return dek
+    },
+    hash: (digest) => toHex(clientHash(kek(), digest)),
+    newId: (now) => markedId(fileMarkKey(kek()), now),
+    isMarked: (id) => isMarked(fileMarkKey(kek()), id),
+    bind(record, binding) {
+      const facts = factsOf(record)
+      if (facts === null) throw new SealgateError('damaged')
+      return toHex(printBinding(fileBindKey(kek()), facts, binding))
+    },
+    proofOf(record, binding) {
+      const [facts, bytes] = [factsOf(record), fromHex(binding, bindingLength)]
+      return facts && bytes && openBinding(fileBindKey(kek()), facts, bytes)
+    },
+    memoryKey: () => memoryKey(kek()),
+    ragDek() {
+      if (wrappedRagDek === undefined) throw new SealgateError('no_rag_key')
+      return ragDekOf(wrappedRagDek, kek())
+    },
+  }
+}
+
+/** Null for a record that no honest gateway makes. */
+const factsOf = ({ id, version, file_size: size, kid, wrapped_dek }: BoundRecord): BoundFacts | null => {
+  const wrappedDek = fromHex(wrapped_dek, 40)
+  return wrappedDek === null || !Number.isSafeInteger(size) || size < 0 ? null : { id, version, size, kid, wrappedDek }
+}
+
+/** SHA-256 over what comes, as it comes. */
+export const digesting = () => {
+  const hash = sha256.create()
+  return { update: (bytes: Uint8Array) => void hash.update(bytes), digest: () => hash.digest() }
+}

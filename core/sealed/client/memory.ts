@@ -1,0 +1,128 @@
+import { textOf, utf8 } from '../wire/bytes.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
+import { SealgateError } from './error.ts'
+import type { Keys } from './keys.ts'
+
+/** Where a client keeps what it remembers; the text is sealed. */
+export interface MemoryStore {
+  /** Null when nothing was saved yet. */
+  load(): Promise<string | null>
+  save(text: string): Promise<void>
+}
+
+export interface Seen {
+  readonly id: string
+  /** Of its binding; 0 for a file that is not bound. */
+  readonly revision: number
+}
+
+interface Known {
+  readonly files: Map<string, number>
+  readonly removed: Set<string>
+}
+
+/** The latest state of each file that a client has seen under one KEK. */
+export interface Memory {
+  /** The ids of those that are older than remembered, or were removed; the others are remembered. */
+  meet(seen: readonly Seen[]): Promise<ReadonlySet<string>>
+  /** The highest revision of a file that was seen; 0 for a file that is not known. */
+  revisionOf(id: string): Promise<number>
+  forget(id: string): Promise<void>
+  /** Takes over which files another memory knows for removed. */
+  inherit(other: Memory): Promise<void>
+  removed(): Promise<readonly string[]>
+}
+
+const magic = 'sealgate-memory/1'
+const mostHex = 256 * 1024 * 1024
+
+/** Without a store nothing is remembered, and no file is older than that. */
+const forgetful: Memory = {
+  meet: async () => new Set(),
+  revisionOf: async () => 0,
+  forget: async () => undefined,
+  inherit: async () => undefined,
+  removed: async () => [],
+}
+
+/** Throws `no_memory` for a text that is not a memory, or was changed. */
+const textsOf = (text: string | null): Record<string, string> => {
+  if (text === null) return {}
+  try {
+    const { memory, kids } = JSON.parse(text) as { memory?: unknown; kids?: Record<string, string> }
+    if (memory === magic && typeof kids === 'object' && kids !== null) return { ...kids }
+  } catch {
+    // A text that is no JSON is no memory either.
+  }
+  throw new SealgateError('no_memory')
+}
+
+export const memoryOf = (store: MemoryStore | undefined, keys: Keys): Memory => {
+  if (store === undefined) return forgetful
+  let turn: Promise<unknown> = Promise.resolve()
+
+  /** One after the other, so that no change overtakes another. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work)
+    turn = done.catch(() => undefined)
+    return done
+  }
+
+  const read = async (): Promise<{ readonly all: Record<string, string>; readonly known: Known }> => {
+    const all = textsOf(await store.load())
+    const hex = Object.hasOwn(all, keys.kid) ? all[keys.kid] : undefined
+    if (hex === undefined) return { all, known: { files: new Map(), removed: new Set() } }
+    const sealed = typeof hex === 'string' ? fromHex(hex, mostHex) : null
+    const plain = sealed && openWith(keys.memoryKey(), sealed, utf8(magic))
+    if (!plain) throw new SealgateError('no_memory')
+    const said = JSON.parse(textOf(plain)) as { files: Record<string, number>; removed: string[] }
+    return { all, known: { files: new Map(Object.entries(said.files)), removed: new Set(said.removed) } }
+  }
+
+  const write = async (all: Record<string, string>, { files, removed }: Known): Promise<void> => {
+    const text = JSON.stringify({ files: Object.fromEntries(files), removed: [...removed] })
+    const sealed = sealWith(keys.memoryKey(), freshNonce(), utf8(text), utf8(magic))
+    await store.save(JSON.stringify({ memory: magic, kids: { ...all, [keys.kid]: toHex(sealed) } }))
+  }
+
+  return {
+    meet: (seen) =>
+      inTurn(async () => {
+        const { all, known } = await read()
+        const old = new Set<string>()
+        let changed = false
+        for (const { id, revision } of seen) {
+          const before = known.files.get(id) ?? 0
+          if (known.removed.has(id) || revision < before) old.add(id)
+          else if (revision > before) {
+            known.files.set(id, revision)
+            changed = true
+          }
+        }
+        if (changed) await write(all, known)
+        return old
+      }),
+
+    revisionOf: (id) => inTurn(async () => (await read()).known.files.get(id) ?? 0),
+
+    forget: (id) =>
+      inTurn(async () => {
+        const { all, known } = await read()
+        known.files.delete(id)
+        known.removed.add(id)
+        await write(all, known)
+      }),
+
+    async inherit(other) {
+      const gone = await other.removed()
+      await inTurn(async () => {
+        const { all, known } = await read()
+        for (const id of gone) known.removed.add(id)
+        if (gone.length > 0) await write(all, known)
+      })
+    },
+
+    removed: () => inTurn(async () => [...(await read()).known.removed]),
+  }
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from '@noble/hashes/utils.js'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { encapsulate, kems } from '../wire/kem.ts'
+import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
+import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
+import { SealgateError } from './error.ts'
+import { type Evidence, type Policy, type Proof, verify } from './verify.ts'
+
+export interface Connection {
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly policy: Policy
+  /** The platform's own unless given. */
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** One request under its own encapsulation: what is sent, and what opens the answer. */
+export interface SealedRequest {
+  readonly body: Readonly<Record<string, unknown>>
+  /** What the answer has to name inside its seal. */
+  readonly route: string
+  readonly secret: Uint8Array
+  readonly nonce: Uint8Array
+  /** Every nonce that was sent, hex. */
+  readonly nonces: ReadonlySet<string>
+}
+
+/** Further parts to seal, by field, each under the nonce of the field that is named with it. */
+export type Parts = Readonly<Record<string, { readonly bytes: Uint8Array; readonly nonce: string }>>
+
+/** How a route spells its fields; null where only parts are sealed. */
+export interface Names {
+  readonly params: string | null
+  readonly kid: string
+  readonly cipherText?: string
+}
+
+// The only kind that this client seals to: both of its halves would have to fall.
+const kem = kems.find(({ name }) => name === 'x-wing')!
+
+const early = 60_000
+
+/** An answer of the enclave to a challenge; nothing of it is checked yet. */
+export interface Attestation {
+  readonly keyset: Uint8Array
+  readonly evidence: Evidence
+  readonly challenge: Uint8Array
+}
+
+/** Keys that evidence proved, and the one to seal to. */
+export interface Verification {
+  readonly proof: Proof
+  readonly key: EnclaveKey
+  readonly evidence: Evidence
+}
+
+export interface SealingKeys {
+  /** A verified key to seal to; fetched and verified anew when there is none, or when `fresh` is wanted. */
+  current(fresh: boolean, signal: AbortSignal | null): Promise<EnclaveKey>
+  /** Asks anew, under a challenge of its own. */
+  verified(): Promise<Verification>
+}
+
+/** Asks under a challenge of its own. */
+export const askAttestation = async ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>): Promise<Attestation> => {
+  const challenge = randomBytes(32)
+  const answer = await fetch(`${baseUrl}/rvenc/attestation?challenge=${toHex(challenge)}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  }).catch((cause: unknown) => {
+    throw new SealgateError('unreachable', { cause })
+  })
+  if (!answer.ok) throw refusal(answer)
+  // What is not JSON is quoted by the error that says so; ours says nothing of it.
+  const said: unknown = await answer.json().catch(() => null)
+  const { keyset, evidence } = (said ?? {}) as { keyset?: unknown; evidence?: unknown }
+  const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
+  if (bytes === null || typeof evidence !== 'object' || evidence === null)
+    throw new SealgateError('unverified', { reason: 'evidence_malformed' })
+  return { keyset: bytes, evidence: evidence as Evidence, challenge }
+}
+
+/** Throws unless the answer meets the policy and has a key to seal to. */
+export const checkAttestation = async (
+  { keyset, evidence, challenge }: Attestation,
+  policy: Policy,
+  now: number,
+): Promise<Verification> => {
+  const proof = await verify(keyset, evidence, challenge, policy, now)
+  const key = newest(proof.body, kem, now)
+  if (key === null) throw new SealgateError('no_key')
+  return { proof, key, evidence }
+}
+
+export const sealingKeys = ({ policy, ...at }: Connection): SealingKeys => {
+  let held: { readonly key: EnclaveKey; readonly ends: number } | null = null
+  let fetching: Promise<Verification> | null = null
+
+  const fetched = async (): Promise<Verification> => {
+    const found = await checkAttestation(await askAttestation(at), policy, Date.now())
+    held = { key: found.key, ends: Math.min(found.key.notAfter, found.proof.verdict?.ends ?? Infinity) }
+    return found
+  }
+
+  return {
+    async current(fresh) {
+      if (!fresh && held !== null && Date.now() < held.ends - early) return held.key
+      fetching ??= fetched().finally(() => (fetching = null))
+      return (await fetching).key
+    },
+    verified: fetched,
+  }
+}
+
+/** Seals parameters and parts for one route, under a new encapsulation and new nonces. `id` stays the same over retries. */
+export const sealRequest = (
+  key: EnclaveKey,
+  route: string,
+  params: Readonly<Record<string, unknown>>,
+  id: string,
+  names: Names,
+  parts: Parts = {},
+): SealedRequest => {
+  const { cipherText, sharedSecret } = encapsulate(kem, key.publicKey)
+  const nonce = freshNonce()
+  const body: Record<string, unknown> = {
+    ...(names.params !== null && {
+      [names.params]: toHex(sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })),
+      nonce: toHex(nonce),
+    }),
+    [names.cipherText ?? 'cipherText']: toHex(cipherText),
+    [names.kid]: enclaveKid(key),
+  }
+  const nonces = new Set(names.params === null ? [] : [toHex(nonce)])
+  for (const [field, { bytes, nonce: field2 }] of Object.entries(parts)) {
+    const own = freshNonce()
+    nonces.add(toHex(own))
+    body[field2] = toHex(own)
+    body[field] = toHex(seal(sharedSecret, own, bytes))
+  }
+  return { body, route, secret: sharedSecret, nonce, nonces }
+}
+
+/** What an enclave says of a request inside the seal, whatever HTTP says around it. */
+export interface Told {
+  readonly status: 'result' | 'failure'
+  readonly value: unknown
+}
+
+/** Throws unless the answer names its route and its status inside the seal, under a nonce that this client did not send. */
+export const openTold = (request: SealedRequest, answer: unknown): Told => {
+  const { encryptedResponse, nonce } = (answer ?? {}) as { encryptedResponse?: unknown; nonce?: unknown }
+  if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string' || request.nonces.has(nonce)) {
+    throw new SealgateError('damaged')
+  }
+  const [sealed, bytes] = [fromHex(encryptedResponse, 256 * 1024 * 1024), fromHex(nonce, 24)]
+  const said = sealed === null || bytes?.length !== 24 ? undefined : openJson(request.secret, bytes, sealed)
+  const { $for: route, $status: status, value } = (said ?? {}) as Readonly<Record<string, unknown>>
+  if (route !== request.route || (status !== 'result' && status !== 'failure') || value === undefined)
+    throw new SealgateError('damaged')
+  return { status, value }
+}
+
+/** The result that was sealed; throws for a failure, though HTTP called it a success. */
+export const openAnswer = (request: SealedRequest, answer: unknown): unknown => {
+  const { status, value } = openTold(request, answer)
+  if (status === 'failure') throw failure(value)
+  return value
+}
+
+/** A failure that the enclave itself reports, under the seal. */
+export const failure = (
+  value: unknown,
+  facts: { readonly status?: number | null; readonly retryAfter?: number | null } = {},
+): SealgateError => {
+  const { code, field } = (value ?? {}) as { readonly code?: unknown; readonly field?: unknown }
+  return new SealgateError('failed', {
+    ...facts,
+    code: typeof code === 'string' ? code : null,
+    field: typeof field === 'string' ? field : null,
+  })
+}
+
+const faults: Readonly<Record<number, 'unauthorized' | 'busy' | 'too_large' | 'unavailable'>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  413: 'too_large',
+  429: 'busy',
+  502: 'unavailable',
+  503: 'unavailable',
+}
+
+export const refusal = (answer: Response): SealgateError => {
+  const after = Number(answer.headers.get('retry-after-ms') ?? Number.NaN)
+  return new SealgateError(faults[answer.status] ?? 'refused', {
+    status: answer.status,
+    retryAfter: Number.isFinite(after) ? after : null,
+  })
+}

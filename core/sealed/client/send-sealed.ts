@@ -1,0 +1,88 @@
+import { randomBytes } from '@noble/hashes/utils.js'
+import { toHex } from '../wire/hex.ts'
+import { SealgateError } from './error.ts'
+import {
+  type Connection,
+  type Names,
+  type Parts,
+  type SealedRequest,
+  type SealingKeys,
+  failure,
+  openTold,
+  refusal,
+  sealRequest,
+} from './seal-request.ts'
+
+export interface Sent {
+  readonly request: SealedRequest
+  readonly answer: Response
+}
+
+export type Send = ReturnType<typeof sending>
+
+/** What a refusal says in the clear. */
+export interface Said {
+  readonly data?: unknown
+  readonly validator?: Readonly<Record<string, unknown>> | null
+}
+
+/** The gateway's clock in ms, where it refuses an id that this client chose; null for any other refusal. */
+export const clockOf = (answer: Response, said: Said | null, field: string): number | null => {
+  const time = Date.parse(answer.headers.get('date') ?? '')
+  return answer.status !== 400 || said?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
+}
+
+/** Seals keys alone, for routes that take no parameters; `fresh` asks for the enclave's keys first. */
+export type SealParts = (names: Names, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
+
+export const sealingParts =
+  (keys: SealingKeys): SealParts =>
+  async (names, parts, fresh = false) =>
+    sealRequest(await keys.current(fresh, null), '', {}, '', names, parts)
+
+/** Seals and sends; tries once more when the enclave's keys have changed meanwhile, and once more by the gateway's clock, and never more. `outer` is asked for each try. */
+export const sending =
+  (connection: Connection, keys: SealingKeys) =>
+  async (
+    route: string,
+    params: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | null,
+    names: Names,
+    outer: (now: number) => Readonly<Record<string, unknown>> = () => ({}),
+    parts: Parts = {},
+  ): Promise<Sent> => {
+    const id = toHex(randomBytes(16))
+    let clock: number | null = null
+    for (let fresh = false; ;) {
+      const request = sealRequest(await keys.current(fresh, signal), route, params, id, names, parts)
+      const answer = await connection
+        .fetch(`${connection.baseUrl}/${route}`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${connection.apiKey}`,
+            'content-type': 'application/json',
+            'x-enclave-kid': String(request.body[names.kid]),
+          },
+          body: JSON.stringify({ ...outer(clock ?? Date.now()), ...request.body }),
+          signal,
+        })
+        .catch((cause: unknown) => {
+          throw signal?.aborted ? signal.reason : new SealgateError('unreachable', { cause })
+        })
+      if (answer.ok) return { request, answer }
+      const said = (await answer.json().catch(() => null)) as Said | null
+      if (!fresh && answer.status === 400 && said?.validator?.[names.kid] !== undefined) {
+        fresh = true
+        continue
+      }
+      if (clock === null && (clock = clockOf(answer, said, 'fileId')) !== null) continue
+      throw said?.data == null ? refusal(answer) : sealedRefusal(request, said.data, answer)
+    }
+  }
+
+/** Throws where the seal holds a result, which HTTP called a failure. */
+const sealedRefusal = (request: SealedRequest, data: unknown, answer: Response): SealgateError => {
+  const { status, value } = openTold(request, data)
+  if (status !== 'failure') throw new SealgateError('damaged')
+  return failure(value, refusal(answer))
+}

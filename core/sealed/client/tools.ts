@@ -1,0 +1,101 @@
+import { boundKey, namedKey } from '../wire/binding.ts'
+import { fromHex } from '../wire/hex.ts'
+import { type Ask, pathFor } from './http-request.ts'
+import { SealgateError } from './error.ts'
+import type { FileRecord } from './file-shapes.ts'
+import type { FileAccess } from './files.ts'
+import type { Footing } from './footing.ts'
+import type { Send } from './send-sealed.ts'
+import type { MadeByTool, ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
+import { type Parts, openAnswer } from './seal-request.ts'
+
+export interface ToolDescriptor {
+  readonly name: string
+  readonly normalizedName: string
+  readonly shortName: string
+  readonly description: string
+  readonly kind: 'simple' | 'reads-file' | 'makes-file' | 'retrieval'
+  /** JSON schema; absent where the gateway is older. */
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+export interface Tools {
+  list(): Promise<readonly ToolDescriptor[]>
+  call<T extends ToolName>(name: T, params: ToolParams[T], options?: { signal?: AbortSignal }): Promise<ToolResult[T]>
+  call(name: string, params: Readonly<Record<string, unknown>>, options?: { signal?: AbortSignal }): Promise<unknown>
+}
+
+const names = { params: 'encryptedParams', kid: 'enclaveKid' }
+
+type Params = Readonly<Record<string, unknown>>
+type Outer = (now: number) => Readonly<Record<string, unknown>>
+
+/** What the enclave says of a file that a tool made. */
+interface Kept {
+  readonly fileId: string
+  readonly size: number
+  readonly hash: string
+}
+
+/** Tools that run where only the enclave sees. What a tool needs beside its parameters is told by its kind. */
+export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+  let known: Promise<readonly ToolDescriptor[]> | null = null
+  const list = () =>
+    (known ??= aside.data<readonly ToolDescriptor[]>('GET', 'tools').catch((error: unknown) => {
+      known = null
+      throw error
+    }))
+
+  const called = async (name: string, params: Params, signal: AbortSignal | undefined, parts: Parts, outer?: Outer) => {
+    const sent = await send(`tools/${encodeURIComponent(name)}`, params, signal ?? null, names, outer, parts)
+    const { data } = (await sent.answer.json().catch((cause: unknown) => {
+      throw new SealgateError('truncated', { cause })
+    })) as { data: unknown }
+    return openAnswer(sent.request, data)
+  }
+
+  const reading = async (params: Params, signal: AbortSignal | undefined): Promise<Parts> => {
+    const id = String(params['fileId'])
+    const { record, dek, proof } = await files.checked(id, signal)
+    const stored = proof && { size: record.file_size, hash: proof.hash }
+    return { encryptedFileDek: { bytes: namedKey(dek, id, stored), nonce: 'fileNonce' } }
+  }
+
+  /** Binds what the enclave says that it stored; the gateway can put no other file in its place. */
+  const making = async (name: string, params: Params, signal: AbortSignal | undefined): Promise<MadeByTool> => {
+    const dek = boundKey()
+    const wrapped_dek = keys.wrap(dek)
+    let id = ''
+    const outer = (now: number) => ({ kid: keys.kid, wrappedDek: wrapped_dek, fileId: (id = keys.newId(now)) })
+    const parts = { encryptedFileDek: { bytes: dek, nonce: 'fileNonce' } }
+    const kept = (await called(name, params, signal, parts, outer)) as Kept
+    const hash = fromHex(kept.hash, 32)
+    if (kept.fileId !== id || hash?.length !== 32) throw new SealgateError('damaged')
+    const record = { id, version: '2', file_size: kept.size, kid: keys.kid, wrapped_dek }
+    const binding = keys.bind(record, { revision: 1, hash, clientHash: null })
+    const change = { old_kid: keys.kid, kid: keys.kid, wrapped_dek, binding }
+    const asking = { json: change, ...(signal && { signal }) }
+    const bound = await ask.data<FileRecord>('PATCH', pathFor`files/encrypted/${id}`, asking)
+    if (bound.id !== id || bound.binding !== binding) throw new SealgateError('damaged')
+    const { name: itsName, mime, file_size: size } = files.opened(await checks.check(bound))
+    return { fileId: id, name: itsName, mime, size }
+  }
+
+  return {
+    list,
+    async call(name: string, params: object, { signal }: { signal?: AbortSignal } = {}) {
+      const kind = (await list()).find((tool) => tool.name === name)?.kind ?? 'simple'
+      const given = params as Params
+      switch (kind) {
+        case 'simple':
+          return called(name, given, signal, {})
+        case 'reads-file':
+          return called(name, given, signal, await reading(given, signal))
+        case 'makes-file':
+          return making(name, given, signal)
+        case 'retrieval':
+          return called(name, given, signal, { encryptedRagDek: { bytes: keys.ragDek(), nonce: 'ragDekNonce' } })
+      }
+    },
+  } as Tools
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from '@noble/hashes/utils.js'
+import { type Stored, boundKey, namedKey } from '../wire/binding.ts'
+import { concat, same, utf8 } from '../wire/bytes.ts'
+import { sealContent, sealLabel, sealWhole } from '../wire/file.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { SealgateError } from './error.ts'
+import type { FileRecord, SealedFile, UploadOptions } from './file-shapes.ts'
+import type { Footing } from './footing.ts'
+import { formStream } from './form-stream.ts'
+import { digesting } from './keys.ts'
+import type { Checked } from './proof.ts'
+import { type Said, type SealParts, clockOf } from './send-sealed.ts'
+import { type Sendable, type Source, counted, gathered, once, sourceOf } from './byte-source.ts'
+import { refusal } from './seal-request.ts'
+
+const chunked = 1024 * 1024
+
+/** What one try sends, and what the record has to repeat. */
+interface Sending {
+  readonly id: string
+  readonly answer: Response
+  readonly said: unknown
+  /** Null unless the whole content was sent. */
+  readonly binding: string | null
+}
+
+/** Seals a file, binds it to an id of its own, and stores it. */
+export const uploading = (
+  { ask, keys, checks }: Footing,
+  sealParts: SealParts,
+  opened: (checked: Checked) => SealedFile,
+): ((file: Sendable, options?: UploadOptions) => Promise<SealedFile>) => {
+  const send = async (
+    source: Source,
+    clientHash: Uint8Array,
+    options: UploadOptions,
+    now: number,
+  ): Promise<Sending> => {
+    const [id, dek] = [keys.newId(now), boundKey()]
+    const version = source.size > chunked ? '2' : '1'
+    const [kid, wrapped_dek] = [keys.kid, keys.wrap(dek)]
+    const fields = {
+      file_id: id,
+      client_hash: toHex(clientHash),
+      incognito: String(options.incognito === true),
+      kid,
+      wrapped_dek,
+      encrypted_name: toHex(sealLabel(dek, 'name', source.name)),
+      mime_type: toHex(sealLabel(dek, 'mime', source.mime)),
+      version,
+      name_tag: keys.hash(utf8(`name\0${source.name}`)).slice(0, 32),
+      ...(options.type && { type_hint: options.type }),
+    }
+    const told = (sent: number) => options.onProgress?.(sent, source.size)
+    const content =
+      version === '2'
+        ? sealContent(dek, counted(source.open(), told))
+        : once(sealWhole(dek, await gathered(counted(source.open(), told))))
+    let binding: string | null = null
+    const behind = async (stored: Stored) => {
+      const record = { id, version, file_size: stored.size, kid, wrapped_dek }
+      binding = keys.bind(record, { revision: 1, hash: stored.hash, clientHash })
+      return { binding, ...(options.index && (await indexFields(sealParts, dek, keys.ragDek(), id, stored))) }
+    }
+    const form = formStream(fields, content, behind, `sealed-${toHex(randomBytes(16))}`)
+    const asking = { form, passing: 400, ...(options.signal && { signal: options.signal }) }
+    const answer = await ask.raw('POST', 'files/encrypted/upload', asking)
+    const said: unknown = await answer.json().catch((cause: unknown) => {
+      throw new SealgateError('truncated', { cause })
+    })
+    return { id, answer, said, binding }
+  }
+
+  return async (file, options = {}) => {
+    const source = sourceOf(file)
+    const clientHash = fromHex(keys.hash(await digestOf(source)), 32)!
+    // The enclave's keys are there, and proven, before a long content is sent.
+    if (options.index) await sealParts(indexNames, {}, true)
+    let sent = await send(source, clientHash, options, Date.now())
+    const clock = clockOf(sent.answer, sent.said as Said | null, 'file_id')
+    if (clock !== null) sent = await send(source, clientHash, options, clock)
+    if (!sent.answer.ok) throw refusal(sent.answer)
+    const { data: record } = sent.said as { data: FileRecord }
+    const it = await checks.check(record)
+    const own = record.id === sent.id ? record.binding === sent.binding : isTwin(it, clientHash)
+    if (!own) throw new SealgateError('damaged')
+    return opened(it)
+  }
+}
+
+/** Whether a file that was there already is vouched for as the same plaintext; of one that is not bound nobody can say. */
+const isTwin = ({ proof }: Checked, clientHash: Uint8Array): boolean =>
+  proof === null || (proof.clientHash !== null && same(proof.clientHash, clientHash))
+
+const indexNames = { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' }
+
+/** The keys of an indexing. That of the file names what it is for. */
+export const indexFields = async (
+  sealParts: SealParts,
+  dek: Uint8Array,
+  ragDek: Uint8Array,
+  fileId: string,
+  stored: Stored | null,
+): Promise<Readonly<Record<string, string>>> => {
+  const { body } = await sealParts(indexNames, {
+    encrypted_file_dek: { bytes: namedKey(dek, fileId, stored), nonce: 'file_nonce' },
+    encrypted_rag_dek: { bytes: concat(ragDek, utf8(fileId)), nonce: 'rag_dek_nonce' },
+  })
+  return body as Readonly<Record<string, string>>
+}
+
+const digestOf = async (source: Source): Promise<Uint8Array> => {
+  const hash = digesting()
+  for await (const part of source.open()) hash.update(part)
+  return hash.digest()
+}

@@ -1,0 +1,31 @@
+import type { Verdict } from '../evidence/appraise.ts'
+import { enclaveKid } from '../wire/keyset.ts'
+import type { Verification } from './seal-request.ts'
+
+/** What the enclave proved. Times in ms. */
+export interface Verified extends Omit<Verdict, 'verified' | 'platform'> {
+  /** `development` and `test` prove nothing; `own` is what a verifier of the caller's said. */
+  readonly verified: Verdict['verified'] | 'development' | 'own'
+  readonly platform: string
+  readonly keyset: { readonly epoch: number; readonly kids: readonly string[]; readonly ends: number }
+}
+
+const unproved = {
+  product: '',
+  measurement: '',
+  release: null,
+  chip: null,
+  tcb: {},
+  challenge: true,
+  collateral: [],
+  exceptions: [],
+  warnings: [],
+  checks: [],
+} as const
+
+export const toldOf = ({ proof: { body, verdict }, key, evidence }: Verification): Verified => {
+  const keyset = { epoch: body.epoch, kids: body.keys.map(enclaveKid), ends: key.notAfter }
+  if (verdict !== null) return { ...verdict, keyset, ends: Math.min(verdict.ends, key.notAfter) }
+  const verified = evidence.type === 'dev' ? 'development' : 'own'
+  return { ...unproved, verified, platform: evidence.type, keyset, ends: key.notAfter }
+}

@@ -1,0 +1,100 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { type Verdict, platformOf } from '../evidence/appraise.ts'
+import { type PlatformPolicy, PolicyError } from '../evidence/policy.ts'
+import { same } from '../wire/bytes.ts'
+import { fromHex } from '../wire/hex.ts'
+import { type KeysetBody, parseKeyset, reportData } from '../wire/keyset.ts'
+import { SealgateError } from './error.ts'
+import { provePlatform } from './platform.ts'
+
+export interface Evidence {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What a kind of evidence says once its signatures hold. */
+export interface Verified {
+  /** The 64 bytes that the platform signed. */
+  readonly reportData: Uint8Array
+  /** What runs there, as the platform measures it: hex. */
+  readonly measurement: string
+  /** A machine that anybody may look into. */
+  readonly debug: boolean
+}
+
+/** Checks signatures and certificates of one kind of evidence; throws unless all of them hold. */
+export type Verifier = (evidence: Evidence, now: number) => Promise<Verified>
+
+export interface Policy extends PlatformPolicy {
+  /** By the type of evidence, for kinds of one's own. A kind without a verifier is refused. */
+  readonly verifiers?: Readonly<Record<string, Verifier>>
+  /** Take evidence that proves nothing, signed by a published key. For development alone. */
+  readonly allowInsecureDev?: boolean
+}
+
+const none = new Uint8Array()
+
+/** Bytes that a platform's measurement may have: SHA-256, SHA-384 or SHA-512. */
+const measured = [32, 48, 64]
+const digested = [32]
+
+const pins = (given: readonly string[], lengths: readonly number[]): readonly string[] =>
+  given.map((pin) => {
+    const hex = pin.toLowerCase()
+    if (!lengths.includes(fromHex(hex, 64)?.length ?? 0)) throw new SealgateError('bad_policy')
+    return hex
+  })
+
+/** The same policy with its pins in lower case. Throws for a pin that is not hex of its length. */
+export const policyOf = (policy: Policy): Policy => ({
+  ...policy,
+  ...(policy.measurements && { measurements: pins(policy.measurements, measured) }),
+  ...(Array.isArray(policy.releases) && { releases: pins(policy.releases as readonly string[], digested) }),
+})
+
+const devKey = fromHex('a6ea0003f8999046c6f82d2061cb369f5db20a6c1937356f99061caab747236f', 32)
+
+/** Keys that the evidence proved, and what it said. */
+export interface Proof {
+  readonly body: KeysetBody
+  /** Null for a development enclave and for kinds of one's own. */
+  readonly verdict: Verdict | null
+}
+
+/** The keys, when evidence over exactly these bytes and this challenge meets the policy. Fails closed. */
+export const verify = async (
+  keyset: Uint8Array,
+  evidence: Evidence,
+  challenge: Uint8Array,
+  policy: Policy,
+  now: number,
+): Promise<Proof> => {
+  const body = parseKeyset(keyset)
+  if (body === null) throw new SealgateError('unverified', { reason: 'evidence_malformed', detail: 'keyset' })
+  const { verifiers = {}, allowInsecureDev, ...platform } = policy
+  if (Object.keys(verifiers).some(platformOf)) throw new PolicyError('verifiers replaces no built-in kind')
+  if (platformOf(evidence.type) !== null)
+    return { body, verdict: await provePlatform(keyset, body, evidence, challenge, platform, now) }
+  const wanted = reportData(keyset, challenge)
+  if (evidence.type === 'dev') {
+    if (allowInsecureDev !== true) throw new SealgateError('insecure')
+    const signature = typeof evidence['signature'] === 'string' ? fromHex(evidence['signature'], 64) : null
+    if (signature?.length !== 64 || !ed25519.verify(signature, wanted, devKey!))
+      throw new SealgateError('unverified', { reason: 'signature_invalid' })
+    return { body, verdict: null }
+  }
+  const verifier = Object.hasOwn(verifiers, evidence.type) ? verifiers[evidence.type] : undefined
+  if (verifier === undefined) throw new SealgateError('unverified', { reason: 'no_verifier' })
+  const said = await verifier(evidence, now).catch((cause: unknown) => {
+    throw new SealgateError('unverified', { cause })
+  })
+  const trusted =
+    !said.debug &&
+    same(said.reportData, wanted) &&
+    (policy.measurements ?? []).includes(said.measurement.toLowerCase()) &&
+    (policy.releases === undefined ||
+      (Array.isArray(policy.releases) &&
+        policy.releases.some((release: string) => same(body.releaseDigest, fromHex(release, 32) ?? none))))
+  if (!trusted) throw new SealgateError('unverified')
+  return { body, verdict: null }
+}

@@ -1,0 +1,51 @@
+import * as v from 'valibot'
+import { Container, type Fitting } from '../../container.ts'
+import { inference } from '../../inference/inference.ts'
+import { catalog } from '../../inference/models/catalog.ts'
+import { plugin, use } from '../../plugin.ts'
+import type { Cache } from '../../ports/cache.ts'
+import type { Enclave } from '../../ports/enclave.ts'
+import type { Clock, Fetch, Log, Random } from '../../ports/platform.ts'
+import type { Prover } from '../../ports/attester.ts'
+import type { Reader } from '../../ports/reader.ts'
+import type { Tool } from '../../ports/tool.ts'
+import type { Upstream } from '../../ports/upstream.ts'
+import { Settings, type SettingsInput, SettingsShape } from '../../settings.ts'
+import { type InsideSettings, InsideShape } from '../../enclave-settings.ts'
+import { sealedLength } from '../wire/file.ts'
+import { enclave } from './enclave.ts'
+
+/** What the inside stands on: its own providers, tools and doors, nothing of the gateway's. */
+export interface Innards {
+  readonly clock: Fitting<Clock>
+  readonly random: Fitting<Random>
+  readonly fetch: Fitting<Fetch>
+  readonly log: Fitting<Log>
+  readonly cache: Fitting<Cache>
+  readonly prover: Fitting<Prover>
+  readonly upstreams: readonly Fitting<Upstream>[]
+  readonly tools: readonly Fitting<Tool<any>>[]
+  readonly readers: readonly Fitting<Reader>[]
+}
+
+/** A complete inside. Where no models are named, all that its providers list are served, since nothing else can reach them. */
+export const inside = (
+  innards: Innards,
+  settings: SettingsInput,
+  own: InsideSettings,
+  releaseDigest: Uint8Array,
+): Enclave => {
+  const { timeouts, ...rest } = v.parse(SettingsShape, settings)
+  // A sealed stream may be silent for as long as its caller is told that it may be.
+  const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
+  const container = new Container()
+  const fittings: readonly Fitting<any>[] = Object.values(innards).flat()
+  for (const fitting of fittings) container.fit(fitting)
+  container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
+  container.fit(use(catalog, { inside: true }))
+  container.fit(use(inference))
+  // As it is sealed: the content with what every chunk adds.
+  const file = sealedLength(checked.bodies.file)
+  const it = enclave(container, { ...v.parse(InsideShape, own), file, releaseDigest })
+  return { ...it, dispose: () => container.dispose() }
+}

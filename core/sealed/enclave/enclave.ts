@@ -1,0 +1,220 @@
+import type { Container } from '../../container.ts'
+import { NotFound, Unavailable } from '../../errors.ts'
+import { Clock } from '../../ports/platform.ts'
+import type { Enclave, Evidence, Grant, Keyset, SealedReply, Shelf } from '../../ports/enclave.ts'
+import { type Use, onErrand } from '../../errand.ts'
+import { type Queue, fairShares } from '../../fair-shares.ts'
+import { summed } from '../../inference/metering/usage-scope.ts'
+import { Prover } from '../../ports/attester.ts'
+import { Reader } from '../../ports/reader.ts'
+import { Tool } from '../../ports/tool.ts'
+import { checks, lengths } from '../wire/body.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Kem, kems } from '../wire/kem.ts'
+import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
+import { audio } from './audio.ts'
+import { chat, chatNeeds } from './chat.ts'
+import { Epochs } from './epochs.ts'
+import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
+import { receive } from './read-sealed-body.ts'
+import { sealedFailure } from './reply.ts'
+import { indexRequest } from './index-request.ts'
+import { retrieval } from './retrieval.ts'
+import type { MakeRoom } from './open-stored-file.ts'
+import { outerOf, runTool } from './tool.ts'
+
+export interface Inside {
+  /** Ms that a key may be sealed to. */
+  readonly epoch: number
+  readonly kems: readonly Kem['name'][]
+  /** Refuse sealed JSON that does not name its route. */
+  readonly requireBinding: boolean
+  readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
+  /** Bytes of a stored file that may be opened. */
+  readonly file: number
+  readonly queue: Queue
+  /** Bytes of files and of long bodies that are open at once. */
+  readonly openBytes: number
+  readonly releaseDigest: Uint8Array
+}
+
+interface Chapter {
+  /** Told by the request where that has a list. */
+  readonly outer: Outer | ((sealed: Sealed) => { readonly outer: Outer; readonly fields: Sealed })
+  /** It opens files or has models work for it; what they took is billed, or part of the service. */
+  readonly errand?: 'billed' | 'free'
+  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
+}
+
+const inferenceParams = {
+  cipherText: { field: 'cipherText', check: checks.cipherText },
+  params: { field: 'encryptedInference', nonce: 'nonce' },
+} as const
+
+const audioOuter: Outer = {
+  ...inferenceParams,
+  parts: {
+    encryptedFileName: { nonce: 'fileNameNonce', check: checks.name },
+    encryptedFile: { nonce: 'fileNonce', check: checks.audio },
+  },
+  kid: 'enclaveKid',
+  big: { field: 'encryptedFile', most: lengths.audio + 16 },
+}
+
+/** The inside of the sealed path: route → open → run → seal. */
+export const enclave = (container: Container, settings: Inside): Enclave => {
+  const { clock, prover } = container.supply({ clock: Clock, prover: Prover })
+  const epochs = new Epochs(clock, {
+    length: settings.epoch,
+    kems: settings.kems,
+    releaseDigest: settings.releaseDigest,
+  })
+  const open = opening(epochs, settings.requireBinding)
+  const forChat = container.supply(chatNeeds)
+  const { tools, readers } = container.supply({ tools: Tool, readers: Reader })
+  const mostFile = settings.file
+  const { openBytes, queue } = settings
+  const room = fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 })
+  const making =
+    (grant: Grant): MakeRoom =>
+    (size, signal) =>
+      room.take(grant, size, queue, signal)
+  const { index, search } = retrieval(forChat, readers, {
+    model: settings.retrieval.model,
+    cache: settings.retrieval.cache,
+    mostFile,
+    queue,
+  })
+
+  const chapters: Readonly<Record<string, Chapter>> = {
+    'rvenc/chat/completions': {
+      outer: {
+        ...inferenceParams,
+        parts: {},
+        kid: 'enclaveKid',
+        big: { field: 'encryptedInference', most: lengths.params + 16 },
+      },
+      run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
+    },
+    'rvenc/audio/transcriptions': {
+      outer: audioOuter,
+      run: (opened, grant, signal, outer) => audio(opened, outer, false, grant, forChat, signal),
+    },
+    'rvenc/audio/translations': {
+      outer: audioOuter,
+      run: (opened, grant, signal, outer) => audio(opened, outer, true, grant, forChat, signal),
+    },
+    'files/encrypted/index': {
+      outer: indexRequest,
+      errand: 'free',
+      run: (opened, grant, signal, outer, shelf) => {
+        const { tasks, listed } = indexRequest(outer)
+        return index(tasks(opened), listed, grant, { shelf, makeRoom: making(grant) }, signal)
+      },
+    },
+    ...Object.fromEntries(
+      tools.map((tool): [string, Chapter] => [
+        `tools/${tool.name}`,
+        {
+          outer: outerOf(tool),
+          errand: tool.takes === undefined ? 'free' : 'billed',
+          run: (opened, grant, signal, outer, shelf) =>
+            runTool(opened, outer, tool, { shelf, search, mostFile, makeRoom: making(grant) }, signal),
+        },
+      ]),
+    ),
+  }
+
+  let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
+
+  const published = async (challenge: Uint8Array): Promise<Keyset> => {
+    const body = epochs.keyset()
+    const bytes = printKeyset(body)
+    const keyset = toHex(bytes)
+    const plain = challenge.every((byte) => byte === 0)
+    const evidence =
+      plain && cached?.keyset === keyset ? cached.evidence : await prover.prove(reportData(bytes, challenge))
+    if (plain) cached = { keyset, evidence }
+    const keys = body.keys.map((key) => ({
+      enclaveKid: enclaveKid(key),
+      kem: kems.find(({ id }) => id === key.kem)!.name,
+      public_key: toHex(key.publicKey),
+      not_before: key.notBefore,
+      not_after: key.notAfter,
+    }))
+    return { keyset, keys, evidence }
+  }
+
+  const handled = async (
+    route: string,
+    chapter: Chapter,
+    outer: Sealed,
+    grant: Grant,
+    signal: AbortSignal,
+    shelf: Shelf,
+  ): Promise<SealedReply> => {
+    const form = formOf(chapter, outer)
+    let opened: Opened
+    try {
+      opened = await open(route, form.outer, form.fields)
+    } catch (error) {
+      if (error instanceof OpenedRefusal) return sealedFailure(error.asker, error)
+      throw error
+    }
+    const uses: Use[] = []
+    const run = () => chapter.run(opened, grant, signal, outer, shelf)
+    try {
+      if (!chapter.errand) return await run()
+      const { organization, key, models } = grant
+      const reply = await onErrand({ organization, key, queue, models, uses }, run)
+      return reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
+    } catch (error) {
+      signal.throwIfAborted()
+      return sealedFailure(opened, error, summed(uses))
+    }
+  }
+
+  return {
+    keys: () => published(new Uint8Array(32)),
+    attest: (challenge) => published(challenge),
+    models: async (signal) =>
+      (await forChat.catalog.list(signal)).map(({ name, settings, candidates }) => ({
+        name,
+        settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
+      })),
+    async handle(route, sealed, grant, signal, shelf = none) {
+      const chapter = chapters[route]
+      if (chapter === undefined) throw new NotFound('Not found')
+      if (!isLong(sealed)) return handled(route, chapter, sealed, grant, signal, shelf)
+      const { outer } = formOf(chapter, {})
+      const size = sealed instanceof Uint8Array ? sealed.length : (grant.length ?? outer.big?.most ?? 0)
+      const leave = await room.take(grant, size, queue, signal)
+      try {
+        return await handled(route, chapter, await receive(sealed, outer), grant, signal, shelf)
+      } finally {
+        leave()
+      }
+    },
+  }
+}
+
+type Long = Uint8Array | AsyncIterable<Uint8Array>
+
+/** Whether a sealed body comes as its bytes. */
+const isLong = (sealed: Sealed | Long): sealed is Long => sealed instanceof Uint8Array || Symbol.asyncIterator in sealed
+
+const formOf = ({ outer }: Chapter, fields: Sealed) => (typeof outer === 'function' ? outer(fields) : { outer, fields })
+
+const nothing = async (): Promise<never> => {
+  throw new Unavailable()
+}
+
+/** Of a call that was given no stores. */
+const none: Shelf = {
+  file: nothing,
+  content: nothing,
+  keep: nothing,
+  indexes: nothing,
+  index: nothing,
+  keepIndex: nothing,
+}

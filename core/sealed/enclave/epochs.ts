@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../ports/platform.ts'
+import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
+import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
+import { nativeAgreement } from './native-x25519.ts'
+import { type Entered, type Replay, replayTables } from './replay.ts'
+
+export interface HeldKey {
+  readonly kem: Kem
+  readonly kid: string
+  readonly publicKey: Uint8Array
+  readonly open: Opener
+  readonly replay: Replay
+}
+
+interface Epoch {
+  readonly number: number
+  readonly notBefore: number
+  readonly notAfter: number
+  readonly keys: readonly HeldKey[]
+  readonly replay: Replay
+}
+
+export interface EpochSettings {
+  /** Ms that a key may be sealed to. */
+  readonly length: number
+  readonly kems: readonly Kem['name'][]
+  readonly releaseDigest: Uint8Array
+}
+
+const minute = 60_000
+const ahead = 10 * minute
+const grace = 10 * minute
+
+/**
+ * Keys that live in this memory only and are forgotten after their time. The next one is published ten minutes ahead, and
+ * an old one still opens ten minutes after its end. A crowded replay table ends an epoch early.
+ */
+export class Epochs {
+  readonly #clock: Clock
+  readonly #settings: EpochSettings
+  readonly #replay = replayTables()
+  #epochs: readonly Epoch[] = []
+
+  constructor(clock: Clock, settings: EpochSettings) {
+    this.#clock = clock
+    this.#settings = settings
+    this.#turn()
+  }
+
+  keyset(): KeysetBody {
+    const now = this.#turn()
+    const open = this.#epochs.filter(({ notAfter }) => now < notAfter)
+    return {
+      epoch: open.at(-1)!.number,
+      releaseDigest: this.#settings.releaseDigest,
+      keys: open.flatMap(({ notBefore, notAfter, keys }) =>
+        keys.map(({ kem, publicKey }) => ({ kem: kem.id, notBefore, notAfter, publicKey })),
+      ),
+    }
+  }
+
+  /** The keys of one kind that may open: the current one, older ones, and the published next. Null when the kind is switched off. */
+  candidates(kem: Kem): readonly HeldKey[] | null {
+    if (!this.#settings.kems.includes(kem.name)) return null
+    const now = this.#turn()
+    const begun = this.#epochs.filter(({ notBefore }) => notBefore <= now).reverse()
+    const next = this.#epochs.filter(({ notBefore }) => notBefore > now)
+    return [...begun, ...next].flatMap(({ keys }) => keys.filter((key) => key.kem === kem))
+  }
+
+  /** Into the table of the key's epoch, unless any epoch that still opens has seen one of them: a client that is made to seal anew under the next key is not served twice. */
+  enter({ replay }: HeldKey, ...items: readonly Uint8Array[]): Entered {
+    const others = this.#epochs.filter((epoch) => epoch.replay !== replay)
+    return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
+  }
+
+  /** The key of that name, whatever its kind; null when it is unknown or over. */
+  named(kid: string): HeldKey | null {
+    this.#turn()
+    return this.#epochs.flatMap(({ keys }) => keys).find((key) => key.kid === kid) ?? null
+  }
+
+  #turn(): number {
+    const now = this.#clock.now()
+    const kept = this.#epochs.filter(({ notAfter }) => now < notAfter + grace)
+    const last = kept.at(-1)
+    if (last === undefined || now >= last.notAfter) kept.push(this.#made(now))
+    else if (last.notBefore <= now && last.replay.fullness() >= 0.75) kept.push(this.#made(now))
+    else if (last.notBefore <= now && last.notAfter - now <= ahead) kept.push(this.#made(last.notAfter))
+    for (const { notAfter, replay } of this.#epochs) if (now >= notAfter + grace) replay.close()
+    this.#epochs = kept
+    return now
+  }
+
+  #made(notBefore: number): Epoch {
+    const replay = this.#replay()
+    const dh = nativeAgreement()
+    const keys = kems
+      .filter(({ name }) => this.#settings.kems.includes(name))
+      .map((kem): HeldKey => {
+        const seed = randomBytes(kem.seed)
+        const publicKey = publicKeyOf(kem, seed)
+        const kid = enclaveKid({ kem: kem.id, publicKey })
+        return { kem, kid, publicKey, open: opener(kem, seed, dh), replay }
+      })
+    return {
+      number: Math.floor(notBefore / 1000),
+      notBefore,
+      notAfter: notBefore + this.#settings.length,
+      keys,
+      replay,
+    }
+  }
+}

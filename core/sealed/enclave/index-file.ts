@@ -1,0 +1,77 @@
+import { concat, number, numberOf, padded, textOf, utf8 } from '../wire/bytes.ts'
+import { ragRowKey } from '../wire/schedule.ts'
+import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
+
+/** One passage as it is kept: its text and where it stands, and what it means as a vector of bytes; all of it sealed. */
+export interface RagRow {
+  readonly text: string
+  readonly heading: string | null
+  readonly page: number | null
+  /** Null where no model was there to make one. */
+  readonly vector: Float32Array | null
+  /** The name of the model that made the vector, null where no model did; absent in rows of version 1.0.0. */
+  readonly model?: string | null
+}
+
+const bucket = 512
+
+/** An index as it is stored: how many rows, then each with its length in front. A row opens at its own place of its own file only. */
+export async function* sealRows(
+  ragDek: Uint8Array,
+  fileId: string,
+  rows: readonly RagRow[],
+): AsyncGenerator<Uint8Array> {
+  const key = ragRowKey(ragDek)
+  yield number(rows.length, 4)
+  for (const [at, row] of rows.entries()) {
+    const sealed = sealWith(key, freshNonce(), padded(packed(row), bucket), place(fileId, at, rows.length))
+    yield concat(number(sealed.length, 4), sealed)
+  }
+}
+
+/** Null when any row does not open, is missing or is one too many. */
+export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array): readonly RagRow[] | null => {
+  const key = ragRowKey(ragDek)
+  let at = 0
+  const take = (length: number): Uint8Array | null => {
+    if (at + length > index.length) return null
+    return index.subarray(at, (at += length))
+  }
+  const count = take(4)
+  if (count === null) return null
+  const total = Number(numberOf(count))
+  const rows: RagRow[] = []
+  while (rows.length < total) {
+    const length = take(4)
+    const sealed = length && take(Number(numberOf(length)))
+    const plain = sealed && openWith(key, sealed, place(fileId, rows.length, total))
+    if (!plain) return null
+    rows.push(unpacked(plain))
+  }
+  return at === index.length ? rows : null
+}
+
+const place = (fileId: string, row: number, rows: number): Uint8Array =>
+  concat(utf8(fileId), number(row, 4), number(rows, 4))
+
+const packed = ({ text, heading, page, vector, model }: RagRow): Uint8Array => {
+  const json = utf8(JSON.stringify({ text, heading, page, model }))
+  const size = vector?.length ?? 0
+  const whole = new Uint8Array(12 + size + json.length)
+  const view = new DataView(whole.buffer)
+  view.setUint32(0, json.length)
+  view.setUint32(4, size)
+  const scale = vector === null ? 0 : vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127
+  view.setFloat32(8, scale)
+  for (let at = 0; at < size; at++) view.setInt8(12 + at, scale === 0 ? 0 : Math.round(vector![at]! / scale))
+  whole.set(json, 12 + size)
+  return whole
+}
+
+const unpacked = (plain: Uint8Array): RagRow => {
+  const view = new DataView(plain.buffer, plain.byteOffset, plain.byteLength)
+  const [length, size, scale] = [view.getUint32(0), view.getUint32(4), view.getFloat32(8)]
+  const said = JSON.parse(textOf(plain.subarray(12 + size, 12 + size + length))) as Omit<RagRow, 'vector'>
+  const vector = size === 0 ? null : Float32Array.from({ length: size }, (_, at) => view.getInt8(12 + at) * scale)
+  return { ...said, vector }
+}

@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import { checked, listOf } from '../../validate.ts'
+import { checks } from '../wire/body.ts'
+import type { Opened, Outer, Sealed } from './open.ts'
+
+/** One file to index, with its keys as they were opened. */
+export interface IndexTask {
+  readonly id: string
+  readonly dek: Uint8Array
+  readonly ragDek: Uint8Array
+}
+
+/** The outer fields of a request to index, flat, and the tasks in them once they are opened. */
+export interface IndexRequest {
+  readonly outer: Outer
+  readonly fields: Sealed
+  /** Whether the request has a list, and so has its answer. */
+  readonly listed: boolean
+  tasks(opened: Opened): readonly IndexTask[]
+}
+
+const parts = { encrypted_file_dek: 'file_nonce', encrypted_rag_dek: 'rag_dek_nonce' } as const
+
+/** Files that one encapsulation may be for. */
+const most = 1_000
+const listing = v.looseObject({ files: listOf(v.record(v.string(), v.unknown()), 1, most) })
+
+/** One file, or under `files` several that share an encapsulation: it is opened once, and entered once. */
+export const indexRequest = (sealed: Sealed): IndexRequest => {
+  const listed = sealed['files'] !== undefined
+  const files = listed ? checked(listing, sealed).files : [sealed]
+  const named = (field: string, at: number) => (listed ? `files.${at}.${field}` : field)
+  const fields: Record<string, unknown> = { ...sealed }
+  const outer: Record<string, Outer['parts'][string]> = {}
+  for (const [at, file] of files.entries()) {
+    for (const [field, nonce] of Object.entries(parts)) {
+      outer[named(field, at)] = { nonce: named(nonce, at), check: checks.key }
+      fields[named(field, at)] = file[field]
+      fields[named(nonce, at)] = file[nonce]
+    }
+  }
+  return {
+    outer: {
+      cipherText: { field: 'cipher_text', check: checks.lasting },
+      params: null,
+      parts: outer,
+      kid: 'enclave_kid',
+    },
+    fields,
+    listed,
+    tasks: ({ parts }) =>
+      files.map((file, at) => ({
+        id: String(file['file_id']),
+        dek: parts[named('encrypted_file_dek', at)]!,
+        ragDek: parts[named('encrypted_rag_dek', at)]!,
+      })),
+  }
+}

@@ -1,0 +1,62 @@
+import type { Chunk, ChunkChoice, ToolCallPart } from '../../ports/upstream.ts'
+
+/** Two chunks of one answer as one: what is appended is joined, what is said once is kept. */
+export const merged = (one: Chunk, other: Chunk): Chunk => {
+  const choices = [...one.choices]
+  for (const choice of other.choices) {
+    const at = choices.findIndex(({ index }) => index === choice.index)
+    if (at < 0) choices.push(choice)
+    else choices[at] = joined(choices[at]!, choice)
+  }
+  return { ...one, ...other, id: one.id, created: one.created, choices, usage: other.usage ?? one.usage ?? null }
+}
+
+const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
+  const delta: Record<string, unknown> = { ...one.delta }
+  for (const [name, value] of fieldsOf(other.delta)) {
+    const before = delta[name]
+    if (value == null && before != null) continue
+    if (name === 'tool_calls')
+      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[] | null)
+    else if (name !== 'role' && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
+    else delta[name] = value
+  }
+  return {
+    ...one,
+    ...other,
+    delta,
+    finish_reason: other.finish_reason ?? one.finish_reason,
+    ...((one.logprobs ?? other.logprobs) != null && { logprobs: listsOf(one.logprobs, other.logprobs) }),
+  }
+}
+
+/** Without the name that sets the prototype of an object. */
+const fieldsOf = (it: object): readonly (readonly [string, unknown])[] =>
+  Object.entries(it).filter(([name]) => name !== '__proto__')
+
+const callsOf = (
+  one: readonly ToolCallPart[] | null | undefined,
+  other: readonly ToolCallPart[] | null,
+): readonly ToolCallPart[] => {
+  const calls = [...(one ?? [])]
+  for (const part of other ?? []) {
+    const at = calls.findIndex(({ index }) => index === part.index)
+    const before = calls[at]
+    if (before === undefined) calls.push(part)
+    else {
+      const said = (before.function?.arguments ?? '') + (part.function?.arguments ?? '')
+      calls[at] = { ...before, ...part, function: { ...before.function, ...part.function, arguments: said } }
+    }
+  }
+  return calls
+}
+
+const listsOf = (one: unknown, other: unknown): unknown => {
+  const [before, after] = [one ?? {}, other ?? {}] as [Record<string, unknown>, Record<string, unknown>]
+  const lists: Record<string, unknown> = { ...before }
+  for (const [name, value] of fieldsOf(after)) {
+    const had = lists[name]
+    lists[name] = Array.isArray(had) && Array.isArray(value) ? [...had, ...value] : (value ?? had)
+  }
+  return lists
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { OpenFile } from '../../ports/tool.ts'
+import type { Shelf, ShelvedFile } from '../../ports/enclave.ts'
+import { type NamedKey, type Stored, readNamedKey } from '../wire/binding.ts'
+import { same, utf8 } from '../wire/bytes.ts'
+import { openBareLabel, openContent, openLabel, openWhole } from '../wire/file.ts'
+import { fromHex } from '../wire/hex.ts'
+import { Refusal } from './refusals.ts'
+
+/** The key in a sealed part: 32 bytes, and behind them perhaps the file that it is for and what is stored of it. */
+export const keyOf = (part: Uint8Array, field: string, fileId: string | null): NamedKey => {
+  const it = readNamedKey(part)
+  const meant = it !== null && (it.name.length === 0 || (fileId !== null && same(it.name, utf8(fileId))))
+  if (!meant) throw new Refusal('invalid_parameters', field)
+  return it
+}
+
+/** Resolves when so many bytes of a file may be held, with what gives them back. */
+export type MakeRoom = (size: number, signal: AbortSignal) => Promise<() => void>
+
+/** The record of the caller's file. */
+export const shelved = async (shelf: Shelf, id: string): Promise<ShelvedFile> => {
+  const file = await shelf.file(id)
+  if (file === null) throw new Refusal('unknown_file', 'fileId')
+  return file
+}
+
+interface Opening {
+  readonly shelf: Shelf
+  readonly makeRoom: MakeRoom
+  readonly id: string
+  readonly record: ShelvedFile
+  readonly dek: NamedKey
+  /** Bytes of the sealed content that may be opened. */
+  readonly most: number
+}
+
+/** Opens one of the caller's files for as long as the work takes. Its content is asked for when there is room for it. */
+export const withStored = async <T>(
+  { shelf, makeRoom, id, record, dek, most }: Opening,
+  signal: AbortSignal,
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> => {
+  const { stored } = dek
+  if (record.size > most || (stored !== null && stored.size !== record.size))
+    throw new Refusal('unreadable_file', 'fileId')
+  const leave = await makeRoom(record.size, signal)
+  try {
+    return await work(await openStored(shelf, id, record, dek, signal))
+  } finally {
+    leave()
+  }
+}
+
+/** Opens one of the caller's files with its key. A wrong key, damaged bytes and bytes other than the caller vouches for are the same. */
+const openStored = async (
+  shelf: Shelf,
+  id: string,
+  { version, name, mime, size }: ShelvedFile,
+  { key: dek, stored }: NamedKey,
+  signal: AbortSignal,
+): Promise<OpenFile> => {
+  const labels = { name: labelOf(dek, 'name', name), mime: labelOf(dek, 'mime', mime) }
+  const found = await shelf.content(id, signal)
+  if (found === null) throw new Refusal('unreadable_file', 'fileId')
+  const sealed = stored === null ? found : vouched(found, stored)
+  const bytes =
+    version === '2'
+      ? await collected(openContent(dek, sealed), size).catch(unreadable(signal))
+      : openWhole(dek, await collected(sealed, size))
+  if (bytes === null) throw new Refusal('unreadable_file', 'fileId')
+  return { id, name: labels.name, mime: labels.mime, bytes }
+}
+
+/** Ends only behind exactly the bytes that the caller vouches for. */
+async function* vouched(parts: AsyncIterable<Uint8Array>, stored: Stored): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  for await (const part of parts) {
+    hash.update(part)
+    yield part
+  }
+  if (!same(hash.digest(), stored.hash)) throw new Refusal('unreadable_file', 'fileId')
+}
+
+const unreadable = (signal: AbortSignal) => (): null => {
+  signal.throwIfAborted()
+  return null
+}
+
+/** A label of our clients, or of a literal client; empty where it opens as neither. Readers look at the content then. */
+const labelOf = (dek: Uint8Array, label: 'name' | 'mime', hex: string): string => {
+  const sealed = fromHex(hex, 1024)
+  if (sealed === null) return ''
+  return unlessGarbled(() => openLabel(dek, label, sealed)) ?? unlessGarbled(() => openBareLabel(dek, sealed)) ?? ''
+}
+
+/** Null for a label that was sealed, but not as UTF-8. */
+const unlessGarbled = (open: () => string | null): string | null => {
+  try {
+    return open()
+  } catch {
+    return null
+  }
+}
+
+/** Into one piece of memory that is taken once. */
+const collected = async (parts: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> => {
+  const whole = new Uint8Array(most)
+  let size = 0
+  for await (const part of parts) {
+    if (size + part.length > most) throw new Refusal('unreadable_file', 'fileId')
+    whole.set(part, size)
+    size += part.length
+  }
+  return whole.subarray(0, size)
+}

@@ -1,0 +1,173 @@
+import { BadRequest, Expired, GatewayError, Unavailable } from '../../errors.ts'
+import { readJson } from '../../dialects/read-json.ts'
+import { type Check, bytesOf, checks } from '../wire/body.ts'
+import { same, utf8 } from '../wire/bytes.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { kemOf } from '../wire/kem.ts'
+import { open } from '../wire/seal.ts'
+import { type Code, Refusal } from './refusals.ts'
+import type { Epochs } from './epochs.ts'
+
+export type Sealed = Readonly<Record<string, unknown>>
+
+/** A request that was opened, and is entered as seen. */
+export interface Opened {
+  /** The sealed JSON, without what binds it. */
+  readonly params: Readonly<Record<string, unknown>>
+  readonly secret: Uint8Array
+  readonly nonce: Uint8Array
+  /** The route that the answer names inside its seal; null where the request does not ask for that. */
+  readonly named: string | null
+  /** The plaintext of each further part, by its field. */
+  readonly parts: Readonly<Record<string, Uint8Array>>
+}
+
+/** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
+export interface Outer {
+  readonly cipherText: { readonly field: 'cipherText' | 'cipher_text'; readonly check: Check }
+  /** Absent where keys alone are sealed. */
+  readonly params: { readonly field: string; readonly nonce: string } | null
+  readonly parts: Readonly<Record<string, { readonly nonce: string; readonly check: Check }>>
+  readonly kid: string
+  /** Fields in the open that the route needs. */
+  readonly open?: Readonly<Record<string, Check>>
+  /** Bytes of sealed JSON that are read. */
+  readonly mostParams?: number
+  /** The field that may be large, and how many bytes it may have. */
+  readonly big?: { readonly field: string; readonly most: number }
+}
+
+const undecryptable = 'The request could not be decrypted'
+
+/** The order of checks; from decapsulation to replay every failure is one and the same. */
+export const opening =
+  (epochs: Epochs, requireBinding: boolean) =>
+  async (route: string, outer: Outer, sealed: Sealed): Promise<Opened> => {
+    const text = (field: string, check: Check): string => {
+      const expected = check(sealed[field])
+      if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
+      return sealed[field] as string
+    }
+    const cipherText = bytesOf(text(outer.cipherText.field, outer.cipherText.check))
+    const params =
+      outer.params === null
+        ? null
+        : (decoded(sealed[outer.params.field]) ?? bytesOf(text(outer.params.field, checks.params)))
+    const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
+    const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
+      field,
+      bytes: decoded(sealed[field]) ?? bytesOf(text(field, check)),
+      nonce: bytesOf(text(nonce, checks.nonce)),
+    }))
+    for (const [field, check] of Object.entries(outer.open ?? {})) text(field, check)
+    const kid = sealed[outer.kid] === undefined ? null : text(outer.kid, checks.enclaveKid).toLowerCase()
+
+    const kem = kemOf(cipherText.length)!
+    const candidates = epochs.candidates(kem)
+    if (candidates === null)
+      throw new BadRequest('This key encapsulation is switched off', {
+        validator: { [outer.cipherText.field]: 'Expected another kind' },
+      })
+    const named = kid === null ? candidates : candidates.filter((key) => key.kid === kid)
+    if (named.length === 0)
+      throw new Expired('Unknown or expired enclave key', { validator: { [outer.kid]: 'Expected a published key' } })
+    if (sharesNonce([...(params === null ? [] : [{ nonce, bytes: params }]), ...parts]))
+      throw new BadRequest('Nonces must differ', { validator: { nonce: 'Expected distinct nonces' } })
+
+    for (const key of named) {
+      const secret = decapsulated(key.open, cipherText)
+      if (secret === null) continue
+      const plain = params === null ? null : open(secret, nonce, params)
+      if (plain !== null && plain.length > (outer.mostParams ?? Infinity)) {
+        enter(epochs, key, cipherText)
+        throw new OpenedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
+      }
+      const json = params === null ? {} : await jsonOf(plain)
+      const opened = json === undefined ? null : openParts(secret, parts)
+      if (opened === null) continue
+      if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
+      const { $for: bound, $id: id, $status: asks, ...rest } = json as Record<string, unknown>
+      const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
+      enter(epochs, key, ...entries)
+      const it = { params: rest, secret, nonce, named: asks === true ? route : null, parts: opened }
+      const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
+      if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
+      return it
+    }
+    throw new BadRequest(undecryptable)
+  }
+
+interface Part {
+  readonly nonce: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** Whether one nonce sealed different things. The same thing may come twice, such as one key for several files. */
+const sharesNonce = (parts: readonly Part[]): boolean => {
+  const seen = new Map<string, Uint8Array>()
+  return parts.some(({ nonce, bytes }) => {
+    const name = toHex(nonce)
+    const before = seen.get(name)
+    seen.set(name, bytes)
+    return before !== undefined && !same(before, bytes)
+  })
+}
+
+/** Throws Unavailable where no more can be remembered, and BadRequest for what was opened before. */
+const enter = (epochs: Epochs, ...given: Parameters<Epochs['enter']>): void => {
+  const entered = epochs.enter(...given)
+  if (entered === 'full') throw new Unavailable()
+  if (entered === 'seen') throw new BadRequest(undecryptable)
+}
+
+/** The request could be opened, and goes no further: its caller hears so under its own seal. */
+export class OpenedRefusal extends Refusal {
+  readonly asker: Pick<Opened, 'secret' | 'named'>
+  constructor(code: Code, asker: Pick<Opened, 'secret' | 'named'>) {
+    super(code)
+    this.asker = asker
+  }
+}
+
+/** Bytes at the end of sealed JSON, its padding with them, in which a client of ours asks for the status of the answer. */
+const ending = 512
+
+/** Whether JSON that is too long to be read asks for the status; only the form of the refusal depends on it. */
+const endsAsking = (plain: Uint8Array): boolean => Buffer.from(plain.subarray(-ending)).includes('"$status":true')
+
+const none = new Uint8Array(24)
+
+/** A large part, which was decoded while it came in; null for what its check has to look at. */
+const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
+
+/** `undefined` when it did not open, is no JSON, is nested too deep or has too many elements. */
+const jsonOf = async (plain: Uint8Array | null): Promise<unknown> => {
+  try {
+    return plain === null ? undefined : await readJson(plain, 'plain')
+  } catch (error) {
+    if (error instanceof GatewayError && !(error instanceof BadRequest)) throw error
+    return undefined
+  }
+}
+
+/** All of them, or null. */
+const openParts = (
+  secret: Uint8Array,
+  parts: readonly (Part & { readonly field: string })[],
+): Record<string, Uint8Array> | null => {
+  const opened: Record<string, Uint8Array> = {}
+  for (const { field, bytes, nonce } of parts) {
+    const plain = open(secret, nonce, bytes)
+    if (plain === null) return null
+    opened[field] = plain
+  }
+  return opened
+}
+
+const decapsulated = (open: (cipherText: Uint8Array) => Uint8Array, cipherText: Uint8Array): Uint8Array | null => {
+  try {
+    return open(cipherText)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,38 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { flatJson } from '../../dialects/flat-json.ts'
+import { hexPieces } from '../../dialects/hex-pieces.ts'
+import { BadRequest, TooLarge } from '../../errors.ts'
+import type { Outer, Sealed } from './open.ts'
+
+/** Bytes that are decoded at once; calls of others come in between. */
+const slice = 1024 * 1024
+
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += slice) {
+    if (at > 0) await turn()
+    yield bytes.subarray(at, at + slice)
+  }
+}
+
+/** The outer fields as they come in, the big one decoded on the way: neither its hex nor its JSON is ever held whole. */
+export const receive = async (sealed: Uint8Array | AsyncIterable<Uint8Array>, { big }: Outer): Promise<Sealed> => {
+  if (big === undefined) throw new BadRequest('Malformed JSON')
+  const fields: Record<string, unknown> = Object.create(null)
+  const hex = hexPieces(big.field)
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of flatJson(sealed instanceof Uint8Array ? slices(sealed) : sealed, big.field)) {
+    if ('value' in part) {
+      fields[part.name] = part.value
+      continue
+    }
+    const piece = hex.take(part.piece)
+    size += piece.length
+    if (size > big.most) throw new TooLarge('The file is too large')
+    parts.push(piece)
+  }
+  hex.end()
+  const whole = Buffer.concat(parts, size)
+  if (size > 0) fields[big.field] = new Uint8Array(whole.buffer, whole.byteOffset, size)
+  return fields
+}

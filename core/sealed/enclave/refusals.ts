@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import { checkedWithin } from '../../validate.ts'
+
+/** All that the enclave ever says of a request that it could open. Fixed words: whatever happened inside, nothing of it is quoted. */
+export const catalogue = {
+  sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
+  invalid_parameters: { status: 400, message: 'The sealed parameters are not valid' },
+  refused: { status: 400, message: 'The backend refused the request' },
+  unknown_model: { status: 404, message: 'Unknown model' },
+  unknown_tool: { status: 404, message: 'Unknown tool' },
+  unknown_file: { status: 404, message: 'Unknown file' },
+  unreadable_file: { status: 400, message: 'The file could not be read' },
+  not_configured: { status: 400, message: 'This deployment is not set up for it' },
+  too_large: { status: 400, message: 'The result is too large' },
+  busy: { status: 429, message: 'Too many requests' },
+  upstream_failed: { status: 502, message: 'Upstream service failed' },
+  unavailable: { status: 503, message: 'Service temporarily unavailable' },
+} as const
+
+export type Code = keyof typeof catalogue
+
+/** What went wrong after opening; `field` is a path of the caller's own parameters and travels sealed. */
+export class Refusal extends Error {
+  readonly code: Code
+  readonly field: string | null
+  constructor(code: Code, field: string | null = null) {
+    super(catalogue[code].message)
+    this.code = code
+    this.field = field
+  }
+}
+
+/** Throws a Refusal that names the first field which is not as it should be. */
+export const parameters = <S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> => {
+  const { output, issues } = checkedWithin(schema, given, 1)
+  if (issues === null) return output
+  throw new Refusal('invalid_parameters', v.getDotPath(issues[0])?.slice(0, 100) ?? null)
+}

@@ -1,0 +1,73 @@
+import type { SealedReply, Trailer } from '../../ports/enclave.ts'
+import { concat, utf8 } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { freshNonce, sealPrinted } from '../wire/seal.ts'
+import {
+  BadRequest,
+  GatewayError,
+  NotFound,
+  TooMany,
+  Unavailable,
+  Unconfigured,
+  Unreadable,
+  UpstreamFailed,
+} from '../../errors.ts'
+import { type Code, Refusal, catalogue } from './refusals.ts'
+import type { Opened } from './open.ts'
+
+export const silent: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
+
+/** Whom an answer is sealed for, and whether it says inside what it is. */
+export type Asker = Pick<Opened, 'secret' | 'named'>
+
+type Status = 'result' | 'failure'
+
+/** JSON for the caller alone, under a nonce that was never used before. */
+export const sealedJson = (asker: Asker, status: Status, value: unknown): Readonly<Record<string, string>> =>
+  sealedPrinted(asker, status, utf8(JSON.stringify(value)))
+
+const sealedPrinted = ({ secret, named }: Asker, status: Status, json: Uint8Array) => {
+  const nonce = freshNonce()
+  const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
+  const said = named === null ? json : concat(utf8(head), json, utf8('}'))
+  return { encryptedResponse: toHex(sealPrinted(secret, nonce, said)), nonce: toHex(nonce) }
+}
+
+export const sealedReply = (asker: Asker, value: unknown, trailer: Trailer): SealedReply =>
+  printedReply(asker, utf8(JSON.stringify(value)), trailer)
+
+/** The reply with a result that is JSON text already. */
+export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): SealedReply => ({
+  kind: 'body',
+  status: 200,
+  body: sealedPrinted(asker, 'result', json),
+  failure: null,
+  trailer,
+})
+
+/** What failed after opening, in fixed words outside and with the field inside. */
+export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = silent): SealedReply => {
+  const { code, field } = refusalOf(error)
+  const { status, message } = catalogue[code]
+  const said = field === null ? { code } : { code, field }
+  return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer }
+}
+
+/** Every error becomes a code; the error itself is dropped, since messages quote what was being read. */
+export const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  return new Refusal(
+    codeOf(error),
+    error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null,
+  )
+}
+
+const codeOf = (error: unknown): Code => {
+  if (error instanceof UpstreamFailed) return 'upstream_failed'
+  if (error instanceof TooMany) return 'busy'
+  if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'
+  if (error instanceof NotFound) return 'unknown_model'
+  if (error instanceof Unreadable) return 'unreadable_file'
+  if (error instanceof Unconfigured) return 'not_configured'
+  return error instanceof BadRequest ? 'refused' : 'unavailable'
+}

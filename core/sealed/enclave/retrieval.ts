@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import type { Supplied } from '../../container.ts'
+import { readerOf } from '../../find-reader.ts'
+import { Unconfigured } from '../../errors.ts'
+import { type Holder, type Queue, fairShares } from '../../fair-shares.ts'
+import { employ, type workNeeds } from '../../inference/run-for-tool.ts'
+import type { Reader } from '../../ports/reader.ts'
+import type { SealedReply, Shelf } from '../../ports/enclave.ts'
+import type { Hits, OpenFile } from '../../ports/tool.ts'
+import type { Thesaurus } from '../retrieval/synonyms.ts'
+import { type Library, library } from '../retrieval/search-index.ts'
+import { middleOf, soughtIn } from '../retrieval/query.ts'
+import { readingOf, split } from '../retrieval/split.ts'
+import { concat } from '../wire/bytes.ts'
+import { openRows, sealRows } from './index-file.ts'
+import type { IndexTask } from './index-request.ts'
+import { refusalOf, silent } from './reply.ts'
+import { type MakeRoom, keyOf, shelved, withStored } from './open-stored-file.ts'
+import { thesaurus } from './thesaurus.ts'
+
+export type Search = (
+  shelf: Shelf,
+  ragDek: Uint8Array,
+  query: string,
+  ids: readonly string[] | null,
+  signal: AbortSignal,
+) => Promise<Hits>
+
+interface Settings {
+  /** The name of the embedding model; when absent the first that does not only pretend. */
+  readonly model: string | undefined
+  /** Bytes of opened indexes that are held. */
+  readonly cache: number
+  readonly mostFile: number
+  readonly queue: Queue
+}
+
+interface Room {
+  readonly shelf: Shelf
+  readonly makeRoom: MakeRoom
+}
+
+/** An indexing that waits holds its keys alone, so that more may wait than of other jobs; one request brings up to a hundred. */
+const longer = ({ all, organization }: Queue): Queue => ({ all: 8 * all, organization: 16 * organization })
+
+/** Vectors, and the name of the model that made them; null where no model did. */
+interface Embedded {
+  readonly model: string | null
+  readonly vectors: readonly (Float32Array | null)[]
+}
+
+/** One caller's opened indexes, under the key that opened them. */
+interface Shelved {
+  readonly library: Library
+  readonly versions: Map<string, string>
+}
+
+const batch = 32
+const mostHits = 20
+
+/** Indexing and search under the retrieval key. What is opened lives in this memory alone. */
+export const retrieval = (
+  supplied: Supplied<typeof workNeeds>,
+  readers: readonly Reader[],
+  { model, cache, mostFile: most, queue }: Settings,
+) => {
+  // One at a time: a file is held whole, and its parsers have the other core.
+  const turns = fairShares({ all: 1, organization: 1, key: 1 })
+  const held = new Map<string, Shelved>()
+  let loaded: Promise<Thesaurus | null> | null = null
+
+  /** Null for each where no model makes vectors: words alone are searched then. */
+  const vectorsOf = async (texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+    const vectors: Float32Array[] = []
+    let named = model
+    try {
+      for (let at = 0; at < texts.length; at += batch) {
+        const part = texts.slice(at, at + batch)
+        const work = { ability: 'embed', model: named } as const
+        const { answer, model: maker } = await employ(
+          supplied,
+          work,
+          ({ upstream, model }, signal) => upstream.embed!({ model, texts: part }, signal),
+          ({ usage }) => ({ usage }),
+          signal,
+        )
+        vectors.push(...answer.vectors)
+        // All vectors of one index are of one model, whatever is configured meanwhile.
+        named = maker
+      }
+      return { model: vectors.length > 0 ? (named ?? null) : null, vectors }
+    } catch (error) {
+      if (error instanceof Unconfigured) return { model: null, vectors: texts.map(() => null) }
+      throw error
+    }
+  }
+
+  /** Organisations take turns. */
+  const indexOne = async (
+    { id, dek: filePart, ragDek: ragPart }: IndexTask,
+    holder: Holder,
+    { shelf, makeRoom }: Room,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const dek = keyOf(filePart, 'encrypted_file_dek', id)
+    const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
+    const record = await shelved(shelf, id)
+    const release = await turns.take(holder, 1, longer(queue), signal)
+    try {
+      const file = { shelf, makeRoom, id, record, dek, most }
+      const read = (opened: OpenFile) => readerOf(readers, opened).read(opened, signal)
+      const passages = await withStored(file, signal, async (opened) => split((await read(opened)).sections))
+      const { model: maker, vectors } = await vectorsOf(passages.map(readingOf), signal)
+      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at]!, model: maker }))
+      await shelf.keepIndex(id, sealRows(ragDek, id, rows), signal)
+    } finally {
+      release()
+    }
+  }
+
+  /** One file that fails fails the request; of several each has its own end. */
+  const index = async (
+    tasks: readonly IndexTask[],
+    listed: boolean,
+    holder: Holder,
+    room: Room,
+    signal: AbortSignal,
+  ): Promise<SealedReply> => {
+    const ended = (body: Readonly<Record<string, unknown>>): SealedReply => {
+      return { kind: 'body', status: 200, body, failure: null, trailer: silent }
+    }
+    const completed = (task: IndexTask) =>
+      indexOne(task, holder, room, signal).then(() => ({ file_id: task.id, code: 'completed' }))
+    if (!listed) return ended(await completed(tasks[0]!))
+    const failed = (task: IndexTask) => (error: unknown) => {
+      signal.throwIfAborted()
+      return { file_id: task.id, code: refusalOf(error).code }
+    }
+    return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
+  }
+
+  /** The caller's indexes as they are now; what did not change is not read again. */
+  const opened = async (shelf: Shelf, ragDek: Uint8Array, ids: readonly string[] | null, signal: AbortSignal) => {
+    const key = createHash('sha256').update(ragDek).digest('hex')
+    const mine = held.get(key) ?? { library: library(), versions: new Map<string, string>() }
+    const there = await shelf.indexes(ids)
+    if (ids === null) {
+      const current = new Set(there.map(({ id }) => id))
+      for (const id of mine.versions.keys()) if (!current.has(id)) forget(mine, id)
+    }
+    for (const { id, version } of there) {
+      if (mine.versions.get(id) === version) continue
+      forget(mine, id)
+      const sealed = await shelf.index(id, signal)
+      const rows = sealed && openRows(ragDek, id, await whole(sealed))
+      if (rows)
+        mine.library.put(
+          id,
+          rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
+          rows[0]?.model ?? null,
+        )
+      mine.versions.set(id, version)
+    }
+    held.delete(key)
+    // What nobody asks for by its name any more is only let go of together, since other searches may be at it.
+    const stale = mine.versions.size > there.length && mine.library.size > cache
+    if (mine.versions.size > 0 && !stale) held.set(key, mine)
+    evict()
+    return { library: mine.library, ids: there.map(({ id }) => id) }
+  }
+
+  const forget = ({ library, versions }: Shelved, id: string) => {
+    library.remove(id)
+    versions.delete(id)
+  }
+
+  /** The ones that were not asked for longest go first. */
+  const evict = () => {
+    let size = 0
+    for (const [key, { library }] of [...held].reverse()) {
+      size += library.size
+      if (size > cache && held.size > 1) held.delete(key)
+    }
+  }
+
+  const search: Search = async (shelf, ragDek, query, ids, signal) => {
+    const [it, sought, kin] = await Promise.all([
+      opened(shelf, ragDek, ids, signal),
+      vectorsOf(soughtIn(query), signal),
+      (loaded ??= thesaurus()),
+    ])
+    const asked = { vector: middleOf(sought.vectors), model: sought.model, fileIds: it.ids }
+    const hits = it.library.search({ ...asked, query, thesaurus: kin, most: mostHits })
+    return Object.assign([...hits], { outdated: it.library.outdated(asked) })
+  }
+
+  return { index, search }
+}
+
+const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return concat(...all)
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { BadRequest, NotFound, Unconfigured, Unreadable } from '../../errors.ts'
+import type { SealedReply, Shelf } from '../../ports/enclave.ts'
+import type { MadeFile, Tool } from '../../ports/tool.ts'
+import { checks, lengths } from '../wire/body.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { sealContent, sealLabel } from '../wire/file.ts'
+import { toHex } from '../wire/hex.ts'
+import { Refusal } from './refusals.ts'
+import type { Opened, Outer, Sealed } from './open.ts'
+import { printedReply, sealedJson, silent } from './reply.ts'
+import type { Search } from './retrieval.ts'
+import { type MakeRoom, keyOf, shelved, withStored } from './open-stored-file.ts'
+import { toolParams } from './tool-params.ts'
+
+const simple: Outer = {
+  cipherText: { field: 'cipherText', check: checks.lasting },
+  params: { field: 'encryptedParams', nonce: 'nonce' },
+  parts: {},
+  kid: 'enclaveKid',
+  big: { field: 'encryptedParams', most: lengths.params + 16 },
+}
+
+const withFile: Outer = { ...simple, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
+
+/** The four variants of the outer fields. */
+const outers: Readonly<Record<Tool['kind'], Outer>> = {
+  simple,
+  'reads-file': withFile,
+  'makes-file': { ...withFile, open: { kid: checks.kekId, wrappedDek: checks.wrapped } },
+  retrieval: { ...simple, parts: { encryptedRagDek: { nonce: 'ragDekNonce', check: checks.key } } },
+}
+
+/** Bytes of sealed parameters where a tool names no others. */
+const usualParams = 16 * 1024
+
+export const outerOf = ({ kind, mostParams = usualParams }: Tool): Outer => ({ ...outers[kind], mostParams })
+
+/** Bytes of JSON that a tool may answer with. */
+const mostResult = 16 * 1024 * 1024
+/** Bytes that a tool may make. */
+const mostMade = 100 * 1024 * 1024
+
+export interface Bench {
+  readonly shelf: Shelf
+  readonly search: Search
+  /** Bytes of the sealed content that may be opened. */
+  readonly mostFile: number
+  readonly makeRoom: MakeRoom
+}
+
+/** Decrypted parameters → tool → one sealed answer, or a sealed file in the caller's store. */
+export const runTool = async (
+  opened: Opened,
+  outer: Sealed,
+  tool: Tool,
+  { shelf, search, mostFile: most, makeRoom }: Bench,
+  signal: AbortSignal,
+): Promise<SealedReply> => {
+  const { parts } = opened
+  const params = toolParams(tool.params, opened.params)
+  const sealed = (result: unknown): SealedReply => {
+    const json = utf8(JSON.stringify(result ?? null))
+    if (json.length > mostResult) throw new Refusal('too_large')
+    return printedReply(opened, json, silent)
+  }
+  try {
+    switch (tool.kind) {
+      case 'simple':
+        return sealed(await tool.run(params, signal))
+      case 'reads-file': {
+        const id = String((params as { fileId?: unknown }).fileId)
+        const dek = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', id)
+        const file = { shelf, makeRoom, id, record: await shelved(shelf, id), dek, most }
+        return sealed(await withStored(file, signal, (opened) => tool.run(params, signal, opened)))
+      }
+      case 'retrieval': {
+        const { key: ragDek } = keyOf(parts['encryptedRagDek']!, 'encryptedRagDek', null)
+        return sealed(await tool.run(params, signal, (query, ids) => search(shelf, ragDek, query, ids ?? null, signal)))
+      }
+      case 'makes-file': {
+        const { key } = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', null)
+        return await keep(opened, await tool.run(params, signal), key, outer, shelf, signal)
+      }
+    }
+  } catch (error) {
+    throw refused(error)
+  }
+}
+
+/** Within a tool, what is missing is the file, and what is wrong are its parameters. */
+const refused = (error: unknown): unknown => {
+  if (error instanceof Unreadable || error instanceof Unconfigured) return error
+  if (error instanceof NotFound) return new Refusal('unknown_file')
+  if (error instanceof BadRequest)
+    return new Refusal('invalid_parameters', Object.keys(error.validator ?? {})[0]?.slice(0, 100) ?? null)
+  return error
+}
+
+const fit = (text: string, most: number): string => {
+  let it = text
+  while (utf8(it).length > most) it = it.slice(0, -1)
+  return it
+}
+
+/** Stores what a tool made; where the request asks, the answer says inside the seal what is stored. */
+const keep = async (
+  asker: Opened,
+  { name, mime, bytes }: MadeFile,
+  dek: Uint8Array,
+  outer: Sealed,
+  shelf: Shelf,
+  signal: AbortSignal,
+): Promise<SealedReply> => {
+  if (bytes.length > mostMade) throw new Refusal('too_large')
+  const labels = {
+    ...(outer['fileId'] !== undefined && { id: String(outer['fileId']) }),
+    kid: String(outer['kid']),
+    wrappedDek: String(outer['wrappedDek']).toLowerCase(),
+    name: toHex(sealLabel(dek, 'name', fit(name, 400))),
+    mime: toHex(sealLabel(dek, 'mime', fit(mime, 120))),
+  }
+  const hash = createHash('sha256')
+  let size = 0
+  async function* sealed(): AsyncGenerator<Uint8Array> {
+    for await (const part of sealContent(dek, once(bytes))) {
+      hash.update(part)
+      size += part.length
+      yield part
+    }
+  }
+  const kept = await shelf.keep(labels, sealed(), signal)
+  const told = () => sealedJson(asker, 'result', { fileId: kept.fileId, size, hash: hash.digest('hex') })
+  const body = {
+    fileId: kept.fileId,
+    fileName: labels.name,
+    fileSize: kept.size,
+    handle: kept.fileId,
+    mimeType: labels.mime,
+    s3Path: kept.path,
+    success: true,
+    message: 'The file was made',
+    ...(asker.named !== null && told()),
+  }
+  return { kind: 'body', status: 200, body, failure: null, trailer: silent }
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}

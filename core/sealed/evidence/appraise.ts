@@ -1,0 +1,202 @@
+import { toHex } from '../wire/hex.ts'
+import { type Check, type Checks, checking } from './checks.ts'
+import { type Fields, fieldsOf, member } from './fields.ts'
+import type { Finding, Piece, Used, Warning } from './finding.ts'
+import { floorsAge, floorsOf } from './floors.ts'
+import { checkSeen, mergeSeen } from './memory.ts'
+import { readNotices, tightened } from './notices.ts'
+import { type PlatformPolicy, type ReadPolicy, type SignedText, readPolicy } from './policy.ts'
+import type { Platform } from './profiles.ts'
+import { demand, refuse } from './reasons.ts'
+import { type Release, type Releases, type State, readReleases } from './releases.ts'
+import { checkReportData } from './report-data.ts'
+import { type Rules, rulesOf } from './rules.ts'
+import { checkNitro } from './nitro.ts'
+import { checkSnp } from './snp.ts'
+import { checkTdx } from './tdx.ts'
+
+/** What the evidence has to answer. */
+export interface Question {
+  /** SHA-256 over the keyset: the first half of report_data. */
+  readonly keysetHash: Uint8Array
+  /** 32 bytes of the asker's own. */
+  readonly challenge: Uint8Array
+  /** As the keyset carries it. */
+  readonly releaseDigest: Uint8Array
+  /** A list of releases from elsewhere; the policy's own is used when absent. */
+  readonly releases?: SignedText
+  readonly now: number
+}
+
+/** What was proved. Times in ms. */
+export interface Verdict {
+  readonly verified: 'platform' | 'test'
+  readonly platform: Platform
+  readonly product: string
+  readonly measurement: string
+  /** Null when the policy names measurements without releases. */
+  readonly release: {
+    readonly version: string
+    readonly digest: string
+    readonly state: State
+    readonly covers: string
+  } | null
+  readonly chip: string | null
+  readonly tcb: Readonly<Record<string, number | string>>
+  readonly challenge: true
+  readonly collateral: readonly Piece[]
+  readonly exceptions: readonly Used[]
+  readonly warnings: readonly Warning[]
+  readonly checks: readonly Check[]
+  /** When the first thing that this rests on ends. */
+  readonly ends: number
+}
+
+export const platforms = ['sev-snp', 'tdx', 'nitro'] as const
+
+/** The built-in platform of this type; null for any other. */
+export const platformOf = (type: unknown): Platform | null => platforms.find((it) => it === type) ?? null
+
+const find = (platform: Platform, evidence: Fields, rules: Rules, now: number, checks: Checks): Promise<Finding> => {
+  switch (platform) {
+    case 'sev-snp':
+      return checkSnp(evidence, rules.snp, now, checks)
+    case 'tdx':
+      return checkTdx(evidence, rules.tdx, now, checks)
+    case 'nitro':
+      return checkNitro(evidence, rules.nitro, now, checks)
+  }
+}
+
+const imagesOf = (list: Releases, platform: Platform, { measurement }: Finding) =>
+  list.releases.flatMap((release) =>
+    release.images
+      .filter((image) => image.platform === platform && image.measurement === measurement)
+      .map((image) => ({ release, image })),
+  )
+
+/** Throws unless the policy or a list names this image. A policy that names neither verifies nothing. */
+const checkMeasurement = (rules: Rules, list: Releases | null, platform: Platform, found: Finding): void => {
+  demand(rules.measurements !== null || list !== null, 'measurement_not_allowed', 'the policy names none')
+  const named = rules.measurements === null || rules.measurements.includes(found.measurement)
+  demand(named, 'measurement_not_allowed')
+  if (list === null) {
+    demand(/^0*$/.test(found.hostData), 'policy_refused', 'hostData')
+    return
+  }
+  const images = imagesOf(list, platform, found)
+  demand(images.length > 0, 'measurement_not_allowed')
+  const hosted = images.filter(({ image }) => image.hostData === found.hostData)
+  demand(hosted.length > 0, 'policy_refused', 'hostData')
+  demand(
+    hosted.some(({ image }) => found.guestSvn >= image.guestSvn),
+    'policy_refused',
+    'guestSvn',
+  )
+}
+
+/** The release of this digest and this image together; either alone proves nothing. */
+const checkRelease = (
+  rules: Rules,
+  list: Releases | null,
+  platform: Platform,
+  found: Finding,
+  { releaseDigest, now }: Question,
+): Release | null => {
+  const digest = toHex(releaseDigest)
+  demand(!rules.withdrawn.includes(digest), 'release_withdrawn', 'by a notice')
+  demand(rules.digests === null || rules.digests.includes(digest), 'release_unknown')
+  if (list === null) return null
+  const pairs = imagesOf(list, platform, found).filter(
+    ({ release, image }) =>
+      release.digest === digest && image.hostData === found.hostData && found.guestSvn >= image.guestSvn,
+  )
+  demand(pairs.length > 0, 'release_unknown')
+  const withdrawn = pairs.find(({ release }) => release.state === 'withdrawn')
+  demand(withdrawn === undefined, 'release_withdrawn', withdrawn?.release.version)
+  const [alive] = pairs.filter(({ release }) => release.until === undefined || now <= release.until)
+  return alive?.release ?? refuse('release_withdrawn', 'its time is over')
+}
+
+const listOf = async (rules: Rules, { releases, now }: Question): Promise<Releases | null> => {
+  if (rules.releases === null) return null
+  const signed = releases ?? rules.releases.document
+  return signed === undefined
+    ? refuse('release_unknown', 'no list of releases is at hand')
+    : readReleases(signed, rules.releases, now)
+}
+
+const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning[] => [
+  ...found.warnings,
+  ...(now - Date.parse(floorsOf) > floorsAge
+    ? [{ code: 'floors_old', detail: `The built-in floors are of ${floorsOf}` }]
+    : []),
+  ...(rules.digests === null && rules.releases === null
+    ? [{ code: 'configuration_unchecked', detail: 'The policy names measurements alone, and no release' }]
+    : []),
+]
+
+/**
+ * Proves that this evidence answers the question as the policy wants it; throws a `Refusal` or a `PolicyError` otherwise.
+ * `checks` tells afterwards how far it came.
+ */
+export const appraise = async (
+  evidence: unknown,
+  policy: PlatformPolicy,
+  question: Question,
+  checks: Checks = checking(),
+): Promise<Verdict> => {
+  const { now } = question
+  const read: ReadPolicy = readPolicy(policy)
+  const stated = rulesOf(read, now)
+  const notices = await checks.run('notices', () =>
+    read.notices === undefined ? null : readNotices(read.notices, now),
+  )
+  const rules = notices === null ? stated : tightened(stated, notices)
+  const { fields, platform } = await checks.run('type', () => {
+    const fields = fieldsOf(evidence, 'evidence')
+    const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
+    demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
+    demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
+    return { fields, platform }
+  })
+  const found = await find(platform, fields, rules, now, checks)
+  const list = await checks.run('releases', () => listOf(rules, question))
+  await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))
+  const release = await checks.run('release', () => checkRelease(rules, list, platform, found, question))
+  await checks.run('report data', () =>
+    checkReportData(fields, found.reportData, question.keysetHash, question.challenge),
+  )
+  const lists = [list, notices].filter((it) => it !== null)
+  const seen = { ...found.seen, releases: Object.fromEntries(lists.map(({ name, serial }) => [name, serial])) }
+  if (read.memory !== undefined) {
+    const before = await read.memory.load()
+    await checks.run('memory', () => checkSeen(seen, before))
+    await read.memory.save(mergeSeen(before, seen))
+  }
+  return {
+    verified: rules.isTest(platform) ? 'test' : 'platform',
+    platform,
+    product: found.product,
+    measurement: found.measurement,
+    release: release && {
+      version: release.version,
+      digest: release.digest,
+      state: release.state,
+      covers: release.covers,
+    },
+    chip: found.chip,
+    tcb: found.tcb,
+    challenge: true,
+    collateral: found.collateral,
+    exceptions: found.exceptions,
+    warnings: warningsOf(rules, found, now),
+    checks: checks.done,
+    ends: Math.min(
+      ...found.collateral.map(({ ends }) => ends),
+      ...found.exceptions.map(({ until }) => until),
+      ...lists.map(({ ends }) => ends),
+      ...(release?.until === undefined ? [] : [release.until]),
+    ),
+  }
+}

@@ -1,0 +1,76 @@
+import { textOf } from '../wire/bytes.ts'
+import { demand, readable, refuse } from './reasons.ts'
+
+/** A value of CBOR: whole numbers, bytes, texts, lists, maps with texts or numbers as keys, null. */
+export type Cbor = number | Uint8Array | string | null | readonly Cbor[] | ReadonlyMap<string | number, Cbor>
+
+const mostDepth = 4
+const mostItems = 64
+
+const malformed = (): never => refuse('evidence_malformed', 'cbor')
+
+/** Reads one value of definite, minimal lengths with nothing behind it; throws `evidence_malformed`. */
+export const readCbor = (bytes: Uint8Array): Cbor => {
+  let at = 0
+
+  const take = (length: number): Uint8Array => {
+    demand(at + length <= bytes.length, 'evidence_malformed', 'cbor')
+    return bytes.subarray(at, (at += length))
+  }
+
+  /** The argument of an item in its shortest form, up to 2^53. */
+  const argument = (short: number): number => {
+    if (short < 24) return short
+    if (short > 27) return malformed()
+    const size = 2 ** (short - 24)
+    const value = take(size).reduce((sum, byte) => sum * 256 + byte, 0)
+    const least = size === 1 ? 24 : 256 ** (size / 2)
+    demand(value >= least && value <= Number.MAX_SAFE_INTEGER, 'evidence_malformed', 'cbor')
+    return value
+  }
+
+  const count = (short: number): number => {
+    const value = argument(short)
+    return value <= mostItems ? value : malformed()
+  }
+
+  const mapOf = (short: number, depth: number): ReadonlyMap<string | number, Cbor> => {
+    const map = new Map<string | number, Cbor>()
+    for (let left = count(short); left > 0; left--) {
+      const key = value(depth + 1)
+      if ((typeof key !== 'string' && typeof key !== 'number') || map.has(key)) return malformed()
+      map.set(key, value(depth + 1))
+    }
+    return map
+  }
+
+  const value = (depth: number): Cbor => {
+    demand(depth <= mostDepth, 'evidence_malformed', 'cbor')
+    const first = take(1)[0]!
+    const [kind, short] = [first >> 5, first & 0x1f]
+    switch (kind) {
+      case 0:
+        return argument(short)
+      case 1:
+        return -1 - argument(short)
+      case 2:
+        return take(argument(short))
+      case 3: {
+        const text = take(argument(short))
+        return readable(() => textOf(text), 'cbor')
+      }
+      case 4:
+        return Array.from({ length: count(short) }, () => value(depth + 1))
+      case 5:
+        return mapOf(short, depth)
+      case 7:
+        return first === 0xf6 ? null : malformed()
+      default:
+        return malformed()
+    }
+  }
+
+  const whole = value(1)
+  demand(at === bytes.length, 'evidence_malformed', 'cbor')
+  return whole
+}

@@ -1,0 +1,169 @@
+import { same } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Item, booleanOf, context, cursor, magnitude, octetsOf, oidOf, only, small, tags, timeOf } from './der.ts'
+import { type Algorithm, type PublicKey, algorithmOf, flatSignature, publicKeyOf } from './keys.ts'
+import { demand, refuse } from './reasons.ts'
+
+export interface Extension {
+  readonly critical: boolean
+  readonly value: Uint8Array
+}
+
+/** A certificate of X.509, version 3. Nothing of it is believed before its chain was checked. */
+export interface Certificate {
+  readonly whole: Uint8Array
+  /** What its issuer signed. */
+  readonly signed: Uint8Array
+  readonly algorithm: Algorithm
+  /** r‖s for a curve. */
+  readonly signature: Uint8Array
+  /** Hex. */
+  readonly serial: string
+  /** Names as DER. */
+  readonly issuer: Uint8Array
+  readonly subject: Uint8Array
+  /** The one common name of the subject; null when it has none or several. */
+  readonly commonName: string | null
+  readonly notBefore: number
+  readonly notAfter: number
+  readonly key: PublicKey
+  readonly authority: boolean
+  /** How many authorities may stand between this one and a leaf; null for any number. */
+  readonly pathLength: number | null
+  /** The bits of keyUsage, the first one highest; null when it is absent. */
+  readonly usage: number | null
+  /** By the hex of their identifiers. */
+  readonly extensions: ReadonlyMap<string, Extension>
+}
+
+export const usages = { sign: 0x04, signLists: 0x02 } as const
+
+const mostBytes = 4096
+const mostExtensions = 32
+
+const oids = {
+  commonName: '550403',
+  subjectKey: '551d0e',
+  keyUsage: '551d0f',
+  subjectNames: '551d11',
+  basicConstraints: '551d13',
+  lists: '551d1f',
+  authorityKey: '551d23',
+  extendedUsage: '551d25',
+} as const
+
+const known: ReadonlySet<string> = new Set(Object.values(oids))
+
+/** What stands in both certificates and lists: the signed part, and who signed it how. */
+export interface Signed {
+  readonly signed: Uint8Array
+  readonly inside: Item
+  readonly algorithm: Algorithm
+  readonly algorithmBytes: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/** SEQUENCE { signed part, algorithm, signature }. */
+export const signedOf = (bytes: Uint8Array): Signed => {
+  const outer = cursor(only(bytes, tags.sequence).content)
+  const inside = outer.take(tags.sequence)
+  const algorithmBytes = outer.take(tags.sequence).whole
+  const raw = octetsOf(outer.take(tags.bitString))
+  outer.end()
+  const algorithm = algorithmOf(algorithmBytes)
+  const signature =
+    algorithm === 'rsa-pss-sha384' ? raw : flatSignature(raw, algorithm === 'ecdsa-sha256' ? 'p256' : 'p384')
+  return { signed: inside.whole, inside, algorithm, algorithmBytes, signature }
+}
+
+/** Extensions by identifier, each once. */
+export const extensionsOf = (list: Uint8Array): ReadonlyMap<string, Extension> => {
+  const found = new Map<string, Extension>()
+  const all = cursor(only(list, tags.sequence).content)
+  while (all.more()) {
+    const parts = cursor(all.take(tags.sequence).content)
+    const oid = oidOf(parts.take(tags.oid))
+    const flag = parts.maybe(tags.boolean)
+    // DER leaves out a default, so a written flag is true.
+    if (flag !== null) demand(booleanOf(flag), 'evidence_malformed', 'extension')
+    const value = parts.take(tags.octetString).content
+    parts.end()
+    demand(!found.has(oid) && found.size < mostExtensions, 'evidence_malformed', 'extension')
+    found.set(oid, { critical: flag !== null, value })
+  }
+  return found
+}
+
+const commonNameOf = (name: Item): string | null => {
+  const found: string[] = []
+  const sets = cursor(name.content)
+  while (sets.more()) {
+    const pairs = cursor(sets.take(tags.set).content)
+    while (pairs.more()) {
+      const pair = cursor(pairs.take(tags.sequence).content)
+      const oid = oidOf(pair.take(tags.oid))
+      const value = pair.any()
+      pair.end()
+      if (oid !== oids.commonName) continue
+      const plain = value.tag === tags.utf8String || value.tag === tags.printableString
+      demand(plain && value.content.every((byte) => byte >= 0x20 && byte < 0x7f), 'evidence_malformed', 'name')
+      found.push(String.fromCharCode(...value.content))
+    }
+  }
+  return found.length === 1 ? found[0]! : null
+}
+
+const constraintsOf = (extension: Extension | undefined): { authority: boolean; pathLength: number | null } => {
+  if (extension === undefined) return { authority: false, pathLength: null }
+  const parts = cursor(only(extension.value, tags.sequence).content)
+  const flag = parts.maybe(tags.boolean)
+  if (flag !== null) demand(booleanOf(flag), 'evidence_malformed', 'basicConstraints')
+  const length = parts.maybe(tags.integer)
+  parts.end()
+  demand(flag !== null || length === null, 'evidence_malformed', 'basicConstraints')
+  return { authority: flag !== null, pathLength: length && small(length) }
+}
+
+const usageOf = (extension: Extension | undefined): number | null => {
+  if (extension === undefined) return null
+  const { content } = only(extension.value, tags.bitString)
+  const [unused, first] = content
+  if (unused === undefined || first === undefined || unused > 7 || content.length > 3)
+    return refuse('evidence_malformed', 'keyUsage')
+  return first
+}
+
+/** Throws `evidence_malformed` for anything but a strict certificate of at most 4 KiB. */
+export const readCertificate = (bytes: Uint8Array): Certificate => {
+  demand(bytes.length <= mostBytes, 'evidence_malformed', 'certificate')
+  const { inside, algorithmBytes, ...signed } = signedOf(bytes)
+  const parts = cursor(inside.content)
+  demand(toHex(parts.take(context(0)).content) === '020102', 'evidence_malformed', 'certificate version')
+  const serial = magnitude(parts.take(tags.integer))
+  demand(serial.length <= 20, 'evidence_malformed', 'serial number')
+  demand(same(parts.take(tags.sequence).whole, algorithmBytes), 'evidence_malformed', 'signature algorithm')
+  const issuer = parts.take(tags.sequence)
+  const dates = cursor(parts.take(tags.sequence).content)
+  const [notBefore, notAfter] = [timeOf(dates.any()), timeOf(dates.any())]
+  dates.end()
+  const subject = parts.take(tags.sequence)
+  const key = publicKeyOf(parts.take(tags.sequence).whole)
+  const extensions = extensionsOf(parts.take(context(3)).content)
+  parts.end()
+  for (const [oid, { critical }] of extensions)
+    demand(!critical || known.has(oid), 'evidence_malformed', 'critical extension')
+  return {
+    whole: bytes,
+    ...signed,
+    serial: toHex(serial),
+    issuer: issuer.whole,
+    subject: subject.whole,
+    commonName: commonNameOf(subject),
+    notBefore,
+    notAfter,
+    key,
+    ...constraintsOf(extensions.get(oids.basicConstraints)),
+    usage: usageOf(extensions.get(oids.keyUsage)),
+    extensions,
+  }
+}

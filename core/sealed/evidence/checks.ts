@@ -1,0 +1,30 @@
+import { Refusal } from './reasons.ts'
+
+export interface Check {
+  readonly id: string
+  readonly ok: boolean
+}
+
+/** The checks of one piece of evidence in their order, to the first that failed. */
+export interface Checks {
+  /** Runs a check; an error that is no refusal becomes `evidence_malformed`. */
+  run<T>(id: string, work: () => T | Promise<T>): Promise<T>
+  readonly done: readonly Check[]
+}
+
+export const checking = (): Checks => {
+  const done: Check[] = []
+  return {
+    done,
+    async run(id, work) {
+      try {
+        const result = await work()
+        done.push({ id, ok: true })
+        return result
+      } catch (error) {
+        done.push({ id, ok: false })
+        throw error instanceof Refusal ? error : new Refusal('evidence_malformed', id, error)
+      }
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { fromHex } from '../wire/hex.ts'
+import { type Reason, demand, refuse } from './reasons.ts'
+
+/** Little-endian, up to 8 bytes. */
+export const littleEndian = (bytes: Uint8Array, at: number, size: number): bigint => {
+  let value = 0n
+  for (let from = at + size - 1; from >= at; from--) value = (value << 8n) | BigInt(bytes[from]!)
+  return value
+}
+
+/** Little-endian, up to 4 bytes. */
+export const unsigned = (bytes: Uint8Array, at: number, size: 1 | 2 | 4): number =>
+  Number(littleEndian(bytes, at, size))
+
+export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0)
+
+export const hasBits = (value: bigint, bits: bigint): boolean => (value & bits) === bits
+
+/** What came as JSON. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** An object of JSON by its own members. */
+export const fieldsOf = (value: unknown, name: string): Fields => {
+  demand(typeof value === 'object' && value !== null && !Array.isArray(value), 'evidence_malformed', name)
+  return value as Fields
+}
+
+export const member = (fields: Fields, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
+
+/** The bytes of a member in strict hex; the reason says what an absent member is. */
+export const bytesOf = (
+  fields: Fields,
+  name: string,
+  most: number,
+  absent: Reason = 'evidence_malformed',
+): Uint8Array => {
+  const value = member(fields, name)
+  demand(value !== undefined, absent, name)
+  const bytes = typeof value === 'string' ? fromHex(value, most) : null
+  return bytes ?? refuse('evidence_malformed', name)
+}
+
+/** The text of a member of at most so many UTF-16 units. */
+export const textIn = (fields: Fields, name: string, most: number, absent: Reason = 'evidence_malformed'): string => {
+  const value = member(fields, name)
+  demand(value !== undefined, absent, name)
+  return typeof value === 'string' && value.length <= most ? value : refuse('evidence_malformed', name)
+}

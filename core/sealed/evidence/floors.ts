@@ -1,0 +1,31 @@
+import type { Product, Tcb } from './snp-tcb.ts'
+
+export interface Floor {
+  readonly tcb: Tcb
+  /** The day on which this value was entered. */
+  readonly since: string
+  /** The bulletin that asks for it, or where else it comes from. */
+  readonly bulletin: string
+}
+
+/** The day on which all floors were last looked at. */
+export const floorsOf = '2026-11-01'
+
+/** A result warns when the floors were last looked at longer ago than this, in ms. */
+export const floorsAge = 120 * 86_400_000
+
+/** The least patch level of each product. A product without a floor is refused until a policy states one. */
+export const snpFloors: Readonly<Partial<Record<Product, Floor>>> = {
+  Genoa: {
+    tcb: { fmc: 0, bootloader: 10, tee: 0, snp: 23, microcode: 84 },
+    since: '2026-11-01',
+    bulletin: 'none read yet: what two unrelated fleets report in 2026',
+  },
+}
+
+/** The least evaluation number of Intel's data. */
+export const tdxFloor = {
+  evaluation: 17,
+  since: '2026-11-01',
+  bulletin: 'TCB recovery of 2024-03-13',
+}

@@ -1,0 +1,27 @@
+import { concat, utf8 } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { digest } from './keys.ts'
+
+const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<string> =>
+  toHex(await digest('SHA-384', concat(utf8(label), ...parts)))
+
+const zeros = new Uint8Array(48)
+
+/** One measurement of a trust domain: hex. Registers that a release leaves out are zero. */
+export const tdxMeasurement = (it: {
+  readonly mrtd: Uint8Array
+  /** Four of them. */
+  readonly rtmr: readonly Uint8Array[]
+  readonly configId?: Uint8Array
+  readonly owner?: Uint8Array
+  readonly ownerConfig?: Uint8Array
+}): Promise<string> =>
+  hashed('sealgate-tdx/1\0', [it.mrtd, ...it.rtmr, it.configId ?? zeros, it.owner ?? zeros, it.ownerConfig ?? zeros])
+
+/** One measurement of a Nitro enclave: hex. */
+export const nitroMeasurement = (it: {
+  readonly pcr0: Uint8Array
+  readonly pcr1: Uint8Array
+  readonly pcr2: Uint8Array
+  readonly pcr8?: Uint8Array
+}): Promise<string> => hashed('sealgate-nitro/1\0', [it.pcr0, it.pcr1, it.pcr2, it.pcr8 ?? zeros])

@@ -1,0 +1,102 @@
+import { concat, utf8 } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Cbor, readCbor } from './cbor.ts'
+import { type Certificate, readCertificate } from './certificate.ts'
+import { demand, refuse } from './reasons.ts'
+
+/** A document of a Nitro enclave. */
+export interface NitroDocument {
+  /** Ms. */
+  readonly timestamp: number
+  /** 48 bytes each, by their index. */
+  readonly pcrs: ReadonlyMap<number, Uint8Array>
+  /** Leaf first. */
+  readonly chain: readonly Certificate[]
+  readonly userData: Uint8Array | null
+  readonly signed: Uint8Array
+  readonly signature: Uint8Array
+}
+
+export const mostDocument = 16 * 1024
+
+const malformed = (what: string): never => refuse('evidence_malformed', what)
+
+// A NitroTPM document has `nitrotpm_pcrs` and is refused by this list.
+const members = [
+  'module_id',
+  'digest',
+  'timestamp',
+  'pcrs',
+  'certificate',
+  'cabundle',
+  'public_key',
+  'user_data',
+  'nonce',
+]
+const es384 = 'a1013822'
+const mostCertificates = 8
+const mostRegisters = 32
+
+/** The header of a byte string of this length. */
+const stringHead = (length: number): Uint8Array => {
+  if (length < 24) return Uint8Array.of(0x40 | length)
+  return length < 256 ? Uint8Array.of(0x58, length) : Uint8Array.of(0x59, length >> 8, length & 0xff)
+}
+
+const bytesIn = (value: Cbor | undefined, name: string): Uint8Array =>
+  value instanceof Uint8Array ? value : malformed(name)
+
+const registersOf = (value: Cbor | undefined): ReadonlyMap<number, Uint8Array> => {
+  if (!(value instanceof Map) || value.size > mostRegisters) return malformed('pcrs')
+  const registers = new Map<number, Uint8Array>()
+  for (const [index, register] of value as ReadonlyMap<string | number, Cbor>) {
+    const fits = typeof index === 'number' && index >= 0 && index < mostRegisters
+    if (!fits || !(register instanceof Uint8Array) || register.length !== 48) return malformed('pcrs')
+    registers.set(index, register)
+  }
+  return registers
+}
+
+const chainOf = (leaf: Cbor | undefined, bundle: Cbor | undefined): readonly Certificate[] => {
+  if (!Array.isArray(bundle) || bundle.length === 0 || bundle.length > mostCertificates) return malformed('cabundle')
+  const all = [leaf, ...(bundle as readonly Cbor[]).toReversed()]
+  return all.map((it) => readCertificate(bytesIn(it, 'certificate')))
+}
+
+/** Throws `evidence_malformed` for anything but a COSE_Sign1 around the members of an enclave's document. */
+export const readDocument = (document: Uint8Array): NitroDocument => {
+  demand(document.length <= mostDocument, 'evidence_malformed', 'document')
+  const tagged = document[0] === 0xd2
+  const parts = readCbor(tagged ? document.subarray(1) : document)
+  if (!Array.isArray(parts) || parts.length !== 4) return malformed('document')
+  const [head, open, body, made] = parts as readonly Cbor[]
+  const [shielded, payload, signature] = [bytesIn(head, 'header'), bytesIn(body, 'payload'), bytesIn(made, 'signature')]
+  demand(toHex(shielded) === es384, 'evidence_malformed', 'header')
+  demand(open instanceof Map && open.size === 0, 'evidence_malformed', 'header')
+  demand(signature.length === 96, 'evidence_malformed', 'signature')
+
+  const said = readCbor(payload)
+  if (!(said instanceof Map)) return malformed('payload')
+  for (const name of said.keys()) demand(members.includes(name as string), 'evidence_malformed', 'member')
+  demand(typeof said.get('module_id') === 'string' && said.get('digest') === 'SHA384', 'evidence_malformed', 'digest')
+  const timestamp = said.get('timestamp')
+  if (typeof timestamp !== 'number' || timestamp < 0) return malformed('timestamp')
+  const userData = said.get('user_data')
+  return {
+    timestamp,
+    pcrs: registersOf(said.get('pcrs')),
+    chain: chainOf(said.get('certificate'), said.get('cabundle')),
+    userData: userData === undefined || userData === null ? null : bytesIn(userData, 'user_data'),
+    // Sig_structure with an empty external part.
+    signed: concat(
+      Uint8Array.of(0x84, 0x6a),
+      utf8('Signature1'),
+      stringHead(shielded.length),
+      shielded,
+      Uint8Array.of(0x40),
+      stringHead(payload.length),
+      payload,
+    ),
+    signature,
+  }
+}

@@ -1,0 +1,79 @@
+import { skew } from './chain.ts'
+import type { ReleaseKeys } from './policy.ts'
+import { Refusal, demand, readable } from './reasons.ts'
+import type { Rules } from './rules.ts'
+import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { checkSigned } from './signed.ts'
+import { type Product, type Tcb, highest } from './snp-tcb.ts'
+
+const format = 'sealgate-notices/1'
+const longest = 90 * 86_400_000
+
+const time = whole(0, Number.MAX_SAFE_INTEGER)
+const level = whole(0, 255)
+const components = { bootloader: level, tee: level, snp: level, microcode: level }
+
+const document = object({
+  format: oneOf(format),
+  name: text(1, 128),
+  serial: time,
+  issued: time,
+  ends: time,
+  floors: optional(
+    object({ Genoa: optional(object(components)), Turin: optional(object({ fmc: level, ...components })) }),
+  ),
+  minimumEvaluation: optional(whole(0, 65_535)),
+  refusedProducts: optional(list(oneOf('Milan', 'Genoa', 'Turin'))),
+  withdrawn: optional(list(hexOf(32))),
+})
+
+/** What was learned after the client was released: higher floors, refused products, withdrawn releases. */
+export type Notices = ReturnType<typeof document>
+
+const parsed = (file: string): Notices => {
+  try {
+    return document(
+      readable(() => JSON.parse(file) as unknown, 'notices'),
+      'notices',
+    )
+  } catch (error) {
+    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'notices', error) : error
+  }
+}
+
+/** Reads the notices that the policy demands: signed by enough keys, and not ended. Stale ones refuse. */
+export const readNotices = async (keys: ReleaseKeys, now: number): Promise<Notices> => {
+  const signed = keys.document
+  demand(signed !== undefined, 'collateral_missing', 'notices')
+  await checkSigned(format, signed.text, signed.signatures, keys)
+  const notices = parsed(signed.text)
+  const { issued, ends } = notices
+  demand(issued <= ends && ends - issued <= longest, 'evidence_malformed', 'notices')
+  demand(issued <= now + skew && now <= ends, 'collateral_expired', 'notices')
+  return notices
+}
+
+/** The rules with the notices: they only ever become tighter, but for a product that had no floor. */
+export const tightened = (
+  rules: Rules,
+  { floors, minimumEvaluation = 0, refusedProducts, withdrawn }: Notices,
+): Rules => {
+  const raised: Partial<Record<Product, Tcb>> = { ...rules.snp.floors }
+  for (const product of ['Genoa', 'Turin'] as const) {
+    const said = floors?.[product]
+    if (said === undefined) continue
+    const floor: Tcb = { fmc: 0, ...said }
+    const own = raised[product]
+    raised[product] = own === undefined ? floor : highest(own, floor)
+  }
+  return {
+    ...rules,
+    withdrawn: withdrawn ?? [],
+    snp: {
+      ...rules.snp,
+      floors: raised,
+      products: rules.snp.products.filter((it) => refusedProducts?.includes(it) !== true),
+    },
+    tdx: { ...rules.tdx, minimumEvaluation: Math.max(rules.tdx.minimumEvaluation, minimumEvaluation) },
+  }
+}

@@ -1,0 +1,200 @@
+import type { Seen } from './finding.ts'
+import type { Platform, Profile } from './profiles.ts'
+import { Misshapen, type Reader, hexOf, lastDay, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { type Signature, signatures } from './signed.ts'
+import type { Product } from './snp-tcb.ts'
+
+/** A file as it was signed. */
+export interface SignedText {
+  readonly text: string
+  readonly signatures: readonly Signature[]
+}
+
+/** Whose files count. */
+export interface ReleaseKeys {
+  /** Ed25519, hex. */
+  readonly keys: readonly string[]
+  /** How many of these keys have to sign. */
+  readonly threshold: number
+  readonly document?: SignedText | undefined
+}
+
+export interface SnpPolicy {
+  readonly products?: readonly Exclude<Product, 'Milan'>[]
+  /** Patch levels, each at or above the built-in one. */
+  readonly floors?: Readonly<Partial<Record<Exclude<Product, 'Milan'>, Readonly<Record<string, number>>>>>
+  /** Clouds by the id in their VLEK. */
+  readonly clouds?: readonly string[]
+  /** Chips: hex of 64 bytes, of Turin 8. */
+  readonly chips?: readonly string[]
+  /** Wanted bits, hex of 8 bytes, big-endian. */
+  readonly mitigations?: { readonly launch: string; readonly current: string }
+}
+
+export interface TdxPolicy {
+  readonly minimumEvaluation?: number
+  /** Platforms by their PPID, hex of 16 bytes. */
+  readonly ppids?: readonly string[]
+}
+
+export interface NitroPolicy {
+  /** Ms. */
+  readonly maximumAge?: number
+}
+
+/** Loosens one rule until the end of a day; every result lists it. */
+export interface Exception {
+  readonly allow: string
+  readonly advisories?: readonly string[]
+  /** The last day, YYYY-MM-DD. */
+  readonly until: string
+  readonly because: string
+}
+
+/** Remembers the highest numbers that were seen. */
+export interface Memory {
+  load(): Seen | Promise<Seen>
+  save(seen: Seen): void | Promise<void>
+}
+
+/** SHA-256 of roots that prove nothing. Bytes, so that no file can name them. */
+export interface TestRoots {
+  readonly 'sev-snp'?: Readonly<Partial<Record<Product, Uint8Array>>>
+  readonly tdx?: Uint8Array
+  readonly nitro?: Uint8Array
+}
+
+/** What a platform has to prove. Every member tightens its profile; exceptions alone loosen it. */
+export interface PlatformPolicy {
+  readonly profile?: Profile
+  readonly platforms?: readonly Platform[]
+  readonly measurements?: readonly string[]
+  /** Signed lists, or digests of releases in hex. */
+  readonly releases?: ReleaseKeys | readonly string[]
+  /** Signed notices of higher floors, refused products and withdrawn releases; without current ones nothing is taken. */
+  readonly notices?: ReleaseKeys
+  readonly 'sev-snp'?: SnpPolicy
+  readonly tdx?: TdxPolicy
+  readonly nitro?: NitroPolicy
+  readonly exceptions?: readonly Exception[]
+  readonly memory?: Memory
+  readonly testRoots?: TestRoots
+}
+
+/** The policy cannot be read; the message names the member and what it would have to be. */
+export class PolicyError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(`The policy cannot be used: ${message}`, { cause })
+    this.name = 'PolicyError'
+  }
+}
+
+const component = whole(0, 255)
+const floor = object({
+  fmc: optional(component),
+  bootloader: component,
+  tee: component,
+  snp: component,
+  microcode: component,
+})
+
+export const exceptionNames = [
+  'sev-snp.provisional',
+  'tdx.status:SWHardeningNeeded',
+  'tdx.status:ConfigurationNeeded',
+  'tdx.status:ConfigurationAndSWHardeningNeeded',
+  'tdx.status:OutOfDate',
+  'tdx.status:OutOfDateConfigurationNeeded',
+] as const
+
+const exception = object({
+  allow: oneOf(...exceptionNames),
+  advisories: optional(list(text(1, 64))),
+  until: lastDay,
+  because: text(),
+})
+
+const releaseKeys = object({
+  keys: list(hexOf(32), 1, 16),
+  threshold: whole(1, 16),
+  document: optional(object({ text: text(1, 262_144), signatures })),
+})
+const digests = list(hexOf(32))
+
+const releases: Reader<ReturnType<typeof releaseKeys> | readonly string[]> = (value, path) =>
+  Array.isArray(value) ? digests(value, path) : releaseKeys(value, path)
+
+const document = object({
+  profile: optional(oneOf('standard', 'strict')),
+  platforms: optional(list(oneOf('sev-snp', 'tdx', 'nitro'), 1, 3)),
+  measurements: optional(list(hexOf(32, 48, 64))),
+  releases: optional(releases),
+  notices: optional(releaseKeys),
+  'sev-snp': optional(
+    object({
+      products: optional(list(oneOf('Genoa', 'Turin'), 1, 2)),
+      floors: optional(object({ Genoa: optional(floor), Turin: optional(floor) })),
+      clouds: optional(list(text(1, 128))),
+      chips: optional(list(hexOf(8, 64), 1, 65_536)),
+      mitigations: optional(object({ launch: hexOf(8), current: hexOf(8) })),
+    }),
+  ),
+  tdx: optional(object({ minimumEvaluation: optional(whole(0, 65_535)), ppids: optional(list(hexOf(16), 1, 65_536)) })),
+  nitro: optional(object({ maximumAge: optional(whole(1, 300_000)) })),
+  exceptions: optional(list(exception, 0, 32)),
+})
+
+/** A policy whose every member was read. */
+export type ReadPolicy = ReturnType<typeof document> & Pick<PlatformPolicy, 'memory' | 'testRoots'>
+
+const readDocument = (value: unknown): ReturnType<typeof document> => {
+  try {
+    return document(value, '')
+  } catch (error) {
+    throw error instanceof Misshapen ? new PolicyError(error.message, error) : error
+  }
+}
+
+const checkRoots = (roots: TestRoots): TestRoots => {
+  const { 'sev-snp': snp = {}, tdx, nitro, ...unknown } = roots
+  const hashes = [...Object.values(snp), tdx, nitro].filter((it) => it !== undefined)
+  const fine = Object.keys(unknown).length === 0 && hashes.every((it) => it instanceof Uint8Array && it.length === 32)
+  if (!fine) throw new PolicyError('testRoots are hashes of 32 bytes, in code')
+  return roots
+}
+
+const checkKeys = (member: string, said: ReleaseKeys | undefined): void => {
+  const { keys = [], threshold = 0 } = said ?? {}
+  if (new Set(keys).size !== keys.length) throw new PolicyError(`${member}.keys names a key twice`)
+  if (threshold > keys.length) throw new PolicyError(`${member}.threshold is more than there are keys`)
+}
+
+/** Reads a policy that code gives, such as an option of the client. Throws `PolicyError`. */
+export const readPolicy = ({ memory, testRoots, ...rest }: PlatformPolicy): ReadPolicy => {
+  const said = readDocument(rest)
+  if (!Array.isArray(said.releases)) checkKeys('releases', said.releases as ReleaseKeys | undefined)
+  checkKeys('notices', said.notices)
+  for (const [at, { allow, advisories }] of (said.exceptions ?? []).entries()) {
+    if (allow === 'sev-snp.provisional' && advisories !== undefined)
+      throw new PolicyError(`exceptions[${at}].advisories is unknown`)
+  }
+  return {
+    ...said,
+    ...(memory !== undefined && { memory }),
+    ...(testRoots !== undefined && { testRoots: checkRoots(testRoots) }),
+  }
+}
+
+/** Reads the text of a policy file, which can name neither test roots nor a memory. Throws `PolicyError`. */
+export const parsePolicy = (text: string): PlatformPolicy => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new PolicyError('the file is no JSON', cause)
+  }
+  // Reading it as a file first refuses what only code may give.
+  readDocument(value)
+  readPolicy(value as PlatformPolicy)
+  return value as PlatformPolicy
+}

@@ -1,0 +1,41 @@
+import { type SnpRules, guestPolicy, platformInfo } from './snp.ts'
+
+export type Profile = 'standard' | 'strict'
+export type Platform = 'sev-snp' | 'tdx' | 'nitro'
+
+const day = 86_400_000
+
+type Fixed = Pick<SnpRules, 'products' | 'guestNeeds' | 'platformNeeds' | 'platformRefuses' | 'vmpl' | 'grace'>
+
+const standard: Fixed = {
+  // Software can read the root seed of a Milan, so every report of a Milan can be forged.
+  products: ['Genoa', 'Turin'],
+  guestNeeds: {},
+  // BadRAM: memory that answers at two addresses.
+  platformNeeds: { aliasCheck: platformInfo.aliasCheck },
+  platformRefuses: { tio: platformInfo.tio },
+  vmpl: 0,
+  grace: 7 * day,
+}
+
+const strict: Fixed = {
+  ...standard,
+  products: ['Turin'],
+  guestNeeds: {
+    aes256: guestPolicy.aes256,
+    raplOff: guestPolicy.raplOff,
+    ciphertextHiding: guestPolicy.ciphertextHiding,
+    // Heracles needs to move pages.
+    pageSwapOff: guestPolicy.pageSwapOff,
+  },
+  platformNeeds: {
+    ...standard.platformNeeds,
+    ecc: platformInfo.ecc,
+    raplOff: platformInfo.raplOff,
+    ciphertextHiding: platformInfo.ciphertextHiding,
+  },
+  platformRefuses: { ...standard.platformRefuses, smt: platformInfo.smt },
+}
+
+/** What a profile asks of SEV-SNP; a policy may only add to it. */
+export const snpProfiles: Readonly<Record<Profile, Fixed>> = { standard, strict }

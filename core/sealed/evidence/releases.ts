@@ -1,0 +1,138 @@
+import { fromHex } from '../wire/hex.ts'
+import { skew } from './chain.ts'
+import { nitroMeasurement, tdxMeasurement } from './measurement.ts'
+import type { ReleaseKeys, SignedText } from './policy.ts'
+import { Refusal, demand, readable } from './reasons.ts'
+import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
+import { checkSigned } from './signed.ts'
+
+const format = 'sealgate-releases/1'
+const longest = 90 * 86_400_000
+const mostText = 262_144
+
+export type State = 'current' | 'accepted' | 'withdrawn'
+
+/** An image that a release may run as. */
+export interface Image {
+  readonly platform: 'sev-snp' | 'tdx' | 'nitro'
+  /** Hex. */
+  readonly measurement: string
+  /** Hex; zeros unless the release names another. */
+  readonly hostData: string
+  readonly guestSvn: number
+}
+
+/** A digest, and the images that may say it. */
+export interface Release {
+  readonly version: string
+  /** Hex. */
+  readonly digest: string
+  readonly state: State
+  readonly until: number | undefined
+  /** In words: what the measurement covers. */
+  readonly covers: string
+  readonly images: readonly Image[]
+}
+
+export interface Releases {
+  readonly name: string
+  readonly serial: number
+  readonly ends: number
+  readonly releases: readonly Release[]
+}
+
+const time = whole(0, Number.MAX_SAFE_INTEGER)
+const register = hexOf(48)
+
+const document = object({
+  format: oneOf(format),
+  name: text(1, 128),
+  serial: whole(0, Number.MAX_SAFE_INTEGER),
+  issued: time,
+  ends: time,
+  releases: list(
+    object({
+      version: text(1, 64),
+      digest: hexOf(32),
+      state: oneOf('current', 'accepted', 'withdrawn'),
+      until: optional(time),
+      covers: text(1, 1024),
+      'sev-snp': optional(
+        list(
+          object({
+            measurement: register,
+            hostData: optional(hexOf(32)),
+            guestSvn: optional(whole(0, 0xffffffff)),
+            vcpus: whole(1, 65_536),
+          }),
+        ),
+      ),
+      tdx: optional(
+        list(
+          object({
+            mrtd: register,
+            rtmr: list(register, 4, 4),
+            configId: optional(register),
+            vcpus: optional(whole(1, 65_536)),
+          }),
+        ),
+      ),
+      nitro: optional(list(object({ pcr0: register, pcr1: register, pcr2: register, pcr8: optional(register) }))),
+    }),
+    1,
+    256,
+  ),
+})
+
+type Entry = ReturnType<typeof document>['releases'][number]
+
+const bytes = (hex: string): Uint8Array => fromHex(hex, 48)!
+
+const imagesOf = async (entry: Entry): Promise<readonly Image[]> => {
+  const snp = (entry['sev-snp'] ?? []).map(({ measurement, hostData = '00'.repeat(32), guestSvn = 0 }) => ({
+    platform: 'sev-snp' as const,
+    measurement,
+    hostData,
+    guestSvn,
+  }))
+  const tdx = (entry.tdx ?? []).map(async ({ mrtd, rtmr, configId }) => {
+    const said = { mrtd: bytes(mrtd), rtmr: rtmr.map(bytes), ...(configId && { configId: bytes(configId) }) }
+    return { platform: 'tdx' as const, measurement: await tdxMeasurement(said), hostData: '', guestSvn: 0 }
+  })
+  const nitro = (entry.nitro ?? []).map(async ({ pcr0, pcr1, pcr2, pcr8 }) => {
+    const said = { pcr0: bytes(pcr0), pcr1: bytes(pcr1), pcr2: bytes(pcr2), ...(pcr8 && { pcr8: bytes(pcr8) }) }
+    return { platform: 'nitro' as const, measurement: await nitroMeasurement(said), hostData: '', guestSvn: 0 }
+  })
+  return [...snp, ...(await Promise.all([...tdx, ...nitro]))]
+}
+
+const parsed = (file: string) => {
+  try {
+    return document(
+      readable(() => JSON.parse(file) as unknown, 'releases'),
+      'releases',
+    )
+  } catch (error) {
+    throw error instanceof Misshapen ? new Refusal('evidence_malformed', 'releases', error) : error
+  }
+}
+
+/** Reads a list whose pinned signers are enough and which counts now. Nothing of an unsigned list is parsed. */
+export const readReleases = async (signed: SignedText, keys: ReleaseKeys, now: number): Promise<Releases> => {
+  demand(signed.text.length <= mostText, 'evidence_malformed', 'releases')
+  await checkSigned(format, signed.text, signed.signatures, keys)
+  const { issued, ends, releases, name, serial } = parsed(signed.text)
+  demand(ends - issued <= longest && issued <= ends, 'evidence_malformed', 'releases')
+  demand(issued <= now + skew && now <= ends, 'releases_expired')
+  const whole = releases.map(async ({ version, digest, state, until, covers, ...images }) => {
+    return {
+      version,
+      digest,
+      state,
+      until,
+      covers,
+      images: await imagesOf({ version, digest, state, until, covers, ...images }),
+    }
+  })
+  return { name, serial, ends, releases: await Promise.all(whole) }
+}

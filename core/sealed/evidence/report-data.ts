@@ -1,0 +1,51 @@
+import { concat, same, utf8 } from '../wire/bytes.ts'
+import { fromHex } from '../wire/hex.ts'
+import { type Fields, fieldsOf, member } from './fields.ts'
+import { digest } from './keys.ts'
+import { demand, refuse } from './reasons.ts'
+
+const most = { size: 1024, path: 10 }
+
+const leafOf = (challenge: Uint8Array): Promise<Uint8Array> =>
+  digest('SHA-256', concat(Uint8Array.of(0), utf8('rvenc-challenge/1\0'), challenge))
+
+const nodeOf = (left: Uint8Array, right: Uint8Array): Promise<Uint8Array> =>
+  digest('SHA-256', concat(Uint8Array.of(1), left, right))
+
+const numberIn = (fields: Fields, name: string, least: number, below: number): number => {
+  const value = member(fields, name)
+  const fits = Number.isInteger(value) && (value as number) >= least && (value as number) < below
+  return fits ? (value as number) : refuse('evidence_malformed', 'batch')
+}
+
+/** The root over many challenges, of which ours is one. A path of a wrong length refuses. */
+const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array> => {
+  let size = numberIn(batch, 'size', 2, most.size + 1)
+  let index = numberIn(batch, 'index', 0, size)
+  const said = member(batch, 'path')
+  if (!Array.isArray(said) || said.length > most.path) return refuse('evidence_malformed', 'batch')
+  const path = said.map((it: unknown) => (typeof it === 'string' ? fromHex(it, 32) : null))
+  let node = await leafOf(challenge)
+  let at = 0
+  for (; size > 1; size = (size + 1) >> 1, index >>= 1) {
+    // The odd node at the end has no neighbour and moves up as it is.
+    if (index % 2 === 0 && index === size - 1) continue
+    const other = path[at++]
+    if (other?.length !== 32) return refuse('evidence_malformed', 'batch')
+    node = index % 2 === 0 ? await nodeOf(node, other) : await nodeOf(other, node)
+  }
+  demand(at === path.length, 'evidence_malformed', 'batch')
+  return node
+}
+
+/** Throws unless these 64 bytes say exactly this keyset and this challenge, alone or among others. */
+export const checkReportData = async (
+  evidence: Fields,
+  reportData: Uint8Array,
+  keysetHash: Uint8Array,
+  challenge: Uint8Array,
+): Promise<void> => {
+  const batch = member(evidence, 'batch')
+  const half = batch === undefined ? challenge : await rootOf(fieldsOf(batch, 'batch'), challenge)
+  demand(half.length === 32 && same(reportData, concat(keysetHash, half)), 'report_data_mismatch')
+}

@@ -1,0 +1,75 @@
+import { same } from '../wire/bytes.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Certificate, type Signed, extensionsOf, signedOf, usages } from './certificate.ts'
+import { skew } from './chain.ts'
+import { type Item, context, cursor, magnitude, only, tags, timeOf } from './der.ts'
+import { checkSignature } from './keys.ts'
+import { demand } from './reasons.ts'
+
+/** A list of revoked certificates, version 2. */
+export interface RevocationList extends Pick<Signed, 'signed' | 'algorithm' | 'signature'> {
+  readonly issuer: Uint8Array
+  readonly issued: number
+  readonly ends: number
+  /** Hex. */
+  readonly number: string | null
+  /** Serial numbers, hex. */
+  readonly revoked: ReadonlySet<string>
+  /** A delta or partial list has a critical extension. */
+  readonly critical: boolean
+}
+
+const mostBytes = 64 * 1024
+const crlNumber = '551d14'
+
+const isCritical = (item: Item | null): boolean =>
+  item !== null && [...extensionsOf(item.whole).values()].some(({ critical }) => critical)
+
+/** Throws `evidence_malformed` for anything but a strict list of at most 64 KiB. */
+export const readList = (bytes: Uint8Array): RevocationList => {
+  demand(bytes.length <= mostBytes, 'evidence_malformed', 'revocation list')
+  const { inside, algorithmBytes, ...signed } = signedOf(bytes)
+  const parts = cursor(inside.content)
+  demand(toHex(parts.take(tags.integer).content) === '01', 'evidence_malformed', 'revocation list version')
+  demand(same(parts.take(tags.sequence).whole, algorithmBytes), 'evidence_malformed', 'signature algorithm')
+  const issuer = parts.take(tags.sequence).whole
+  const [issued, ends] = [timeOf(parts.any()), timeOf(parts.any())]
+  const revoked = new Set<string>()
+  let critical = false
+  const entries = parts.maybe(tags.sequence)
+  for (const list = entries && cursor(entries.content); list?.more();) {
+    const entry = cursor(list.take(tags.sequence).content)
+    revoked.add(toHex(magnitude(entry.take(tags.integer))))
+    timeOf(entry.any())
+    critical = isCritical(entry.maybe(tags.sequence)) || critical
+    entry.end()
+  }
+  const tail = parts.maybe(context(0))
+  parts.end()
+  const extensions = tail === null ? new Map<never, never>() : extensionsOf(tail.content)
+  critical = critical || [...extensions.values()].some((it) => it.critical)
+  const said = extensions.get(crlNumber)
+  const number = said === undefined ? null : toHex(magnitude(only(said.value, tags.integer)))
+  return { ...signed, issuer, issued, ends, number, revoked, critical }
+}
+
+/** Throws unless the issuer signed this list and it counts now; `grace` is how long past its end, in ms. */
+export const checkList = async (
+  list: RevocationList,
+  issuer: Certificate,
+  now: number,
+  grace: number,
+): Promise<void> => {
+  demand(same(list.issuer, issuer.subject), 'crl_invalid', 'issuer')
+  demand(issuer.usage === null || (issuer.usage & usages.signLists) !== 0, 'crl_invalid', 'issuer')
+  demand(!list.critical, 'crl_invalid', 'critical extension')
+  await checkSignature(issuer.key, list.algorithm, list.signature, list.signed, ['crl_invalid', 'signature'])
+  demand(list.issued <= now + skew, 'crl_invalid', 'of the future')
+  demand(now <= list.ends + grace, 'collateral_expired', 'revocation list')
+}
+
+/** Throws when the list of its issuer names this certificate. */
+export const checkRevocation = (certificate: Certificate, list: RevocationList): void => {
+  demand(same(certificate.issuer, list.issuer), 'crl_invalid', 'issuer')
+  demand(!list.revoked.has(certificate.serial), 'certificate_revoked')
+}

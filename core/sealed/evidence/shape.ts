@@ -1,0 +1,103 @@
+import { fromHex } from '../wire/hex.ts'
+
+/** A member of a policy or of a list of releases that is missing, unknown or not in its form. */
+export class Misshapen extends Error {
+  readonly path: string
+
+  constructor(path: string, wanted: string) {
+    super(`${path || 'the document'} is ${wanted}`)
+    this.name = 'Misshapen'
+    this.path = path
+  }
+}
+
+/** Reads a value at a path, or throws `Misshapen`. */
+export type Reader<T> = (value: unknown, path: string) => T
+
+type Members = Readonly<Record<string, Reader<unknown>>>
+type Read<M extends Members> = { readonly [K in keyof M]: M[K] extends Reader<infer T> ? T : never }
+
+/** An object with these members and no other; an absent member is read as undefined. */
+export const object =
+  <M extends Members>(members: M): Reader<Read<M>> =>
+  (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Misshapen(path, 'no object')
+    for (const name of Object.keys(value))
+      if (!Object.hasOwn(members, name)) throw new Misshapen(join(path, name), 'unknown')
+    const own = (name: string): unknown =>
+      Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+    return Object.fromEntries(
+      Object.entries(members).map(([name, read]) => [name, read(own(name), join(path, name))]),
+    ) as Read<M>
+  }
+
+/** An object with these members, whatever others it has. */
+export const anObject =
+  <M extends Members>(members: M): Reader<Read<M>> =>
+  (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Misshapen(path, 'no object')
+    const known = Object.entries(value).filter(([name]) => Object.hasOwn(members, name))
+    return object(members)(Object.fromEntries(known), path)
+  }
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+export const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (value, path) =>
+    value === undefined ? undefined : read(value, path)
+
+export const list =
+  <T>(read: Reader<T>, least = 0, most = 1024): Reader<readonly T[]> =>
+  (value, path) => {
+    if (!Array.isArray(value) || value.length < least || value.length > most)
+      throw new Misshapen(path, `no list of ${least} to ${most}`)
+    return value.map((it: unknown, at) => read(it, `${path}[${at}]`))
+  }
+
+export const text =
+  (least = 1, most = 1024): Reader<string> =>
+  (value, path) => {
+    if (typeof value !== 'string' || value.length < least || value.length > most) throw new Misshapen(path, 'no text')
+    return value
+  }
+
+export const oneOf =
+  <const T extends string>(...names: readonly T[]): Reader<T> =>
+  (value, path) => {
+    const found = names.find((name) => name === value)
+    if (found === undefined) throw new Misshapen(path, `none of ${names.join(', ')}`)
+    return found
+  }
+
+export const whole =
+  (least: number, most: number): Reader<number> =>
+  (value, path) => {
+    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
+      throw new Misshapen(path, `no whole number from ${least} to ${most}`)
+    return value as number
+  }
+
+/** Hex of so many bytes, as lower case; upper case is taken. */
+export const hexOf =
+  (...sizes: readonly number[]): Reader<string> =>
+  (value, path) => {
+    const lower = typeof value === 'string' ? value.toLowerCase() : ''
+    if (!sizes.includes(lower.length / 2) || fromHex(lower, lower.length / 2) === null)
+      throw new Misshapen(path, `no hex of ${sizes.join(' or ')} bytes`)
+    return lower
+  }
+
+/** Bytes of so many, spelled in hex of either case. */
+export const upperHex =
+  (size: number): Reader<Uint8Array> =>
+  (value, path) =>
+    fromHex(hexOf(size)(value, path), size)!
+
+/** A day as YYYY-MM-DD: the first ms behind it, UTC. */
+export const lastDay: Reader<number> = (value, path) => {
+  const begin = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN
+  if (Number.isNaN(begin) || new Date(begin).toISOString().slice(0, 10) !== value)
+    throw new Misshapen(path, 'no day as YYYY-MM-DD')
+  return begin + 86_400_000
+}

@@ -1,0 +1,39 @@
+import { concat, utf8 } from '../wire/bytes.ts'
+import { fromHex } from '../wire/hex.ts'
+import { checkEd25519, digest } from './keys.ts'
+import { Refusal, demand } from './reasons.ts'
+import { hexOf, list, object } from './shape.ts'
+
+/** Ed25519, hex. */
+export interface Signature {
+  readonly key: string
+  readonly signature: string
+}
+
+export const signatures = list(object({ key: hexOf(32), signature: hexOf(64) }), 0, 32)
+
+/** What is signed for a file of this format. */
+export const signedBytes = async (format: string, file: string): Promise<Uint8Array> =>
+  concat(utf8(`${format}\0`), await digest('SHA-256', utf8(file)))
+
+/** Throws `releases_unsigned` unless at least so many different pinned keys signed the file. */
+export const checkSigned = async (
+  format: string,
+  file: string,
+  made: readonly Signature[],
+  { keys, threshold }: { readonly keys: readonly string[]; readonly threshold: number },
+): Promise<void> => {
+  const data = await signedBytes(format, file)
+  const signers = new Set<string>()
+  for (const { key, signature } of made) {
+    if (!keys.includes(key) || signers.has(key)) continue
+    try {
+      await checkEd25519(fromHex(key, 32)!, fromHex(signature, 64)!, data, 'releases_unsigned')
+      signers.add(key)
+    } catch (error) {
+      // A signature that does not hold counts for nothing; the others may be enough.
+      if (!(error instanceof Refusal && error.reason === 'releases_unsigned')) throw error
+    }
+  }
+  demand(signers.size >= threshold, 'releases_unsigned')
+}

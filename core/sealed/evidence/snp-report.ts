@@ -1,0 +1,109 @@
+import { concat } from '../wire/bytes.ts'
+import { hasBits, isZero, littleEndian, unsigned } from './fields.ts'
+import { demand, refuse } from './reasons.ts'
+import { type Product, type Tcb, readTcb } from './snp-tcb.ts'
+
+/** An attestation report of SEV-SNP, versions 3 to 5. */
+export interface SnpReport {
+  readonly version: number
+  readonly product: Product
+  readonly guestSvn: number
+  /** The guest policy's bits. */
+  readonly policy: bigint
+  readonly vmpl: number
+  readonly platform: bigint
+  readonly signer: 'VCEK' | 'VLEK'
+  readonly reportData: Uint8Array
+  readonly measurement: Uint8Array
+  readonly hostData: Uint8Array
+  /** Whether a migration agent goes with the guest. */
+  readonly migrationAgent: boolean
+  readonly chip: Uint8Array
+  readonly tcbs: Readonly<Record<'current' | 'reported' | 'committed' | 'launch', Tcb>>
+  /** Mitigation vectors; null before version 5. */
+  readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
+  readonly signed: Uint8Array
+  /** r‖s, big-endian, each of 48 bytes. */
+  readonly signature: Uint8Array
+}
+
+export const reportSize = 1184
+const signedSize = 0x2a0
+
+const guestBits = { one: 1n << 17n, reserved: ~0n << 26n }
+const platformReserved = (1n << 6n) | (~0n << 8n)
+const flags = { masked: 0x02, signer: 0x1c, reserved: 0xffffffe0 }
+
+const productOf = (family: number, model: number): Product | null => {
+  if (family === 0x19) {
+    if (model <= 0x0f) return 'Milan'
+    return (model >= 0x10 && model <= 0x1f) || (model >= 0xa0 && model <= 0xaf) ? 'Genoa' : null
+  }
+  return family === 0x1a && model <= 0x11 ? 'Turin' : null
+}
+
+const mustBeZero = (report: Uint8Array, from: number, to: number): void =>
+  demand(isZero(report.subarray(from, to)), 'evidence_malformed', `report byte ${from} to ${to - 1}`)
+
+/** r or s: 48 bytes little-endian, the rest of 72 zero. */
+const halfAt = (report: Uint8Array, at: number): Uint8Array => {
+  mustBeZero(report, at + 48, at + 72)
+  return report.slice(at, at + 48).reverse()
+}
+
+const signerOf = (report: Uint8Array): 'VCEK' | 'VLEK' => {
+  const value = unsigned(report, 0x48, 4)
+  demand((value & flags.reserved) === 0, 'evidence_malformed', 'flags')
+  demand((value & flags.masked) === 0, 'chip_masked')
+  const signer = (value & flags.signer) >> 2
+  if (signer > 1) return refuse('platform_not_allowed', 'signing key')
+  return signer === 0 ? 'VCEK' : 'VLEK'
+}
+
+/** Throws `platform_not_allowed` for what has no verifier, `chip_masked`, and `evidence_malformed` for reserved bits. */
+export const readReport = (report: Uint8Array): SnpReport => {
+  demand(report.length === reportSize, 'evidence_malformed', 'report')
+  const version = unsigned(report, 0, 4)
+  demand(version !== 2, 'platform_not_allowed', 'report version')
+  demand(version >= 3 && version <= 5, 'evidence_malformed', 'report version')
+  const product = productOf(report[0x188]!, report[0x189]!)
+  if (product === null) return refuse('platform_not_allowed', 'processor')
+
+  const policy = littleEndian(report, 8, 8)
+  demand(hasBits(policy, guestBits.one), 'evidence_malformed', 'guest policy')
+  demand((policy & guestBits.reserved) === 0n, 'evidence_malformed', 'guest policy')
+  demand(unsigned(report, 0x34, 4) === 1, 'evidence_malformed', 'signature algorithm')
+  const platform = littleEndian(report, 0x40, 8)
+  demand((platform & platformReserved) === 0n, 'evidence_malformed', 'platform info')
+  const signer = signerOf(report)
+  mustBeZero(report, 0x4c, 0x50)
+  mustBeZero(report, 0x18b, 0x1a0)
+  mustBeZero(report, 0x1eb, 0x1ec)
+  mustBeZero(report, 0x1ef, 0x1f0)
+  mustBeZero(report, version < 5 ? 0x1f8 : 0x208, signedSize)
+  const signature = concat(halfAt(report, signedSize), halfAt(report, signedSize + 72))
+  mustBeZero(report, signedSize + 144, reportSize)
+
+  const agent = report.subarray(0x160, 0x180)
+  const tcbAt = (at: number): Tcb =>
+    readTcb(report.subarray(at, at + 8), product) ?? refuse('evidence_malformed', 'patch level')
+  return {
+    version,
+    product,
+    guestSvn: unsigned(report, 4, 4),
+    policy,
+    vmpl: unsigned(report, 0x30, 4),
+    platform,
+    signer,
+    reportData: report.slice(0x50, 0x90),
+    measurement: report.slice(0x90, 0xc0),
+    hostData: report.slice(0xc0, 0xe0),
+    migrationAgent: !isZero(agent) && !agent.every((byte) => byte === 0xff),
+    chip: report.slice(0x1a0, 0x1e0),
+    tcbs: { current: tcbAt(0x38), reported: tcbAt(0x180), committed: tcbAt(0x1e0), launch: tcbAt(0x1f0) },
+    mitigations:
+      version < 5 ? null : { launch: littleEndian(report, 0x1f8, 8), current: littleEndian(report, 0x200, 8) },
+    signed: report.subarray(0, signedSize),
+    signature,
+  }
+}

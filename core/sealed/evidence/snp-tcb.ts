@@ -1,0 +1,51 @@
+export type Product = 'Milan' | 'Genoa' | 'Turin'
+
+const components = ['fmc', 'bootloader', 'tee', 'snp', 'microcode'] as const
+export type Component = (typeof components)[number]
+
+/** A patch level of SEV-SNP. Milan and Genoa have no `fmc`: it is 0 there. */
+export type Tcb = Readonly<Record<Component, number>>
+
+/** Where each component stands in the 8 bytes; the product decides, never the values. */
+const places: Readonly<Record<Product, Readonly<Partial<Record<Component, number>>>>> = {
+  Milan: { bootloader: 0, tee: 1, snp: 6, microcode: 7 },
+  Genoa: { bootloader: 0, tee: 1, snp: 6, microcode: 7 },
+  Turin: { fmc: 0, bootloader: 1, tee: 2, snp: 3, microcode: 7 },
+}
+
+/** The components that a product has. */
+export const componentsOf = (product: Product): readonly Component[] =>
+  components.filter((component) => places[product][component] !== undefined)
+
+/** Null when a byte that no component has is not zero. */
+export const readTcb = (bytes: Uint8Array, product: Product): Tcb | null => {
+  const placed = places[product]
+  const used = new Set(Object.values(placed))
+  if (bytes.some((byte, at) => byte !== 0 && !used.has(at))) return null
+  const level = (component: Component): number => {
+    const at = placed[component]
+    return at === undefined ? 0 : bytes[at]!
+  }
+  return {
+    fmc: level('fmc'),
+    bootloader: level('bootloader'),
+    tee: level('tee'),
+    snp: level('snp'),
+    microcode: level('microcode'),
+  }
+}
+
+/** The first component of `one` below `other`; null when every one reaches it. */
+export const below = (one: Tcb, other: Tcb): Component | null =>
+  components.find((component) => one[component] < other[component]) ?? null
+
+export const equalTcb = (one: Tcb, other: Tcb): boolean => components.every((it) => one[it] === other[it])
+
+/** The higher level in each component. */
+export const highest = (one: Tcb, other: Tcb): Tcb => ({
+  fmc: Math.max(one.fmc, other.fmc),
+  bootloader: Math.max(one.bootloader, other.bootloader),
+  tee: Math.max(one.tee, other.tee),
+  snp: Math.max(one.snp, other.snp),
+  microcode: Math.max(one.microcode, other.microcode),
+})

@@ -1,0 +1,63 @@
+import { toHex } from '../wire/hex.ts'
+import type { Certificate } from './certificate.ts'
+import { cursor, magnitude, oidOf, only, tags } from './der.ts'
+import { demand, refuse } from './reasons.ts'
+
+/** What Intel says of a platform in its PCK certificate. */
+export interface PckFacts {
+  /** Hex. */
+  readonly ppid: string
+  readonly fmspc: string
+  readonly pceid: string
+  /** 16 of them. */
+  readonly components: readonly number[]
+  readonly pcesvn: number
+}
+
+// 1.2.840.113741.1.13.1 and what stands under it, as hex.
+const arc = '2a864886f84d010d01'
+const tcbArc = `${arc}02`
+const oids = { ppid: `${arc}01`, tcb: tcbArc, pceid: `${arc}03`, fmspc: `${arc}04`, pcesvn: `${tcbArc}11` }
+const components = Array.from({ length: 16 }, (_, at) => `${tcbArc}${(at + 1).toString(16).padStart(2, '0')}`)
+
+/** Values by their identifiers, each once. */
+const pairsOf = (list: Uint8Array): ReadonlyMap<string, { tag: number; content: Uint8Array; whole: Uint8Array }> => {
+  const found = new Map<string, { tag: number; content: Uint8Array; whole: Uint8Array }>()
+  const all = cursor(list)
+  while (all.more()) {
+    const pair = cursor(all.take(tags.sequence).content)
+    const oid = oidOf(pair.take(tags.oid))
+    demand(!found.has(oid), 'evidence_malformed', 'PCK extension')
+    found.set(oid, pair.any())
+    pair.end()
+  }
+  return found
+}
+
+/** Throws `evidence_malformed` unless the certificate has the extension of a PCK, whole. */
+export const readPck = (certificate: Certificate): PckFacts => {
+  const extension = certificate.extensions.get(arc)
+  if (extension === undefined) return refuse('evidence_malformed', 'PCK extension')
+  const all = pairsOf(only(extension.value, tags.sequence).content)
+  const item = (from: typeof all, oid: string, tag: number) => {
+    const found = from.get(oid)
+    return found?.tag === tag ? found : refuse('evidence_malformed', 'PCK extension')
+  }
+  const octets = (oid: string, size: number): string => {
+    const { content } = item(all, oid, tags.octetString)
+    demand(content.length === size, 'evidence_malformed', 'PCK extension')
+    return toHex(content)
+  }
+  const levels = pairsOf(item(all, oids.tcb, tags.sequence).content)
+  const level = (oid: string, most: number): number => {
+    const value = magnitude(item(levels, oid, tags.integer)).reduce((sum, byte) => sum * 256 + byte, 0)
+    return value <= most ? value : refuse('evidence_malformed', 'PCK extension')
+  }
+  return {
+    ppid: octets(oids.ppid, 16),
+    fmspc: octets(oids.fmspc, 6),
+    pceid: octets(oids.pceid, 2),
+    components: components.map((oid) => level(oid, 255)),
+    pcesvn: level(oids.pcesvn, 65_535),
+  }
+}

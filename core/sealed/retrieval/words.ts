@@ -1,0 +1,112 @@
+/** Told for each word as it is found: its form for comparing, where it stands, and whether it is a part of a longer one. */
+export type Hear = (word: string, start: number, end: number, part: boolean) => void
+
+const spaceless = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々'
+/** Scripts without spaces whose words a dictionary cuts. */
+const unspaced = '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
+const letter = `(?:(?![${spaceless}${unspaced}])[\\p{L}\\p{N}\\p{M}])`
+/** A run of a script that sets no spaces, or a word with what joins it inside: `ERR_4711`, `e-mail`, `3.5`, `don’t`. */
+const piece = new RegExp(`([${spaceless}]+)|([${unspaced}]+)|${letter}+(?:[-_.'’]${letter}+)*`, 'gu')
+const plain = /^[a-z]+$/
+const joint = /[-_.'’]/
+/** Where the name of a thing in a program changes its case. */
+const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const joined = /[-_.'’]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
+
+/** Longer ones are cut: nobody asks for the end of them. */
+const longest = 40
+const mostParts = 8
+
+/**
+ * The words of a text, without case, accents and endings. What is joined is heard whole and in its parts. Chinese, Japanese
+ * and Korean are heard in pairs of characters; a dictionary cuts Thai, Lao, Khmer and Burmese.
+ */
+export const eachWord = (text: string, hear: Hear): void => {
+  for (const found of text.matchAll(piece)) {
+    const [raw, run, unspaced] = found
+    const start = found.index
+    if (run !== undefined) eachPair(run, start, hear)
+    else if (unspaced !== undefined) eachCut(unspaced, start, hear)
+    else if (!joined.test(raw)) hear(formOf(raw), start, start + raw.length, false)
+    else eachPart(raw, start, hear)
+  }
+}
+
+const eachPart = (raw: string, start: number, hear: Hear): void => {
+  const end = start + raw.length
+  const bare = raw.replace(/['’]s?$|['’]s$/i, '')
+  const parts = bare.split(joint).flatMap((part) => part.split(hump))
+  if (parts.length === 1) return hear(formOf(bare), start, end, false)
+  hear(formOf(parts.join('')), start, end, false)
+  for (const part of parts.slice(0, mostParts)) if (part.length > 1) hear(formOf(part), start, end, true)
+}
+
+const cutter = new Intl.Segmenter('th', { granularity: 'word' })
+
+const eachCut = (run: string, start: number, hear: Hear): void => {
+  for (const { segment, index, isWordLike } of cutter.segment(run)) {
+    if (isWordLike) hear(folded(segment.slice(0, longest)), start + index, start + index + segment.length, false)
+  }
+}
+
+const eachPair = (run: string, start: number, hear: Hear): void => {
+  const characters = [...folded(run)]
+  if (characters.length === 1) return hear(characters[0]!, start, start + run.length, false)
+  // Folding may join or part characters, so that places are near and not exact.
+  for (let at = 0; at + 1 < characters.length; at++) {
+    const from = start + Math.min(at, run.length - 1)
+    hear(characters[at]! + characters[at + 1]!, from, Math.min(from + 2, start + run.length), false)
+  }
+}
+
+const formOf = (raw: string): string => stem(folded(raw.slice(0, longest)))
+
+/** Without case and accents. */
+const folded = (raw: string): string => {
+  const lower = raw.toLowerCase()
+  if (plain.test(lower)) return lower
+  return lower
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replace(/[ßæœøłđð]/g, (it) => unaccented[it]!)
+}
+
+const unaccented: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+}
+
+/** Light English stemming: what it makes of a word is no word, but the same for its common forms. */
+const stem = (word: string): string => {
+  if (word.length < 4 || !plain.test(word)) return word
+  let base = word
+  if (base.endsWith('ies') || base.endsWith('ied')) base = base.slice(0, -2)
+  else if (/(?:ss|sh|ch|x|z)es$/.test(base)) base = base.slice(0, -2)
+  else if (base.endsWith('s') && !/(?:ss|us|is)$/.test(base)) base = base.slice(0, -1)
+  for (const [ending, least] of endings) {
+    if (base.length < ending.length + least || !base.endsWith(ending)) continue
+    const rest = base.slice(0, -ending.length)
+    if (!/[aeiouy]/.test(rest)) continue
+    base = /([^aeiouls])\1$/.test(rest) ? rest.slice(0, -1) : rest
+    break
+  }
+  if (base.length > 3 && base.endsWith('e')) base = base.slice(0, -1)
+  return base.length > 2 && base.endsWith('y') ? `${base.slice(0, -1)}i` : base
+}
+
+/** Endings, and how many letters must stand before them. */
+const endings: readonly (readonly [string, number])[] = [
+  ['ations', 4],
+  ['ation', 4],
+  ['ment', 3],
+  ['ness', 3],
+  ['ing', 3],
+  ['ed', 3],
+  ['ly', 4],
+]

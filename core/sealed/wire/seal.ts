@@ -1,0 +1,48 @@
+import { aead } from '#aead'
+import { randomBytes } from '@noble/hashes/utils.js'
+import { concat, padded, textOf, utf8 } from './bytes.ts'
+
+export const nonceLength = 24
+const jsonBucket = 256
+
+export const freshNonce = (): Uint8Array => randomBytes(nonceLength)
+
+export const seal = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
+  aead.seal(key, nonce, plain, aad)
+
+/** Null when it does not open: callers have one answer for every reason. */
+export const open = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad?: Uint8Array): Uint8Array | null => {
+  try {
+    return aead.open(key, nonce, sealed, aad)
+  } catch {
+    return null
+  }
+}
+
+/** JSON, padded so that its length says little. */
+export const sealJson = (key: Uint8Array, nonce: Uint8Array, value: unknown): Uint8Array =>
+  sealPrinted(key, nonce, utf8(JSON.stringify(value)))
+
+/** The same of JSON that is text already. */
+export const sealPrinted = (key: Uint8Array, nonce: Uint8Array, json: Uint8Array): Uint8Array =>
+  seal(key, nonce, padded(json, jsonBucket))
+
+/** `undefined` when it does not open or is not JSON. */
+export const openJson = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): unknown => {
+  const plain = open(key, nonce, sealed)
+  if (plain === null) return undefined
+  try {
+    return JSON.parse(textOf(plain)) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** With its nonce in front, as stored things are. */
+export const sealWith = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
+  concat(nonce, seal(key, nonce, plain, aad))
+
+export const openWith = (key: Uint8Array, sealed: Uint8Array, aad?: Uint8Array): Uint8Array | null =>
+  sealed.length < nonceLength + 16
+    ? null
+    : open(key, sealed.subarray(0, nonceLength), sealed.subarray(nonceLength), aad)

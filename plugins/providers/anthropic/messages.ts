@@ -1,0 +1,221 @@
+import { unheard } from '../../../core/dialects/messages/unheard.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import type { ChatBody, ChatCall } from '../../../core/ports/upstream.ts'
+import { conversationOf, type Conversation, type Turn } from './messages-turns.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What models of one generation understand. */
+export interface Generation {
+  /** Thoughts are asked for by a budget of tokens, or by an effort. */
+  readonly thinks: 'never' | 'budget' | 'effort'
+  /** A schema for the answer; else it is asked for as the arguments of a tool. */
+  readonly formats: boolean
+  /** A call of a tool can be made a must. */
+  readonly forces: boolean
+  /** Temperature and its like, which newer ones refuse. */
+  readonly samples: boolean
+  /** Tokens of an answer when the caller names no limit: they want one always. */
+  readonly maxTokens: number
+}
+
+/** What has to be known of the request when its answer is read. */
+export interface Asked {
+  readonly model: string
+  /** The answer comes as the arguments of this tool. */
+  readonly tool: string | null
+  /** White space at the end of the prefix that could not be sent: the answer may begin with it. */
+  readonly overlap: string
+}
+
+const tiers: Readonly<Record<string, string>> = { default: 'standard_only', flex: 'standard_only', priority: 'auto' }
+
+const efforts: Readonly<Record<string, string>> = { none: 'low', minimal: 'low' }
+
+/** Thoughts may take this share of all tokens. */
+const shares: Readonly<Record<string, number>> = {
+  minimal: 0.1,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.9,
+  max: 0.9,
+}
+const fewest = 1024
+const most = 32_000
+
+const jsonTool = 'json_answer'
+
+interface Wording {
+  readonly body: Fields
+  readonly asked: Asked
+}
+
+/** The request in their words; one that came in them stays as it is. Throws BadRequest for what can't be said in them. */
+export const messagesBody = (call: ChatCall, generation: Generation): Wording => {
+  const { model, stream, native } = call
+  if (native?.dialect !== 'messages') return worded(call, generation)
+  const body = { ...native.body, model, ...(stream && { stream }) }
+  return { body, asked: { model, tool: null, overlap: '' } }
+}
+
+const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): Wording => {
+  const {
+    messages,
+    max_tokens,
+    max_completion_tokens,
+    stop,
+    temperature,
+    top_p,
+    top_k,
+    tools,
+    tool_choice,
+    parallel_tool_calls,
+    response_format,
+    reasoning_effort,
+    thinking,
+    output_config,
+    user,
+    metadata,
+    service_tier,
+    ...others
+  } = body
+  if (typeof others['n'] === 'number' && others['n'] > 1) throw new BadRequest('The model gives one answer at a time')
+
+  const limit = (max_completion_tokens ?? max_tokens ?? generation.maxTokens) as number
+  const { system, turns } = conversationOf(messages)
+  const wanted = formatOf(response_format)
+  const choice = choiceOf(tool_choice)
+  const byTool =
+    wanted !== null && !forces(choice) && (wanted.schema === null ? generation.forces : !generation.formats)
+  const instructions = wanted?.schema === null && !byTool ? instructed(system) : system
+  const offered = toolsOf(tools)
+  const chosen = byTool ? jsonChoice(offered, choice) : parallel(offered, choice, parallel_tool_calls)
+  const thoughts = thoughtsOf(body, generation, limit, forces(chosen), turns, prefix !== undefined)
+  const output = {
+    ...(thoughts.effort !== undefined && { effort: thoughts.effort }),
+    ...(wanted?.schema && !byTool && { format: { type: 'json_schema', schema: closed(wanted.schema) } }),
+    ...(output_config as Fields | undefined),
+  }
+  const sampled = generation.samples && (thinking != null || thoughts.thinking === undefined)
+  const userId = user ?? (metadata as Fields | null | undefined)?.['user_id']
+  const begun = prefix?.trimEnd() ?? ''
+
+  return {
+    body: {
+      ...passed(others),
+      model,
+      max_tokens: limit,
+      messages: begun === '' ? turns : [...turns, { role: 'assistant', content: [{ type: 'text', text: begun }] }],
+      ...(instructions !== undefined && { system: instructions }),
+      ...(stream && { stream }),
+      ...(stop != null && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
+      // Theirs ends at 1.
+      ...(sampled && typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
+      ...(sampled && top_p != null && { top_p }),
+      ...(sampled && top_k != null && { top_k }),
+      ...(thoughts.thinking !== undefined && { thinking: thoughts.thinking }),
+      ...(Object.keys(output).length > 0 && { output_config: output }),
+      ...((offered.length > 0 || byTool) && { tools: byTool ? [...offered, answering(wanted.schema)] : offered }),
+      ...(chosen && { tool_choice: chosen }),
+      ...(typeof userId === 'string' && { metadata: { user_id: userId } }),
+      ...(typeof service_tier === 'string' && { service_tier: tiers[service_tier] ?? service_tier }),
+    },
+    asked: { model, tool: byTool ? jsonTool : null, overlap: prefix?.slice(begun.length) ?? '' },
+  }
+}
+
+const passed = (others: Fields): Fields =>
+  Object.fromEntries(Object.entries(others).filter(([name]) => !unheard.has(name)))
+
+const formatOf = (format: unknown): { readonly schema: Fields | null } | null => {
+  const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: Fields } }
+  if (type === 'json_schema') return { schema: json_schema?.schema ?? null }
+  return type === 'json_object' ? { schema: null } : null
+}
+
+const instructed = (system: Conversation['system']): Conversation['system'] => {
+  const text = 'Answer with one JSON object and nothing else.'
+  if (system === undefined) return text
+  return typeof system === 'string' ? `${system}\n${text}` : [...system, { type: 'text', text }]
+}
+
+/** They take only schemas whose objects are closed. */
+const closed = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([name, it]) => [name, name === 'enum' || name === 'const' ? it : closed(it)]),
+  )
+  return inner['type'] === 'object' && 'properties' in inner ? { additionalProperties: false, ...inner } : inner
+}
+
+const answering = (schema: Fields | null): Fields => ({
+  name: jsonTool,
+  description: 'Gives the whole answer as one JSON object, in the form that the conversation asks for.',
+  input_schema: schema ?? { type: 'object', additionalProperties: true },
+})
+
+const toolsOf = (tools: ChatBody['tools']): readonly Fields[] =>
+  ((tools ?? []) as readonly Fields[]).map((tool) => {
+    const { type, function: it, ...rest } = tool
+    if (type !== 'function' || typeof it !== 'object' || it === null) return tool
+    const { name, description, parameters, strict } = it as Fields
+    return {
+      ...rest,
+      name,
+      ...(description != null && { description }),
+      input_schema: parameters ?? { type: 'object', properties: {} },
+      ...(strict === true && { strict }),
+    }
+  })
+
+const choices: Readonly<Record<string, string>> = { auto: 'auto', none: 'none', required: 'any' }
+
+const choiceOf = (choice: unknown): Fields | null => {
+  if (choice == null) return null
+  if (typeof choice === 'string') return { type: choices[choice] ?? choice }
+  const { type, function: it } = choice as { type?: string; function?: { name?: string } }
+  return type === 'function' ? { type: 'tool', name: it?.name } : (choice as Fields)
+}
+
+const forces = (choice: Fields | null): boolean => choice?.['type'] === 'any' || choice?.['type'] === 'tool'
+
+const jsonChoice = (tools: readonly Fields[], choice: Fields | null): Fields =>
+  tools.length > 0 && choice?.['type'] !== 'none' ? { type: 'any' } : { type: 'tool', name: jsonTool }
+
+const parallel = (tools: readonly Fields[], choice: Fields | null, allowed: unknown): Fields | null =>
+  allowed === false && tools.length > 0 && choice?.['type'] !== 'none'
+    ? { type: 'auto', ...choice, disable_parallel_tool_use: true }
+    : choice
+
+const thoughtsOf = (
+  { thinking, reasoning_effort: effort }: ChatBody,
+  { thinks }: Generation,
+  limit: number,
+  forced: boolean,
+  turns: readonly Turn[],
+  continues: boolean,
+): { readonly thinking?: unknown; readonly effort?: string } => {
+  // Behind a prefix it is too late for thoughts.
+  if (continues) return {}
+  if (thinking != null) return { thinking }
+  if (typeof effort !== 'string' || thinks === 'never') return {}
+  if (thinks === 'effort') {
+    const how = efforts[effort] ?? effort
+    // A forced call leaves no room for thoughts.
+    return effort === 'none' || forced
+      ? { effort: how }
+      : { thinking: { type: 'adaptive', display: 'summarized' }, effort: how }
+  }
+  const budget = Math.max(fewest, Math.min(most, Math.floor(limit * (shares[effort] ?? 0))))
+  if (shares[effort] === undefined || budget >= limit || forced || lostThoughts(turns)) return {}
+  return { thinking: { type: 'enabled', budget_tokens: budget } }
+}
+
+/** They refuse to think on behind a call of a tool whose thoughts the caller has not given back. */
+const lostThoughts = (turns: readonly Turn[]): boolean => {
+  const last = turns.findLast(({ role }) => role === 'assistant')
+  const has = (kind: RegExp) => last?.content.some(({ type }) => kind.test(String(type))) ?? false
+  return has(/^tool_use$/) && !has(/thinking$/)
+}

@@ -1,0 +1,248 @@
+import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
+import type { Chunk, Completion, Message, ToolCall, WireUsage } from '../../../core/ports/upstream.ts'
+import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
+import { wireUsage } from '../../../core/dialects/chat-completions.ts'
+import { eventItems } from '../shared/event-items.ts'
+import { signed } from '../../../core/dialects/generate-content/signed.ts'
+
+interface Fields {
+  readonly [field: string]: unknown
+}
+
+export interface SaidPart extends Fields {
+  readonly text?: string
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  readonly inlineData?: { readonly mimeType?: string; readonly data?: string }
+  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown }
+}
+
+export interface Candidate extends Fields {
+  readonly index?: number
+  readonly content?: { readonly parts?: readonly SaidPart[] }
+  readonly finishReason?: string
+}
+
+/** A piece of their answer, or the whole of it. */
+export interface Said extends Fields {
+  readonly candidates?: readonly Candidate[]
+  readonly usageMetadata?: Fields
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  LANGUAGE: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+}
+
+export const isFiltered = (reason: unknown): boolean => reasons[String(reason)] === 'content_filter'
+
+/** What they refuse before there is any candidate. */
+export const blockOf = ({ promptFeedback }: Said): string | null => {
+  const { blockReason } = (promptFeedback ?? {}) as Fields
+  return typeof blockReason === 'string' ? blockReason : null
+}
+
+/** Whatever else they end with is no end of an answer: a call that went wrong, or no reason at all. */
+const reasonOf = (reason: string, called: boolean): string => {
+  const ours = reasons[reason]
+  if (ours === undefined) throw garbled('The answer was broken off')
+  return ours === 'stop' && called ? 'tool_calls' : ours
+}
+
+export const saidOf = (body: Fields): Said => {
+  if (body['error'] != null) throw toldFault(body['error'])
+  if (body['candidates'] !== undefined && !Array.isArray(body['candidates']))
+    throw garbled('No candidates in the answer')
+  return body
+}
+
+export const usageIn = ({ usageMetadata }: Said): WireUsage => {
+  const {
+    promptTokenCount,
+    toolUsePromptTokenCount,
+    candidatesTokenCount,
+    thoughtsTokenCount,
+    cachedContentTokenCount,
+    totalTokenCount: _,
+    ...rest
+  } = usageMetadata ?? {}
+  const count = (it: unknown) => Number(it ?? 0)
+  return {
+    ...rest,
+    ...wireUsage({
+      input: count(promptTokenCount) + count(toolUsePromptTokenCount),
+      output: count(candidatesTokenCount) + count(thoughtsTokenCount),
+      ...(thoughtsTokenCount !== undefined && { reasoning: count(thoughtsTokenCount) }),
+      ...(cachedContentTokenCount !== undefined && { cached: count(cachedContentTokenCount) }),
+    }),
+  }
+}
+
+interface Told extends Fields {
+  readonly token?: string
+  readonly logProbability?: number
+}
+
+const logprobsIn = ({ logprobsResult }: Candidate): Fields => {
+  const { chosenCandidates, topCandidates } = (logprobsResult ?? {}) as {
+    readonly chosenCandidates?: readonly Told[]
+    readonly topCandidates?: readonly { readonly candidates?: readonly Told[] }[]
+  }
+  if (!chosenCandidates) return {}
+  const told = ({ token = '', logProbability = 0 }: Told) => ({
+    token,
+    logprob: logProbability,
+    bytes: [...Buffer.from(token)],
+  })
+  const content = chosenCandidates.map((it, at) => ({
+    ...told(it),
+    top_logprobs: (topCandidates?.[at]?.candidates ?? []).map(told),
+  }))
+  return { logprobs: { content, refusal: null } }
+}
+
+const called = (part: SaidPart, id: () => string): ToolCall => {
+  const { functionCall: it, thoughtSignature } = part
+  return {
+    id: it?.id ?? id(),
+    type: 'function',
+    function: { name: String(it?.name), arguments: JSON.stringify(it?.args ?? {}) },
+    ...signed(thoughtSignature),
+  }
+}
+
+/** What they say, as fields of a message: text, thoughts, calls, images, and whatever the common format has no word for. */
+const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonly tool_calls: readonly ToolCall[] } => {
+  const parts = content?.parts ?? []
+  const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
+  const thoughts = parts.filter(({ text, thought }) => text !== undefined && thought).map(({ text }) => text)
+  const images = parts.filter(({ inlineData, thought }) => inlineData?.mimeType?.startsWith('image/') && !thought)
+  const others = parts.filter((it) => it.text === undefined && !it.functionCall && !images.includes(it) && !it.thought)
+  const signature = parts.findLast((it) => it.thoughtSignature !== undefined && !it.functionCall)?.thoughtSignature
+  return {
+    ...(texts.length > 0 && { content: texts.join('') }),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
+    ...(images.length > 0 && {
+      images: images.map(({ inlineData: it }) => ({
+        type: 'image_url',
+        image_url: { url: `data:${it!.mimeType};base64,${it!.data}` },
+      })),
+    }),
+    ...(others.length > 0 && { parts: others }),
+    ...signed(signature),
+    tool_calls: parts.filter(({ functionCall }) => functionCall).map((part) => called(part, id)),
+  }
+}
+
+/** Everything of theirs that the common format has no place for stays under its own name. */
+const restOf = ({ candidates: _, usageMetadata, modelVersion, responseId, createTime, ...rest }: Said): Fields => rest
+
+const moreOf = (candidate: Candidate): Fields => {
+  const { index: _, content, finishReason, logprobsResult, ...rest } = candidate
+  return {
+    ...rest,
+    ...logprobsIn(candidate),
+    ...(finishReason !== undefined && { native_finish_reason: finishReason }),
+  }
+}
+
+export interface Reading {
+  /** As the caller's request names it. */
+  readonly model: string
+  readonly clock: Clock
+  readonly random: Random
+}
+
+const made = (random: Random, kind: string): string => kind + Buffer.from(random.bytes(12)).toString('hex')
+
+const headOf = ({ responseId, modelVersion }: Said, { model, clock, random }: Reading) => ({
+  id: typeof responseId === 'string' ? responseId : made(random, 'chatcmpl-'),
+  created: Math.floor(clock.now() / 1000),
+  model: typeof modelVersion === 'string' ? modelVersion : model,
+})
+
+const refused = (reason: string): Fields => ({ finish_reason: 'content_filter', native_finish_reason: reason })
+
+export const completionOf = (body: Fields, reading: Reading): Completion => {
+  const said = saidOf(body)
+  const candidates = said.candidates ?? []
+  const block = blockOf(said)
+  if (candidates.length === 0 && block === null) throw garbled('No candidates in the answer')
+  const choices = candidates.map((candidate, at) => {
+    const { tool_calls, ...fields } = messageOf(candidate, () => made(reading.random, 'call_'))
+    const calls = tool_calls.length > 0
+    const content = calls ? null : ''
+    const message: Message = { role: 'assistant', content, ...fields, ...(calls && { tool_calls }) }
+    const finish_reason = reasonOf(candidate.finishReason ?? '', calls)
+    return { index: candidate.index ?? at, message, finish_reason, ...moreOf(candidate) }
+  })
+  const message: Message = { role: 'assistant', content: '' }
+  return {
+    ...restOf(said),
+    ...headOf(said, reading),
+    object: 'chat.completion',
+    choices:
+      choices.length > 0 ? choices : [{ index: 0, message, finish_reason: 'content_filter', ...refused(block!) }],
+    usage: usageIn(said),
+  }
+}
+
+/** The chunks of a stream of pieces. They send no end mark: it ends well when every candidate has its reason. */
+export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
+  let head: ReturnType<typeof headOf> | null = null
+  /** By candidate: how many calls it has made. */
+  const calls = new Map<number, number>()
+  const open = new Set<number>()
+
+  const choiceOf = (candidate: Candidate, index: number): Chunk['choices'][number] => {
+    const { tool_calls, ...fields } = messageOf(candidate, () => made(reading.random, 'call_'))
+    const before = calls.get(index)
+    const role = before === undefined ? { role: 'assistant' } : {}
+    const made_calls = tool_calls.map((call, at) => ({ index: (before ?? 0) + at, ...call }))
+    calls.set(index, (before ?? 0) + tool_calls.length)
+    const { finishReason } = candidate
+    if (finishReason === undefined) open.add(index)
+    else open.delete(index)
+    return {
+      index,
+      delta: { ...role, ...fields, ...(made_calls.length > 0 && { tool_calls: made_calls }) },
+      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, calls.get(index)! > 0),
+      ...moreOf(candidate),
+    }
+  }
+
+  return eventItems<Chunk>(
+    answer,
+    reading.clock,
+    ({ data }, into) => {
+      const body = parseObject(data)
+      if (body === null) throw garbled('A malformed event', answer.status)
+      const said = saidOf(body)
+      head ??= headOf(said, reading)
+      const chunk = { ...restOf(said), ...head, object: 'chat.completion.chunk' }
+      const block = blockOf(said)
+      const choices = (said.candidates ?? []).map((it, at) => choiceOf(it, it.index ?? at))
+      if (choices.length > 0) into.push({ ...chunk, choices })
+      else if (block !== null) {
+        calls.set(0, 0)
+        into.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null, ...refused(block) }] })
+      }
+      if (said.usageMetadata && calls.size > 0 && open.size === 0) {
+        into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(said) })
+      }
+      return false
+    },
+    () => {
+      if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', answer.status)
+    },
+  )
+}

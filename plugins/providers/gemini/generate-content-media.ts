@@ -1,0 +1,219 @@
+import { BadRequest } from '../../../core/errors.ts'
+import type { DrawCall, Media, SpeakCall, Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
+import { garbled, parseObject } from '../../../core/dialects/backend.ts'
+import { blockOf, isFiltered, saidOf, type Said, type SaidPart } from './generate-content-answers.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const asked = (...parts: readonly Fields[]): Fields => ({ contents: [{ role: 'user', parts }] })
+
+/** What it has given; throws BadRequest for what it would not give. */
+const given = (said: Said): readonly SaidPart[] => {
+  const candidate = said.candidates?.[0]
+  if (blockOf(said) !== null || isFiltered(candidate?.finishReason)) {
+    throw new BadRequest('The backend refused the request', { cause: new Error('Filtered') })
+  }
+  if (candidate?.finishReason !== 'STOP') throw garbled('An answer that is not done')
+  return candidate.content?.parts ?? []
+}
+
+export const speakBody = ({ text, voice: voiceName, speed, format }: SpeakCall, byDefault: string): Fields => {
+  if (format !== undefined && format !== 'wav' && format !== 'pcm') {
+    throw new BadRequest('The model speaks wav and pcm alone', {
+      validator: { response_format: 'expected wav or pcm' },
+    })
+  }
+  if (speed !== undefined && speed !== 1) {
+    throw new BadRequest('The model speaks at its own speed', { validator: { speed: 'expected 1' } })
+  }
+  const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName ?? byDefault } }
+  return { ...asked({ text }), generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } } }
+}
+
+export const speechOf = (body: Fields, format: string | undefined): Media => {
+  const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
+  if (sounds.length === 0) throw garbled('No speech in the answer')
+  const mime = sounds[0]!.mimeType ?? ''
+  const bytes = Buffer.concat(sounds.map(({ data }) => Buffer.from(data!, 'base64')))
+  if (!/^audio\/(l16|pcm)/i.test(mime)) {
+    return format === 'pcm' ? { mime: 'audio/pcm', bytes: samplesOf(bytes) } : { mime, bytes }
+  }
+  if (format === 'pcm') return { mime: 'audio/pcm', bytes }
+  return { mime: 'audio/wav', bytes: wav(bytes, Number(/rate=(\d+)/.exec(mime)?.[1] ?? 24_000)) }
+}
+
+/** 16 bits, one channel. */
+const wav = (samples: Buffer, rate: number): Buffer => {
+  const head = Buffer.alloc(44)
+  head.write('RIFF', 0, 'latin1')
+  head.writeUInt32LE(36 + samples.length, 4)
+  head.write('WAVEfmt ', 8, 'latin1')
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(rate, 24)
+  head.writeUInt32LE(rate * 2, 28)
+  head.writeUInt16LE(2, 32)
+  head.writeUInt16LE(16, 34)
+  head.write('data', 36, 'latin1')
+  head.writeUInt32LE(samples.length, 40)
+  return Buffer.concat([head, samples])
+}
+
+const samplesOf = (file: Buffer): Buffer => {
+  if (file.toString('latin1', 0, 4) !== 'RIFF') throw garbled('A sound that is no wav')
+  for (let at = 12; at + 8 <= file.length;) {
+    const size = file.readUInt32LE(at + 4)
+    if (file.toString('latin1', at, at + 4) === 'data') return file.subarray(at + 8, at + 8 + size)
+    at += 8 + size + (size % 2)
+  }
+  throw garbled('A wav without samples')
+}
+
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
+
+/** The nearest of the shapes that they can draw. */
+const ratioOf = (size: string): string | null => {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(size) ?? []
+  if (!width || !height) return null
+  const distance = (ratio: string): number => {
+    const [wide, high] = ratio.split(':').map(Number) as [number, number]
+    return Math.abs(Math.log(Number(width) / Number(height) / (wide / high)))
+  }
+  return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best))
+}
+
+/** Fields of the common image format that they have nothing like. */
+const unheard =
+  /^(response_format|quality|style|background|moderation|output_format|output_compression|user|stream|partial_images)$/
+
+export const drawBody = ({ prompt, size, extra = {} }: DrawCall): Fields => {
+  const aspectRatio = size === undefined ? null : ratioOf(size)
+  const { generationConfig, ...others } = extra
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(([name]) => !unheard.test(name))),
+    ...asked({ text: prompt }),
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      ...(aspectRatio !== null && { imageConfig: { aspectRatio } }),
+      ...(generationConfig as Fields | undefined),
+    },
+  }
+}
+
+export const imagesOf = (body: Fields): readonly Media[] => {
+  const images = given(saidOf(body)).flatMap(({ inlineData, thought }) =>
+    inlineData?.data && !thought ? inlineData : [],
+  )
+  if (images.length === 0) throw garbled('No image in the answer')
+  return images.map(({ mimeType, data }) => ({ mime: mimeType ?? 'image/png', bytes: Buffer.from(data!, 'base64') }))
+}
+
+const transcript = {
+  type: 'object',
+  properties: {
+    language: { type: 'string', description: 'The ISO 639-1 code of the spoken language.' },
+    segments: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          text: { type: 'string' },
+          start: { type: 'number', description: 'Seconds from the beginning.' },
+          end: { type: 'number', description: 'Seconds from the beginning.' },
+          speaker: { type: 'integer', description: 'The speakers are counted from 0 in the order they are heard.' },
+        },
+        required: ['text', 'start', 'end'],
+      },
+    },
+  },
+  required: ['language', 'segments'],
+}
+
+/** Models made for it are told by fields, all others in words. */
+const isMadeForIt = (model: string): boolean => model.includes('transcribe')
+
+export const transcribeBody = (call: TranscribeCall): Fields => {
+  const { model, audio, translate, language, prompt, diarize, smartFormat, granularities = [] } = call
+  const data = Buffer.from(audio.bytes.buffer, audio.bytes.byteOffset, audio.bytes.byteLength).toString('base64')
+  const sound = { inlineData: { mimeType: audio.mime, data } }
+  if (isMadeForIt(model)) {
+    if (translate) throw new BadRequest('The model does not translate')
+    const timed = granularities.includes('word')
+    const audioTranscriptionConfig = {
+      ...(language !== undefined && { languageCodes: [language] }),
+      ...(timed && { wordTimestamp: true }),
+      ...(diarize && { diarization: true }),
+      // It goes with neither of the two.
+      ...(smartFormat && !timed && !diarize && { mode: 'SMART' }),
+    }
+    return { ...asked(sound), generationConfig: { audioTranscriptionConfig } }
+  }
+  const words = [
+    translate ? 'Transcribe this recording, translated into English.' : 'Transcribe this recording word by word.',
+    'Begin a new segment with each sentence and each speaker.',
+    ...(language === undefined ? [] : [`The spoken language is ${language}.`]),
+    ...(diarize ? ['Tell the speakers apart.'] : []),
+    ...(smartFormat ? ['Write dates, times and numbers in figures, with punctuation.'] : []),
+    ...(prompt === undefined ? [] : [`What is known of it: ${prompt}`]),
+  ]
+  const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: transcript }
+  return { ...asked({ text: words.join(' ') }, sound), generationConfig }
+}
+
+/** "1.250s". */
+const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 0)) || 0
+
+export const transcriptOf = (body: Fields, { model, language }: TranscribeCall): Transcript => {
+  const parts = given(saidOf(body))
+  const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
+  return isMadeForIt(model) ? heard(parts, text, language ?? null) : read(text)
+}
+
+const heard = (parts: readonly SaidPart[], text: string, language: string | null): Transcript => {
+  const speakers = new Map<unknown, number>()
+  const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as Fields]))
+  const spokenBy = ({ speakerLabel: label }: Fields) => {
+    if (typeof label !== 'string') return {}
+    if (!speakers.has(label)) speakers.set(label, speakers.size)
+    return { speaker: speakers.get(label)! }
+  }
+  const pieces = told.map((it) => {
+    const by = spokenBy(it)
+    const words = ((it['words'] ?? []) as readonly Fields[]).map(({ word, startOffset, endOffset }): Spoken => ({
+      text: String(word ?? ''),
+      start: seconds(startOffset),
+      end: seconds(endOffset),
+      ...by,
+    }))
+    const start = it['startOffset'] === undefined ? (words[0]?.start ?? 0) : seconds(it['startOffset'])
+    const end = it['endOffset'] === undefined ? (words.at(-1)?.end ?? start) : seconds(it['endOffset'])
+    return { segment: { text: String(it['text'] ?? ''), start, end, ...by }, words }
+  })
+  const spoken = told.find((it) => typeof it['languageCode'] === 'string')?.['languageCode'] as string | undefined
+  return {
+    text: text || pieces.map(({ segment }) => segment.text).join(' '),
+    language: spoken ?? language,
+    duration: null,
+    segments: pieces.map(({ segment }) => segment),
+    words: pieces.flatMap(({ words }) => words),
+  }
+}
+
+const read = (json: string): Transcript => {
+  const it = parseObject(json)
+  if (it === null || !Array.isArray(it['segments'])) throw garbled('No transcript in the answer')
+  const segments = (it['segments'] as readonly Fields[]).map(({ text, start, end, speaker }): Spoken => ({
+    text: String(text ?? ''),
+    start: Number(start ?? 0),
+    end: Number(end ?? 0),
+    ...(typeof speaker === 'number' && { speaker }),
+  }))
+  return {
+    text: segments.map(({ text }) => text).join(' '),
+    language: typeof it['language'] === 'string' ? it['language'] : null,
+    duration: null,
+    segments,
+    words: [],
+  }
+}

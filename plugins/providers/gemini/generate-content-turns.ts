@@ -1,0 +1,144 @@
+import { BadRequest } from '../../../core/errors.ts'
+import type { Message, Part, ToolCall } from '../../../core/ports/upstream.ts'
+import { parseObject } from '../../../core/dialects/backend.ts'
+import { dataUrlOf } from '../../../core/dialects/data-url.ts'
+
+/** Users of 1.0.0 import it from here. */
+export { signed } from '../../../core/dialects/generate-content/signed.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly Fields[]
+}
+
+export interface Conversation {
+  /** Null when there is none. */
+  readonly system: { readonly parts: readonly Fields[] } | null
+  readonly contents: readonly Content[]
+}
+
+/** What stands for the signature of a call that another backend has made. */
+const unsigned = 'skip_thought_signature_validator'
+
+/** Their conversation: instructions apart, the results of parallel calls together in one turn. `signs` where calls must bear their signatures. */
+export const conversationOf = (messages: readonly Message[], signs: boolean): Conversation => {
+  const system: Fields[] = []
+  const contents: { role: 'user' | 'model'; parts: Fields[] }[] = []
+  /** They know the answer of a tool by the tool's name too. */
+  const names = new Map<string, string>()
+  for (const message of messages) {
+    const { role, content, tool_calls } = message
+    if (role === 'function' || message['function_call'] != null) {
+      throw new BadRequest('The model knows tools, but not functions')
+    }
+    if (role === 'system' || role === 'developer') {
+      system.push(...partsOf(content))
+      continue
+    }
+    for (const call of tool_calls ?? []) names.set(call.id, call.function.name)
+    const parts =
+      role === 'tool' ? resultsOf(message, names) : role === 'assistant' ? saidIn(message, signs) : partsOf(content)
+    const own = role === 'assistant' ? 'model' : 'user'
+    const last = contents.at(-1)
+    if (last?.role === own) last.parts.push(...parts)
+    else if (parts.length > 0) contents.push({ role: own, parts })
+  }
+  return { system: system.length > 0 ? { parts: system } : null, contents }
+}
+
+const partsOf = (content: Message['content']): Fields[] => {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+  return parts.map(partOf).filter(({ text }) => text !== '')
+}
+
+const partOf = (part: Part): Fields => {
+  const { type, ...rest } = part
+  switch (type) {
+    case 'text':
+      return { text: part.text ?? '' }
+    case 'refusal':
+      return { text: String(part['refusal'] ?? '') }
+    case 'image_url':
+      return mediaOf(part.image_url?.url)
+    case 'video_url':
+      return mediaOf((part['video_url'] as Fields | undefined)?.['url'])
+    case 'input_audio': {
+      const { data, format } = (part['input_audio'] ?? {}) as Fields
+      return { inlineData: { mimeType: `audio/${format}`, data } }
+    }
+    case 'file': {
+      const { file_data, file_id } = (part['file'] ?? {}) as Fields
+      return mediaOf(file_data ?? file_id)
+    }
+  }
+  // Their own kinds of parts are named by their fields.
+  if (Object.keys(rest).some((name) => /^(inlineData|fileData|executableCode|codeExecutionResult)$/.test(name)))
+    return rest
+  throw new BadRequest('A message has a part that the model does not take')
+}
+
+const mimes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  pdf: 'application/pdf',
+}
+
+/** An address is theirs to fetch. */
+const mediaOf = (url: unknown): Fields => {
+  if (typeof url !== 'string') throw new BadRequest('A part of a message has no address')
+  const inside = dataUrlOf(url)
+  if (inside) return { inlineData: { mimeType: inside.mime, data: inside.data } }
+  if (!/^(https?|gs):/i.test(url)) throw new BadRequest('A part of a message is neither a data URL nor an address')
+  const mimeType = mimes[/\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? '']
+  return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } }
+}
+
+/** Where the signatures of thoughts stand in the common format; the vendor's own compatible surface puts them there. */
+const signatureOf = (it: Fields): string | null => {
+  const extra = it['extra_content'] as { readonly google?: { readonly thought_signature?: unknown } } | null | undefined
+  const signature = extra?.google?.thought_signature
+  return typeof signature === 'string' ? signature : null
+}
+
+const saidIn = (message: Message, signs: boolean): Fields[] => {
+  const parts = partsOf(message.content)
+  const signature = signatureOf(message)
+  if (signature !== null) parts.push({ ...(parts.pop() ?? { text: '' }), thoughtSignature: signature })
+  const calls = (message.tool_calls ?? []).map((call, index) => callOf(call, signs && index === 0))
+  return [...parts, ...calls]
+}
+
+const callOf = (call: ToolCall, must: boolean): Fields => {
+  const args = parseObject(call.function.arguments || '{}')
+  if (args === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
+  const signature = signatureOf(call) ?? (must ? unsigned : null)
+  return {
+    functionCall: { id: call.id, name: call.function.name, args },
+    ...(signature !== null && { thoughtSignature: signature }),
+  }
+}
+
+const resultsOf = ({ content, tool_call_id: id = '', name }: Message, names: ReadonlyMap<string, string>): Fields[] => {
+  const parts = partsOf(content)
+  const text = parts.map((part) => part['text'] ?? '').join('')
+  return [
+    {
+      functionResponse: {
+        id,
+        name: names.get(id) ?? (typeof name === 'string' ? name : id),
+        response: parseObject(text) ?? { output: text },
+      },
+    },
+    ...parts.filter((part) => !('text' in part)),
+  ]
+}

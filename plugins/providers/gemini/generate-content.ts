@@ -1,0 +1,126 @@
+import { unheard } from '../../../core/dialects/generate-content/unheard.ts'
+import type { ChatCall } from '../../../core/ports/upstream.ts'
+import { conversationOf } from './generate-content-turns.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What models of one generation understand. */
+export interface Generation {
+  /** How hard to think is told as a budget of tokens, or as a level. */
+  readonly thinks: 'never' | 'budget' | 'level'
+  /** The budget, or level, of a model that is told not to think. */
+  readonly least: number | string
+}
+
+/** Theirs by ours. */
+const config: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  top_k: 'topK',
+  n: 'candidateCount',
+  max_tokens: 'maxOutputTokens',
+  max_completion_tokens: 'maxOutputTokens',
+  seed: 'seed',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+}
+
+const budgets: Readonly<Record<string, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
+const levels: Readonly<Record<string, string>> = {
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}
+
+const tiers: Readonly<Record<string, string>> = { default: 'standard' }
+
+/** The request in their words; one that came in them stays as it is. Throws BadRequest for what can't be said in them. */
+export const generateBody = ({ body, native }: ChatCall, generation: Generation): Fields => {
+  if (native?.dialect === 'generate-content') return native.body
+  const {
+    messages,
+    stop,
+    tools,
+    tool_choice,
+    response_format,
+    reasoning_effort,
+    logprobs,
+    top_logprobs,
+    modalities,
+    service_tier,
+    generationConfig: own,
+    ...others
+  } = body
+  const { system, contents } = conversationOf(messages, generation.thinks === 'level')
+  const chosen: Record<string, unknown> = {}
+  const rest: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(others)) {
+    const theirs = Object.hasOwn(config, name) ? config[name]! : null
+    if (theirs !== null) {
+      if (value != null) chosen[theirs] = value
+    } else if (!unheard.has(name)) rest[name] = value
+  }
+  Object.assign(
+    chosen,
+    stop != null && { stopSequences: Array.isArray(stop) ? stop : [stop] },
+    formatOf(response_format),
+    logprobs === true && { responseLogprobs: true, ...(Number(top_logprobs) > 0 && { logprobs: top_logprobs }) },
+    Array.isArray(modalities) && { responseModalities: modalities.map((it) => String(it).toUpperCase()) },
+    thoughtsOf(reasoning_effort, generation),
+    own,
+  )
+  const offered = toolsOf((tools ?? []) as readonly Fields[])
+  return {
+    ...rest,
+    contents,
+    ...(system && { systemInstruction: system }),
+    ...(offered.length > 0 && { tools: offered }),
+    ...(tool_choice != null && { toolConfig: choiceOf(tool_choice) }),
+    ...(typeof service_tier === 'string' &&
+      service_tier !== 'auto' && { serviceTier: tiers[service_tier] ?? service_tier }),
+    ...(Object.keys(chosen).length > 0 && { generationConfig: chosen }),
+  }
+}
+
+const formatOf = (format: unknown): Fields => {
+  const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: unknown } }
+  if (type !== 'json_schema' && type !== 'json_object') return {}
+  const schema = type === 'json_schema' ? json_schema?.schema : undefined
+  return { responseMimeType: 'application/json', ...(schema !== undefined && { responseJsonSchema: schema }) }
+}
+
+const thoughtsOf = (effort: unknown, { thinks, least }: Generation): Fields => {
+  if (typeof effort !== 'string' || thinks === 'never') return {}
+  const includeThoughts = effort !== 'none'
+  if (thinks === 'level') return { thinkingConfig: { includeThoughts, thinkingLevel: levels[effort] ?? least } }
+  const budget = includeThoughts ? (budgets[effort] ?? budgets['high']) : least
+  return { thinkingConfig: { includeThoughts, thinkingBudget: budget } }
+}
+
+const toolsOf = (tools: readonly Fields[]): readonly Fields[] => {
+  const others: Fields[] = []
+  const functionDeclarations: Fields[] = []
+  for (const tool of tools) {
+    const { name, description, parameters } = (tool['function'] ?? {}) as Fields
+    if (tool['type'] !== 'function') others.push(tool)
+    else {
+      functionDeclarations.push({
+        name,
+        ...(description != null && { description }),
+        ...(parameters != null && { parametersJsonSchema: parameters }),
+      })
+    }
+  }
+  return functionDeclarations.length > 0 ? [{ functionDeclarations }, ...others] : others
+}
+
+const modes: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' }
+
+const choiceOf = (choice: unknown): Fields => {
+  if (typeof choice === 'string') return { functionCallingConfig: { mode: modes[choice] ?? choice } }
+  const { type, function: it } = choice as { type?: string; function?: { name?: string } }
+  if (type !== 'function') return choice as Fields
+  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [it?.name] } }
+}

@@ -1,0 +1,66 @@
+import { badAnswer } from '../../../core/dialects/probabilities.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import type { Completion, Decided, DecideCall, Distribution, Question, Usage } from '../../../core/ports/upstream.ts'
+import { marksOf, messagesFor } from '../../../core/inference/decisions/prompt.ts'
+import { average, ordersOf, type Order } from '../../../core/inference/decisions/label-orders.ts'
+import { oddsOf } from '../../../core/inference/decisions/token-odds.ts'
+import { total } from '../../../core/inference/metering/tokens.ts'
+
+/** What a model in this process would say next. */
+export interface Glance {
+  /** By the token's text: every token that may stand for a mark, in any case and with or without a space ahead. */
+  readonly probabilities: ReadonlyMap<string, number>
+  readonly usage: Usage
+}
+
+/** Whether a token can stand for the mark of a label. */
+export const isMark = (token: string): boolean => /^(?:[a-z]|[0-9]|yes|no)$/i.test(token.trim())
+
+/** Decisions of a model whose whole vocabulary is open: one evaluation a read, one after the other, so that they share the state. */
+export const decideByVocabulary = async (
+  look: (prompt: string, signal: AbortSignal) => Promise<Glance>,
+  call: DecideCall,
+  signal: AbortSignal,
+): Promise<Decided> => {
+  if (call.images.length > 0) {
+    throw new BadRequest('This model reads no images', { validator: { images: 'expected none for this model' } })
+  }
+  const used: Usage[] = []
+  const read = async (question: Question, order: Order, index: number): Promise<Distribution> => {
+    const [message] = messagesFor(question, order, call.state, [])
+    const { probabilities: seen, usage } = await look(message!.content as string, signal)
+    used.push(usage)
+    const marks = marksOf(question, order)
+    const odds = oddsOf(told(seen), marks, 1)
+    if (odds === null || odds === 'astray') throw badAnswer(index)
+    const probabilities = new Array<number>(order.length).fill(0)
+    order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown]!))
+    // Nothing is out of sight here: a mark without mass is one that the model can't say in one token, or would not.
+    return { probabilities, labelMass: odds.labelMass ?? 0, truncated: false }
+  }
+
+  const distributions: Distribution[] = []
+  for (const [index, question] of call.questions.entries()) {
+    const reads: Distribution[] = []
+    for (const order of ordersOf(question, call.samples ?? 1)) reads.push(await read(question, order, index))
+    distributions.push(average(reads))
+  }
+  return {
+    distributions,
+    usage: total(used),
+    engine: 'logprobs',
+    ...(call.steps !== null && { ignored: ['steps'] }),
+  }
+}
+
+const told = (seen: ReadonlyMap<string, number>): Completion => {
+  const tokens = [...seen].map(([token, probability]) => ({ token, logprob: Math.log(probability) }))
+  const content = tokens.length === 0 ? [] : [{ ...tokens[0]!, top_logprobs: tokens }]
+  return {
+    id: '',
+    object: 'chat.completion',
+    created: 0,
+    model: '',
+    choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'length', logprobs: { content } }],
+  }
+}

@@ -1,0 +1,43 @@
+import type { Answer, Clock } from '../../../core/ports/platform.ts'
+import { finish, garbled } from '../../../core/dialects/backend.ts'
+import { sseUnpacker, type SseEvent } from '../../../core/dialects/sse.ts'
+import { unpack } from '../../../core/dialects/unpack.ts'
+
+/** Adds what an event holds; true at the last one. Events without data are passed over. */
+type Read<T> = (event: SseEvent, into: T[]) => boolean
+
+/** As `itemsOf`. Throws UpstreamFailed when the answer says of itself that it is no event stream. */
+export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
+  if (!(answer.header('content-type') ?? '').startsWith('text/event-stream')) {
+    answer.discard()
+    throw garbled('The stream is none', answer.status)
+  }
+  return itemsOf(answer, clock, read, cut)
+}
+
+/** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */
+export const itemsOf = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: () => void): AsyncIterable<T> => {
+  const events: SseEvent[] = []
+  const take = sseUnpacker()
+
+  const pass = (into: T[]): boolean => {
+    for (const event of events) if (event.data !== '' && read(event, into)) return true
+    return false
+  }
+
+  return unpack<T>(
+    answer.body,
+    (bytes, into) => {
+      events.length = 0
+      try {
+        take(bytes, events)
+      } catch (fault) {
+        // What came before the fault is still good.
+        if (pass(into)) return true
+        throw fault
+      }
+      return pass(into)
+    },
+    { cut, over: (reads) => finish(reads, answer, clock) },
+  )
+}

@@ -1,0 +1,88 @@
+import { BadRequest } from '../../../core/errors.ts'
+import type { Clock, Fetch } from '../../../core/ports/platform.ts'
+import type { Media, Spoken, Transcript } from '../../../core/ports/upstream.ts'
+import { accepted, garbled, readBytes } from '../../../core/dialects/backend.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** One vector a text in their order, from base64 of little-endian floats or from plain numbers. */
+export const vectorsOf = (data: unknown, texts: number): readonly Float32Array[] => {
+  if (!Array.isArray(data) || data.length !== texts) throw garbled('Not one vector a text')
+  const vectors: Float32Array[] = new Array(texts)
+  for (const [place, { index = place, embedding }] of (data as { index?: number; embedding: unknown }[]).entries()) {
+    vectors[index] = vectorOf(embedding)
+  }
+  for (let at = 0; at < texts; at++) if (!vectors[at]) throw garbled('Not one vector a text')
+  return vectors
+}
+
+const vectorOf = (embedding: unknown): Float32Array => {
+  if (Array.isArray(embedding)) return Float32Array.from(embedding)
+  if (typeof embedding !== 'string') throw garbled('A vector that is none')
+  const bytes = Buffer.from(embedding, 'base64')
+  const vector = new Float32Array(bytes.length >> 2)
+  for (let at = 0; at < vector.length; at++) vector[at] = bytes.readFloatLE(at * 4)
+  return vector
+}
+
+export const transcriptOf = (body: Fields): Transcript => {
+  const { text, language, duration, segments, words } = body
+  if (typeof text !== 'string') throw garbled('A transcript without a text')
+  const speakers = new Map<unknown, number>()
+  const spoken = (it: Fields): Spoken => ({
+    text: String(it['text'] ?? it['word'] ?? ''),
+    start: Number(it['start'] ?? 0),
+    end: Number(it['end'] ?? 0),
+    ...(it['speaker'] != null && { speaker: numbered(speakers, it['speaker']) }),
+  })
+  return {
+    text,
+    language: typeof language === 'string' ? language : null,
+    // Some say it in a string.
+    duration: duration == null || Number.isNaN(Number(duration)) ? null : Number(duration),
+    segments: Array.isArray(segments) ? segments.map(spoken) : [],
+    words: Array.isArray(words) ? words.map(spoken) : [],
+  }
+}
+
+/** Speakers by name become numbers in the order they are heard. */
+const numbered = (speakers: Map<unknown, number>, speaker: unknown): number => {
+  if (typeof speaker === 'number') return speaker
+  if (!speakers.has(speaker)) speakers.set(speaker, speakers.size)
+  return speakers.get(speaker)!
+}
+
+/** An image in the answer, or behind an address that the backend names: that one is fetched through the door for strangers. */
+export const mediaOf = async (image: Fields, fetch: Fetch, clock: Clock, signal: AbortSignal): Promise<Media> => {
+  const { b64_json, url } = image
+  if (typeof b64_json === 'string') return media(Buffer.from(b64_json, 'base64'))
+  if (typeof url !== 'string') throw garbled('An image that is none')
+  const data = /^data:[^,]*;base64,/.exec(url)
+  if (data) return media(Buffer.from(url.slice(data[0].length), 'base64'))
+  try {
+    return media(await readBytes(await accepted(await fetch.outside(url, { method: 'GET', signal }), clock)))
+  } catch (cause) {
+    // The caller has not named the address.
+    throw cause instanceof BadRequest ? garbled('An image out of reach', null, cause) : cause
+  }
+}
+
+const media = (bytes: Buffer): Media => ({ mime: mimeOfImage(bytes), bytes })
+
+const mimeOfImage = (bytes: Buffer): string => {
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return 'image/jpeg'
+  if (bytes.subarray(8, 12).toString('latin1') === 'WEBP') return 'image/webp'
+  if (bytes.subarray(0, 3).toString('latin1') === 'GIF') return 'image/gif'
+  return 'image/png'
+}
+
+const mimes: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+export const mimeOfFormat = (format: string): string => mimes[format] ?? 'application/octet-stream'

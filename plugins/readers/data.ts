@@ -1,0 +1,32 @@
+import { plugin } from '../../core/plugin.ts'
+import type { Data } from '../../core/ports/file-content.ts'
+import { Reader } from '../../core/ports/reader.ts'
+import { readData } from './data/data.ts'
+import { kindOf } from './shared/file-kind.ts'
+import { mostRead } from './shared/most-read.ts'
+
+/** Data: json, jsonl, csv, tsv, yaml, xml, toml and parquet. For search it reads parquet alone. */
+export default plugin({
+  port: Reader,
+  name: 'data',
+  create: (): Reader<'data'> => ({
+    name: 'data',
+    kind: 'data',
+    // Search finds the other formats as tables or as plain text.
+    fits: (file) => kindOf(file) === 'data',
+    async read(file, signal, limits) {
+      signal.throwIfAborted()
+      const content = await readData(file, signal, { ...mostRead, ...limits })
+      return { content, sections: [{ text: textOf(content), heading: null, page: null }] }
+    },
+  }),
+})
+
+const textOf = (data: Data): string => {
+  if (data.kind === 'tree') return line(data.value)
+  if (data.kind === 'records') return data.records.map(line).join('\n')
+  return [data.columns.map(({ name }) => name), ...data.rows].map((row) => row.map(line).join(' | ')).join('\n')
+}
+
+const line = (value: unknown): string =>
+  value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,0 +1,88 @@
+import { type Counting, numeral } from '../shared/document-numerals.ts'
+import { scan } from '../shared/markup.ts'
+
+/** What Word would print before a paragraph of a list, '' for nothing. Each call counts on. */
+export type Numbering = (list: string, level: number) => string
+
+interface Level {
+  start: number
+  format: string
+  text: string
+}
+
+interface List {
+  readonly levels: Map<number, Level>
+  readonly counts: number[]
+}
+
+const deepest = 8
+
+export const numberingOf = (bytes: Uint8Array | null): Numbering => {
+  const lists = bytes === null ? new Map<string, List>() : read(bytes)
+  return (id, level) => {
+    const list = lists.get(id)
+    if (!list || level < 0 || level > deepest) return ''
+    const { levels, counts } = list
+    counts.length = level + 1
+    for (let at = 0; at <= level; at++) counts[at] ??= (levels.get(at)?.start ?? 1) - (at === level ? 1 : 0)
+    counts[level]!++
+    const { format, text } = levels.get(level) ?? plain
+    if (format === 'bullet') return '-'
+    if (format === 'none') return ''
+    return text
+      .replace(/%([1-9])/g, (_, digit: string) => {
+        const of = Number(digit) - 1
+        return numeral(counts[of] ?? 1, countings[levels.get(of)?.format ?? ''] ?? 'decimal')
+      })
+      .slice(0, 50)
+  }
+}
+
+const plain: Level = { start: 1, format: 'decimal', text: '' }
+
+const countings: Readonly<Record<string, Counting>> = {
+  lowerLetter: 'lower-letter',
+  upperLetter: 'upper-letter',
+  lowerRoman: 'lower-roman',
+  upperRoman: 'upper-roman',
+}
+
+/** Lists made from one definition count together, but those that say where they start. */
+const read = (bytes: Uint8Array): ReadonlyMap<string, List> => {
+  const definitions = new Map<string, List>()
+  const lists = new Map<string, List>()
+  let definition: List | null = null
+  let level: Level = { ...plain }
+  let list = ''
+  let overridden = 0
+  scan(bytes, {
+    open(name, attribute) {
+      const value = attribute('val') ?? ''
+      if (name === 'abstractNum') {
+        definition = { levels: new Map(), counts: [] }
+        definitions.set(attribute('abstractNumId') ?? '', definition)
+      } else if (name === 'num') {
+        list = attribute('numId') ?? ''
+        definition = null
+      } else if (name === 'abstractNumId') {
+        const made = definitions.get(value)
+        if (made && list !== '') lists.set(list, made)
+      } else if (name === 'lvlOverride') overridden = Number(attribute('ilvl'))
+      else if (name === 'startOverride') {
+        const made = lists.get(list)
+        if (!made) return
+        const levels = new Map(made.levels)
+        levels.set(overridden, { ...(levels.get(overridden) ?? plain), start: count(value) })
+        lists.set(list, { levels, counts: [] })
+      } else if (name === 'lvl' && definition) {
+        level = { ...plain }
+        definition.levels.set(Number(attribute('ilvl')), level)
+      } else if (name === 'start') level.start = count(value)
+      else if (name === 'numFmt') level.format = value
+      else if (name === 'lvlText') level.text = value
+    },
+  })
+  return lists
+}
+
+const count = (value: string): number => (/^\d{1,6}$/.test(value) ? Number(value) : 1)

@@ -1,0 +1,133 @@
+import { Unreadable } from '../../../core/errors.ts'
+import { needed, partAt, relationsOf, textIn } from '../shared/document-parts.ts'
+import { rows } from '../shared/document-rows.ts'
+import { write, type Writing, type Written } from '../shared/document-writing.ts'
+import { type Numbering, numberingOf } from './docx-numbering.ts'
+import { headingOf, type Style, stylesOf } from './docx-styles.ts'
+import { type Markup, scan } from '../shared/markup.ts'
+import { unzip } from '../../shared/zip.ts'
+
+/** Reads a Word document: as it stands with its changes accepted, without comments, headers and footers. */
+export const readDocx = async (bytes: Uint8Array): Promise<Written> => {
+  const parts = await unzip(
+    bytes,
+    (name) => /\.(xml|rels)$/.test(name) && !/(^|\/)(theme|comments|customXml)/.test(name),
+  )
+  const root = relationsOf(parts, '')
+  const main = root.find(({ kind }) => kind === 'officeDocument')
+  if (!main) throw new Unreadable()
+  const relations = relationsOf(parts, main.target)
+  const styles = stylesOf(partAt(parts, relations, 'styles'))
+  const numbering = numberingOf(partAt(parts, relations, 'numbering'))
+  const notes = new Map(
+    ['footnote', 'endnote'].map((kind) => [kind, notesIn(partAt(parts, relations, `${kind}s`), { styles, numbering })]),
+  )
+  const writing = write()
+  writing.title(textIn(partAt(parts, root, 'core-properties'), 'title'))
+  scan(needed(parts, main.target), reading(writing, { styles, numbering, notes }))
+  return writing.finish()
+}
+
+interface About {
+  readonly styles: (id: string) => Style
+  readonly numbering: Numbering
+  readonly notes?: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+interface Paragraph {
+  style: Style | null
+  heading: number | null
+  list: string | null
+  level: number | null
+}
+
+/** What Word does not show, or shows beside the text, or says a second time for readers that are older. */
+const unread = /^(del|moveFrom|Fallback|tabs|rt|\w+Change)$/
+
+const reading = (writing: Writing, { styles, numbering, notes }: About): Markup => {
+  const tables = rows(writing)
+  const paragraphs: Paragraph[] = []
+  let skipped = 0
+  const opens: Readonly<Record<string, (value: string | null, id: string) => void>> = {
+    p: () => void paragraphs.push({ style: null, heading: null, list: null, level: null }),
+    pStyle: (value) => set({ style: styles(value ?? '') }),
+    outlineLvl: (value) => set({ heading: headingOf(Number(value)) }),
+    numId: (value) => set({ list: value }),
+    ilvl: (value) => set({ level: Number(value) }),
+    tab: () => writing.say('\t'),
+    ptab: () => writing.say('\t'),
+    br: () => writing.say('\n'),
+    cr: () => writing.say('\n'),
+    noBreakHyphen: () => writing.say('-'),
+    txbxContent: writing.enter,
+    tbl: tables.openTable,
+    tr: tables.openRow,
+    tc: tables.openCell,
+    footnoteReference: (_, id) => refer('footnote', id),
+    endnoteReference: (_, id) => refer('endnote', id),
+  }
+  const closes: Readonly<Record<string, () => void>> = {
+    p: () => ending(paragraphs.pop()),
+    txbxContent: () => writing.say(`\n${writing.leave()}\n`),
+    tbl: tables.closeTable,
+    tr: tables.closeRow,
+    tc: tables.closeCell,
+  }
+  const set = (facts: Partial<Paragraph>) => void Object.assign(paragraphs.at(-1) ?? {}, facts)
+  const refer = (kind: string, id: string) => {
+    const text = notes?.get(kind)?.get(id)
+    if (text) writing.say(writing.note(text))
+  }
+  const ending = (paragraph: Paragraph | undefined) => {
+    const style = paragraph?.style
+    const list = paragraph?.list ?? style?.list ?? null
+    const level = paragraph?.level ?? style?.level ?? 0
+    const heading = paragraph?.heading ?? style?.heading ?? (style?.title ? 1 : null)
+    const mark = list === null ? '' : numbering(list, level)
+    if (heading !== null) {
+      if (mark !== '' && mark !== '-') writing.mark(`${mark} `)
+      return writing.endHeading(heading)
+    }
+    if (mark !== '') writing.mark(`${'  '.repeat(level)}${mark} `)
+    writing.end()
+    writing.mark('')
+  }
+  return {
+    open(name, attribute) {
+      if (skipped > 0 || unread.test(name)) return void skipped++
+      const act = Object.hasOwn(opens, name) ? opens[name] : undefined
+      act?.(attribute('val'), attribute('id') ?? '')
+    },
+    close(name) {
+      if (skipped > 0) return void skipped--
+      if (Object.hasOwn(closes, name)) closes[name]!()
+    },
+    text(text, within) {
+      if (skipped === 0 && within === 't') writing.say(text)
+    },
+    full: writing.full,
+  }
+}
+
+const notesIn = (bytes: Uint8Array | null, about: About): ReadonlyMap<string, string> => {
+  const notes = new Map<string, string>()
+  if (bytes === null) return notes
+  const writing = write()
+  const inner = reading(writing, about)
+  let id = ''
+  const isNote = (name: string) => name === 'footnote' || name === 'endnote'
+  scan(bytes, {
+    ...inner,
+    open(name, attribute) {
+      if (!isNote(name)) return inner.open!(name, attribute)
+      id = attribute('id') ?? ''
+      writing.enter()
+    },
+    close(name) {
+      if (!isNote(name)) return inner.close!(name)
+      const text = writing.leave().trim()
+      if (text !== '') notes.set(id, text)
+    },
+  })
+  return notes
+}

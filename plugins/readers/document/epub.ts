@@ -1,0 +1,81 @@
+import { posix } from 'node:path'
+import { Unreadable } from '../../../core/errors.ts'
+import { needed } from '../shared/document-parts.ts'
+import { write, type Written } from '../shared/document-writing.ts'
+import { writeHtml } from './html.ts'
+import { guardMarkup, scan } from '../shared/markup.ts'
+import { decodePage } from '../../shared/charset.ts'
+import { unzip } from '../../shared/zip.ts'
+
+const container = 'META-INF/container.xml'
+const mostPages = 5_000
+
+/** Reads the pages of a book in its order. */
+export const readEpub = async (bytes: Uint8Array): Promise<Written> => {
+  const opf = packageOf(needed(await unzip(bytes, (name) => name === container), container))
+  const book = bookOf(needed(await unzip(bytes, (name) => name === opf), opf), opf)
+  const wanted = new Set(book.pages)
+  const pages = await unzip(bytes, (name) => wanted.has(name))
+  if (pages.size === 0) throw new Unreadable()
+  const writing = write()
+  writing.title(book.title)
+  for (const name of wanted) {
+    const page = pages.get(name)
+    if (!page || writing.full()) continue
+    const text = decodePage(page, '')
+    guardMarkup(text, 'plain')
+    writing.part()
+    await writeHtml(writing, text)
+  }
+  return writing.finish()
+}
+
+const packageOf = (bytes: Uint8Array): string => {
+  let path = ''
+  scan(
+    bytes,
+    {
+      open(name, attribute) {
+        if (name === 'rootfile') path ||= attribute('full-path') ?? ''
+      },
+    },
+    'plain',
+  )
+  return path
+}
+
+/** Its table of contents is not one of its pages. */
+const bookOf = (bytes: Uint8Array, opf: string) => {
+  const items = new Map<string, string>()
+  const pages: string[] = []
+  let title = ''
+  let titles = 0
+  scan(
+    bytes,
+    {
+      open(name, attribute) {
+        if (name === 'title') titles++
+        const href = attribute('href')
+        const id = attribute('idref') ?? attribute('id') ?? ''
+        if (name === 'item' && href !== null && !/\bnav\b/.test(attribute('properties') ?? ''))
+          items.set(id, posix.join(posix.dirname(opf), decoded(href)))
+        const page = name === 'itemref' ? items.get(id) : undefined
+        if (page !== undefined && pages.length < mostPages) pages.push(page)
+      },
+      text(text, within) {
+        if (within === 'title' && titles === 1) title += text
+      },
+    },
+    'plain',
+  )
+  return { title, pages }
+}
+
+const decoded = (href: string): string => {
+  const path = href.split('#', 1)[0]!
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

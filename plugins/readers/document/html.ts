@@ -1,0 +1,154 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { Document } from '../../../core/ports/file-content.ts'
+import { type Counting, numeral } from '../shared/document-numerals.ts'
+import { type Rows, rows } from '../shared/document-rows.ts'
+import { write, type Writing, type Written } from '../shared/document-writing.ts'
+import { engine } from '../../../core/optional-package.ts'
+import { decodeBytes } from '../../shared/charset.ts'
+
+const mostBytes = 32_000_000
+/** More open elements than people write, and fewer than make the parser slow. */
+const mostDepth = 2_000
+
+export const readHtml = async (bytes: Uint8Array, mime: string): Promise<Written & Pick<Document, 'encoding'>> => {
+  const writing = write()
+  const { text, encoding } = decodeBytes(bytes.subarray(0, mostBytes), mime)
+  await writeHtml(writing, text)
+  const written = writing.finish()
+  return { ...written, encoding, truncated: written.truncated || bytes.length > mostBytes }
+}
+
+/** Writes the text of a page. Nothing that it names is fetched, and no script or style of it is kept. */
+export const writeHtml = async (writing: Writing, text: string): Promise<void> => {
+  const { Parser } = await engine('htmlparser2', () => import('htmlparser2'))
+  const page = reading(writing, rows(writing))
+  let depth = 0
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++depth > mostDepth) throw new Unreadable()
+        page.open(name, attributes)
+      },
+      onclosetag(name) {
+        depth--
+        page.close(name)
+      },
+      ontext: page.text,
+    },
+    // Or else a book would end at `<title/>`.
+    { recognizeSelfClosing: true },
+  )
+  for (let at = 0; at < text.length && !writing.full(); at += 65_536) parser.write(text.slice(at, at + 65_536))
+  parser.end()
+  writing.end()
+}
+
+interface List {
+  readonly counting: Counting | null
+  next: number
+}
+
+type Attributes = Readonly<Record<string, string>>
+
+const unread = new Set(
+  'script style template noscript iframe object embed svg canvas audio video select datalist textarea head del rt rp'.split(
+    ' ',
+  ),
+)
+const blocks = new Set(
+  (
+    'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer ' +
+    'form header hr legend main menu nav ol p pre section summary ul'
+  ).split(' '),
+)
+const countings: Readonly<Record<string, Counting>> = {
+  a: 'lower-letter',
+  A: 'upper-letter',
+  i: 'lower-roman',
+  I: 'upper-roman',
+}
+
+const reading = (writing: Writing, tables: Rows) => {
+  const lists: List[] = []
+  let skipped = 0
+  let exact = 0
+  let title: string | null = null
+  let blank = true
+  const raised: string[] = []
+  const say = (text: string) => {
+    if (exact > 0) return writing.say(text)
+    const flowing = text.replace(/\s+/g, ' ')
+    writing.say(blank ? flowing.trimStart() : flowing)
+    blank = flowing.endsWith(' ') || (blank && flowing === '')
+  }
+  const end = (finish: () => void = writing.end) => {
+    finish()
+    blank = true
+  }
+  const item = (value: string | undefined) => {
+    const list = lists.at(-1)
+    if (list && /^\d{1,6}$/.test(value ?? '')) list.next = Number(value)
+    const sign = list?.counting ? `${numeral(list.next++, list.counting)}.` : '-'
+    end()
+    writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
+  }
+  // A raised link to a place on the page itself is what refers to a footnote.
+  const raise = (name: string) => {
+    if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
+  }
+  const lower = () => {
+    if (raised.length === 2) writing.say(']')
+    raised.pop()
+  }
+  const opens: Readonly<Record<string, (attributes: Attributes) => void>> = {
+    br: () => end(() => writing.say('\n')),
+    pre: () => void exact++,
+    ul: () => void lists.push({ counting: null, next: 1 }),
+    menu: () => void lists.push({ counting: null, next: 1 }),
+    ol: ({ type = '', start = '' }) =>
+      void lists.push({ counting: countings[type] ?? 'decimal', next: /^\d{1,6}$/.test(start) ? Number(start) : 1 }),
+    li: ({ value }) => item(value),
+    table: () => end(tables.openTable),
+    tr: () => end(tables.openRow),
+    td: () => end(tables.openCell),
+    th: () => end(tables.openCell),
+  }
+  const closes: Readonly<Record<string, () => void>> = {
+    pre: () => void exact--,
+    ul: () => void lists.pop(),
+    menu: () => void lists.pop(),
+    ol: () => void lists.pop(),
+    li: () => {
+      end()
+      writing.mark('')
+    },
+    table: () => end(tables.closeTable),
+    tr: () => end(tables.closeRow),
+    td: () => end(tables.closeCell),
+    th: () => end(tables.closeCell),
+  }
+  return {
+    open(name: string, attributes: Attributes) {
+      if (name === 'title') title = ''
+      if (skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void skipped++
+      if (blocks.has(name) || /^h[1-6]$/.test(name)) end()
+      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(name)
+      if (Object.hasOwn(opens, name)) opens[name]!(attributes)
+    },
+    close(name: string) {
+      if (name === 'title' && title !== null) {
+        writing.title(title)
+        title = null
+      }
+      if (skipped > 0) return void skipped--
+      if (raised.at(-1) === name) lower()
+      if (/^h[1-6]$/.test(name)) return end(() => writing.endHeading(Number(name[1])))
+      if (blocks.has(name)) end()
+      if (Object.hasOwn(closes, name)) closes[name]!()
+    },
+    text(text: string) {
+      if (title !== null) title += text
+      else if (skipped === 0) say(text)
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { decodePage } from '../../shared/charset.ts'
+
+/** Text of bytes in a Windows code page; what has none here is read as Windows-1252. */
+export const decodeCodePage = (bytes: Uint8Array, codePage: number): string => {
+  const label = labels[codePage] ?? 'windows-1252'
+  return label === 'windows-1252'
+    ? decodePage(bytes, 'text/plain;charset=windows-1252')
+    : new TextDecoder(label).decode(bytes)
+}
+
+/** The code page that goes with a font's `\fcharset`, null for that of the document. */
+export const codePageOf = (charset: number): number | null => charsets[charset] ?? null
+
+const charsets: Readonly<Record<number, number>> = {
+  77: 10000,
+  128: 932,
+  129: 949,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+}
+
+const labels: Readonly<Record<number, string>> = {
+  866: 'ibm866',
+  874: 'windows-874',
+  932: 'shift_jis',
+  936: 'gbk',
+  949: 'euc-kr',
+  950: 'big5',
+  1250: 'windows-1250',
+  1251: 'windows-1251',
+  1253: 'windows-1253',
+  1254: 'windows-1254',
+  1255: 'windows-1255',
+  1256: 'windows-1256',
+  1257: 'windows-1257',
+  1258: 'windows-1258',
+  10000: 'macintosh',
+  65001: 'utf-8',
+}

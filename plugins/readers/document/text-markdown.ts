@@ -1,0 +1,65 @@
+import type { Document, DocumentSection } from '../../../core/ports/file-content.ts'
+import { cutSections } from '../../shared/cut-sections.ts'
+import { mostText, type Written } from '../shared/document-writing.ts'
+import { decodeText } from './text-plain.ts'
+
+/** Reads Markdown: its text stays as it is written, its headings part it. */
+export const readMarkdown = (bytes: Uint8Array, mime: string): Written & Pick<Document, 'encoding'> => {
+  const { text: whole, encoding } = decodeText(bytes, mime)
+  const lines = whole.split('\n')
+  const sections: DocumentSection[] = []
+  let heading: string | null = null
+  let text: string[] = []
+  let fence = ''
+  let title: string | null = null
+  const begin = (next: string, level: number) => {
+    close()
+    heading = next
+    if (level === 1) title ??= next
+  }
+  const close = () => {
+    const said = text.join('\n').trim()
+    if (said !== '' || heading !== null) sections.push({ heading, text: said })
+    text = []
+  }
+  const uncomment = uncommenting(lines)
+  for (const [at, written] of lines.entries()) {
+    const line = fence === '' ? uncomment(written, at) : written
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (mark !== undefined && (fence === '' || mark.startsWith(fence))) fence = fence === '' ? mark : ''
+    const hashes = fence === '' ? /^ {0,3}(#{1,6})(?=[ \t]|$)/.exec(line) : null
+    const under = fence === '' && isProse(text.at(-1)) ? /^ {0,3}(=+|-{2,})[ \t]*$/.exec(line) : null
+    if (hashes) begin(unhashed(line.slice(hashes[0].length)), hashes[1]!.length)
+    else if (under) begin(text.pop()!.trim(), under[1]!.startsWith('=') ? 1 : 2)
+    else text.push(line)
+  }
+  close()
+  const about = /^---\n(?:[^\n]*\n){0,40}?title:[ \t]*["']?([^\n"']+)/.exec(lines.slice(0, 42).join('\n'))?.[1]
+  return { title: about?.trim() ?? title, encoding, ...cutSections(sections, mostText) }
+}
+
+/** What an underline makes a heading, rather than what a rule follows. */
+const isProse = (line: string | undefined): boolean =>
+  line !== undefined && line.trim() !== '' && !/^ {0,3}([-*+>|#]|\d+[.)])|^ {4}|^\t|^[\w-]+:\s/.test(line)
+
+const unhashed = (text: string): string =>
+  text
+    .trim()
+    .replace(/(^|[ \t])#+$/, '')
+    .trim()
+
+/** Takes comments out, line by line. One that never ends is none. */
+const uncommenting = (lines: readonly string[]) => {
+  const last = lines.findLastIndex((line) => line.includes('-->'))
+  let within = false
+  return (line: string, at: number): string => {
+    let kept = ''
+    for (let rest = line; ;) {
+      const next = at > last ? -1 : rest.indexOf(within ? '-->' : '<!--')
+      if (next < 0) return within ? kept : kept + rest
+      if (!within) kept += rest.slice(0, next)
+      rest = rest.slice(next + (within ? 3 : 4))
+      within = !within
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { Document } from '../../../core/ports/file-content.ts'
+import { cutSections } from '../../shared/cut-sections.ts'
+import { mostText, type Written } from '../shared/document-writing.ts'
+import { type Decoded, decodeBytes } from '../../shared/charset.ts'
+
+export const readPlain = (bytes: Uint8Array, mime: string): Written & Pick<Document, 'encoding'> => {
+  const { text, encoding } = decodeText(bytes, mime)
+  return { title: null, encoding, ...cutSections([{ heading: null, text: text.trim() }], mostText) }
+}
+
+/** Somewhat more than the text that is kept. Throws Unreadable for what is no text. */
+export const decodeText = (bytes: Uint8Array, mime: string): Decoded => {
+  // Only pages and XML name their encoding themselves; in a plain text the same words may be an example.
+  const { text, encoding } = decodeBytes(bytes.subarray(0, 5 * mostText), mime, 'text')
+  const strange = text.match(/[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd]/g)?.length ?? 0
+  if (text.includes('\0') || strange > text.length / 500) throw new Unreadable()
+  return { text: text.replace(/\r\n?/g, '\n').replace(/[\x00-\x08\x0b\x0e-\x1f]/g, ''), encoding }
+}

@@ -1,0 +1,121 @@
+import { Unreadable } from '../../../core/errors.ts'
+import { engine } from '../../../core/optional-package.ts'
+
+export interface Asked {
+  readonly bytes: Uint8Array
+  /** How many are read, from the first on. */
+  readonly pages: number
+  readonly characters: number
+}
+
+export interface Page {
+  readonly number: number
+  /** What its text layer holds. */
+  readonly text: string
+  /** Points of its longer side. */
+  readonly longest: number
+  /** Whether all of its text layer was read. */
+  readonly whole: boolean
+}
+
+export interface Layer {
+  readonly pageCount: number
+  readonly title: string | null
+  /** Without those that come after the last character that may be read. */
+  readonly pages: readonly Page[]
+}
+
+/** Reads the text layer of a PDF. */
+export default async ({ bytes, pages, characters }: Asked): Promise<Layer> => {
+  boundBuffers()
+  const { getDocumentProxy, getMeta } = await engine('unpdf', () => import('unpdf'))
+  const pdf = await getDocumentProxy(bytes, { verbosity: 0 }).catch(locked)
+  const { info } = await getMeta(pdf)
+  const read: Page[] = []
+  for (let number = 1, left = characters; number <= Math.min(pages, pdf.numPages) && left > 0; number++) {
+    const page = await readPage(pdf, number, left)
+    left -= page.text.length
+    read.push(page)
+  }
+  const title: unknown = info['Title']
+  return {
+    pageCount: pdf.numPages,
+    title: typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : null,
+    pages: read,
+  }
+}
+
+const locked = (cause: Error): never => {
+  throw cause.name === 'PasswordException' ? new Unreadable({ flaw: 'password', cause }) : cause
+}
+
+type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
+
+const a4 = 842
+
+/** A page that can't be read leaves the others as they are. */
+const readPage = async (pdf: Pdf, number: number, most: number): Promise<Page> => {
+  try {
+    const page = await pdf.getPage(number)
+    const { width, height } = page.getViewport({ scale: 1 })
+    const { text, whole } = await textOf(page.streamTextContent(), most)
+    page.cleanup()
+    return { number, text, longest: Math.max(width, height), whole }
+  } catch {
+    return { number, text: '', longest: a4, whole: false }
+  }
+}
+
+type Content = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>
+
+const textOf = async (stream: ReadableStream<Content>, most: number) => {
+  let text = ''
+  const reader = stream.getReader()
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return { text: tidy(text), whole: true }
+    for (const item of value.items) if ('str' in item) text += item.hasEOL ? `${item.str}\n` : item.str
+    if (text.length <= most) continue
+    await reader.cancel(new Error('Enough was read'))
+    return { text: tidy(text.slice(0, most)), whole: false }
+  }
+}
+
+const tidy = (text: string): string =>
+  text
+    .replaceAll('\0', '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+
+const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
+
+/** Bytes that one stream may unpack to, and all that are held at once. */
+const mostUnpacked = 64 * 1024 * 1024
+const mostHeld = 256 * 1024 * 1024
+/** Bytes from which on it is worth asking how much is held. */
+const large = 1024 * 1024
+
+const isTooMuch = (bytes: number): boolean =>
+  bytes > mostUnpacked || (bytes > large && process.memoryUsage().arrayBuffers + bytes > mostHeld)
+
+/**
+ * The heap limit of the thread does not count what buffers hold, and a stream of a few kilobytes can unpack to any size:
+ * here none may be larger, and the way around through the unpackers of Node is closed, as is the one to the network.
+ */
+const boundBuffers = (): void => {
+  const scope = globalThis as unknown as Record<string, (new (...given: unknown[]) => object) | undefined>
+  for (const name of ['ArrayBuffer', 'Uint8ClampedArray', ...sized]) {
+    const bounded: new (...given: unknown[]) => object = new Proxy(scope[name]!, {
+      construct(kind, given: readonly unknown[], made) {
+        if (typeof given[0] === 'number' && isTooMuch(given[0])) throw new RangeError()
+        // What is made in the name of a proxy is slow to index.
+        return Reflect.construct(kind, given, made === bounded ? kind : made) as object
+      },
+    })
+    scope[name] = bounded
+  }
+  for (const name of ['DecompressionStream', 'fetch']) delete scope[name]
+}

@@ -1,0 +1,81 @@
+import { availableParallelism } from 'node:os'
+import pLimit from 'p-limit'
+import { Unreadable } from '../../../core/errors.ts'
+import type { Page } from './pdf-job.ts'
+import { readPictures, type Reading } from '../../shared/pictures/ocr.ts'
+import { drawPage } from './raster-page.ts'
+
+/** Pages that are read with one start of the engine, and ms for all pages of a file. */
+const together = 4
+const patience = 180_000
+
+const nothing: Reading = { text: '', confidence: 0, lines: [] }
+
+/**
+ * The words that stand on pages of a PDF as pictures, in their order; null for a page that can't be drawn or read, or whose
+ * turn came too late. Throws Unconfigured without poppler or the engine.
+ */
+export const readScans = async (
+  pdf: Uint8Array,
+  pages: readonly Pick<Page, 'number' | 'longest'>[],
+  signal: AbortSignal,
+): Promise<readonly (Reading | null)[]> => {
+  const turn = pLimit(availableParallelism())
+  const late = AbortSignal.timeout(patience)
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signal, late, failed.signal])
+  const batches = Array.from({ length: Math.ceil(pages.length / together) }, (_, at) =>
+    pages.slice(at * together, (at + 1) * together),
+  )
+  const readInTime = async (batch: typeof pages) => {
+    try {
+      return await readBatch(pdf, batch, stop)
+    } catch (error) {
+      if (late.aborted && !signal.aborted) return batch.map(() => null)
+      throw error
+    }
+  }
+  try {
+    return (await Promise.all(batches.map((batch) => turn(readInTime, batch)))).flat()
+  } finally {
+    failed.abort()
+  }
+}
+
+const readBatch = async (
+  pdf: Uint8Array,
+  pages: readonly Pick<Page, 'number' | 'longest'>[],
+  signal: AbortSignal,
+): Promise<readonly (Reading | null)[]> => {
+  const drawn: (Uint8Array | null)[] = []
+  for (const page of pages) drawn.push(await drawPage(pdf, page, signal).catch(unlessUnreadable))
+  const inked = drawn.filter((picture) => picture !== null && hasInk(picture)) as readonly Uint8Array[]
+  const readings = inked.length === 0 ? [] : await readPictures(inked, signal).catch(unlessUnreadable)
+  const found = new Map(inked.map((picture, at) => [picture, readings?.[at] ?? null]))
+  return drawn.map((picture) => (picture === null ? null : found.has(picture) ? (found.get(picture) ?? null) : nothing))
+}
+
+const unlessUnreadable = (error: unknown): null => {
+  if (error instanceof Unreadable) return null
+  throw error
+}
+
+/** Whether anything stands out on a page: an empty one costs no reading. */
+const hasInk = (picture: Uint8Array): boolean => {
+  const pixels = picture.subarray(headLength(picture))
+  let darkest = 255
+  let lightest = 0
+  for (const pixel of pixels) {
+    if (pixel < darkest) darkest = pixel
+    if (pixel > lightest) lightest = pixel
+    if (lightest - darkest > 40) return true
+  }
+  return false
+}
+
+/** The head of PGM ends with the third line. */
+const headLength = (picture: Uint8Array): number => {
+  let at = 0
+  for (let line = 0; line < 3; line++) at = picture.indexOf(10, at) + 1
+  return at
+}

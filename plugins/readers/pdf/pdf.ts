@@ -1,0 +1,76 @@
+import { Unconfigured } from '../../../core/errors.ts'
+import type { Pdf, Seen } from '../../../core/ports/file-content.ts'
+import { cut } from '../../shared/cut-pages.ts'
+import { apart } from '../../shared/run-apart.ts'
+import type { Asked, Layer, Page } from './pdf-job.ts'
+import type { Reading } from '../../shared/pictures/ocr.ts'
+import { readScans } from './pdf-scans.ts'
+
+export interface PdfBounds {
+  readonly pages?: number
+  /** Pages that are read as pictures. */
+  readonly scans?: number
+  readonly characters?: number
+}
+
+/** With fewer a page may be a picture with a stamp on it. */
+const fewCharacters = 50
+const leastSure = 0.6
+
+/**
+ * The text of a PDF. Pages without a text layer, or with next to none, are read as pictures; where nothing is installed for
+ * that they stay as they are. Throws Unreadable for what is no PDF, needs a password or unpacks to too much.
+ */
+export const readPdf = async (
+  { bytes }: { readonly bytes: Uint8Array },
+  signal: AbortSignal,
+  bounds: PdfBounds = {},
+): Promise<Pdf> => {
+  const { pages: mostPages = 500, scans = 50, characters = 2_000_000 } = bounds
+  const layer = await openPdf({ bytes, pages: mostPages, characters }, signal)
+  const sparse = layer.pages.filter(
+    ({ text, whole }) => (whole || text === '') && text.replace(/\s+/g, '').length < fewCharacters,
+  )
+  const looked = sparse.slice(0, scans)
+  const readings = looked.length === 0 ? [] : await readScans(bytes, looked, signal).catch(unlessMissing)
+  const seen = new Map(looked.map(({ number }, at) => [number, readings?.[at] ?? null]))
+  const pages = layer.pages.map((page) => joined(page, seen.get(page.number) ?? null))
+  const kept = cut(pages, characters)
+  return {
+    pages: kept.pages,
+    title: layer.title,
+    pageCount: layer.pageCount,
+    truncated:
+      kept.truncated ||
+      layer.pages.length < layer.pageCount ||
+      layer.pages.some(({ number, whole }) => !whole && !seen.get(number)) ||
+      sparse.some(({ number, text }) => text === '' && !seen.get(number)),
+  }
+}
+
+/** What OCR reads on the first pages of a PDF, whatever their text layer says. Throws Unreadable, or Unconfigured where something for it is missing. */
+export const seePdf = async (bytes: Uint8Array, signal: AbortSignal, most: number): Promise<Seen> => {
+  const { pageCount, pages } = await openPdf({ bytes, pages: most, characters: 2_000_000 }, signal)
+  const readings = await readScans(bytes, pages, signal)
+  return {
+    pages: pages.map(({ number }, at) => {
+      const { text, confidence } = readings[at] ?? { text: '', confidence: 0 }
+      return { number, text, confidence }
+    }),
+    truncated: pages.length < pageCount || readings.includes(null),
+  }
+}
+
+const openPdf = (asked: Asked, signal: AbortSignal): Promise<Layer> =>
+  apart<Layer>('readers/pdf/pdf-job', asked, signal)
+
+const unlessMissing = (error: unknown): null => {
+  if (error instanceof Unconfigured) return null
+  throw error
+}
+
+/** What was seen stands in for a text layer that says much less, but no noise for one that says anything. */
+const joined = ({ number, text }: Page, reading: Reading | null) =>
+  reading !== null && reading.text.length > text.length * 2 && (text === '' || reading.confidence >= leastSure)
+    ? { number, text: reading.text, source: 'ocr' as const }
+    : { number, text, source: 'text' as const }

@@ -1,0 +1,20 @@
+import { draw } from '../../shared/pictures/raster.ts'
+
+/** Pixels of the longer side: enough for small print on A4, and no more for a poster. */
+const mostPixels = 3400
+const leastPixels = 1000
+const perInch = 200
+
+/** A page of a PDF as a grey picture in PGM. `longest` is its longer side in points. Throws Unreadable, or Unconfigured without poppler. */
+export const drawPage = (
+  pdf: Uint8Array,
+  page: { readonly number: number; readonly longest: number },
+  signal: AbortSignal,
+): Promise<Uint8Array> => {
+  const pixels = Math.round(Math.min(mostPixels, Math.max(leastPixels, (page.longest / 72) * perInch)))
+  const given = [
+    ...['-q', '-f', `${page.number}`, '-l', `${page.number}`, '-singlefile'],
+    ...['-gray', '-scale-to', `${pixels}`, '-'],
+  ]
+  return draw({ program: 'pdftoppm', given, input: pdf, most: mostPixels * mostPixels + 100 }, signal)
+}

@@ -1,0 +1,98 @@
+import type { Beside } from '../../../core/ports/file-content.ts'
+import { unzip } from '../../shared/zip.ts'
+import { type Gathering, gatherBeside, shortened } from './beside.ts'
+import { scan } from './markup.ts'
+
+/** What stands beside the text of an OpenDocument: links, alternative texts, comments, headers, footers, hidden text, titles of charts. */
+export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
+  const parts = await unzip(bytes, (name) => /^(mimetype|((Object [^/]+\/)?content|styles)\.xml)$/.test(name))
+  const gathering = gatherBeside()
+  const isText = Buffer.from(parts.get('mimetype') ?? []).includes('opendocument.text')
+  for (const [name, part] of parts) {
+    // In the styles of sheets and slides stand samples of headers, which nobody wrote.
+    if (name === 'mimetype' || (name === 'styles.xml' && !isText)) continue
+    if (name.startsWith('Object ')) gathering.attempt(() => readChart(part, gathering))
+    else gathering.attempt(() => readBody(part, gathering))
+  }
+  return gathering.finish()
+}
+
+/** Elements whose text is gathered, each for itself. */
+const gathered = new Set(['a', 'desc', 'annotation', 'creator', 'header', 'footer', 'span'])
+
+const readBody = (part: Uint8Array, gathering: Gathering): void => {
+  const hiddenStyles = new Set<string>()
+  const frames: { readonly element: string; readonly value: string | null; text: string }[] = []
+  let style = ''
+  let author = ''
+  const close = (element: string, value: string | null, text: string): void => {
+    const said = shortened(text)
+    if (element === 'a' && value) gathering.add('links', { url: value.slice(0, 2_000), text: said, at: null })
+    else if (element === 'creator') author = said
+    else if (element === 'annotation') {
+      gathering.add('comments', { author: author || null, text: said, at: null })
+      author = ''
+    } else if (said === '') return
+    else if (element === 'desc') gathering.add('images', { alt: said, at: null })
+    else if (element === 'header') gathering.add('headers', said)
+    else if (element === 'footer') gathering.add('footers', said)
+    else if (element === 'span' && hiddenStyles.has(value ?? '')) gathering.add('hidden', said)
+  }
+  scan(part, {
+    open(element, attribute) {
+      if (element === 'style') style = attribute('name') ?? ''
+      if (element === 'text-properties' && attribute('display') === 'none') hiddenStyles.add(style)
+      if (!gathered.has(element)) return
+      frames.push({ element, value: attribute(element === 'a' ? 'href' : 'style-name'), text: '' })
+    },
+    text(text, within) {
+      if (within === 'date') return
+      for (const frame of frames) if (within !== 'creator' || frame.element === 'creator') frame.text += text
+    },
+    close(element) {
+      if (element === 'p') for (const frame of frames) frame.text += ' '
+      if (frames.at(-1)?.element !== element) return
+      const { value, text } = frames.pop()!
+      close(element, value, text)
+    },
+  })
+}
+
+/** The title of a chart, and its series as the columns of the table that it keeps. */
+const readChart = (part: Uint8Array, gathering: Gathering): void => {
+  let isChart = false
+  let title = ''
+  let cell: string | null = null
+  const rows: string[][] = []
+  const within: string[] = []
+  scan(part, {
+    open(element) {
+      within.push(element)
+      if (element === 'chart') isChart = true
+      else if (element === 'table-row') rows.push([])
+      else if (element === 'table-cell') cell = ''
+    },
+    text(text, inside) {
+      // A cell also describes where its value stands in the sheet.
+      if (inside === 'desc') return
+      if (within.includes('title') && !within.includes('axis')) title += text
+      if (cell !== null) cell += text
+    },
+    close(element) {
+      within.pop()
+      if (element !== 'table-cell' || cell === null) return
+      if (rows.length <= 1_000 && rows.at(-1)!.length < 100) rows.at(-1)!.push(shortened(cell))
+      cell = null
+    },
+  })
+  if (!isChart) return
+  const [names = [], ...values] = rows.slice(0, 1_000)
+  const series = names.slice(1).map((name, at) => ({
+    name: name || null,
+    categories: values.map((row) => row[0] ?? ''),
+    values: values.map((row) => numberOf(row[at + 1] ?? '')),
+  }))
+  gathering.add('charts', { title: shortened(title) || null, series })
+}
+
+const numberOf = (text: string): number | null => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : null)

@@ -1,0 +1,47 @@
+import type { Chart } from '../../../core/ports/file-content.ts'
+import { shortened } from './beside.ts'
+import { scan } from './markup.ts'
+
+/** Series of a chart, and values of a series. */
+const most = { series: 100, values: 1_000 }
+
+interface Series {
+  name: string
+  readonly categories: string[]
+  readonly values: (number | null)[]
+}
+
+/** The title and the series of a chart. Values that the program kept with the chart are given; others stand in the cells. */
+export const readChart = (part: Uint8Array): Chart => {
+  const series: Series[] = []
+  const within: string[] = []
+  let title = ''
+  let reference = ''
+  scan(part, {
+    open(element) {
+      within.push(element)
+      if (element === 'ser' && series.length < most.series) series.push({ name: '', categories: [], values: [] })
+    },
+    close: () => void within.pop(),
+    text(text, element) {
+      const current = within.includes('ser') ? series.at(-1) : undefined
+      if (element === 't' && within.includes('title') && !within.includes('catAx') && !within.includes('valAx'))
+        title += text
+      if (!current) return
+      if (element === 'f' && within.includes('tx')) reference = text
+      if (element === 'v' && within.includes('tx')) current.name += text
+      else if (element === 'v' && (within.includes('cat') || within.includes('xVal'))) add(current.categories, text)
+      else if (element === 'v' && (within.includes('val') || within.includes('yVal')))
+        add(current.values, Number.isFinite(Number(text)) ? Number(text) : null)
+      else if (element === 'f' && current.name === '') current.name = reference
+    },
+  })
+  return {
+    title: shortened(title) || null,
+    series: series.map((it) => ({ ...it, name: shortened(it.name) || null })),
+  }
+}
+
+const add = <T>(list: T[], value: T): void => {
+  if (list.length < most.values) list.push(value)
+}

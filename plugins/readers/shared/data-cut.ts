@@ -1,0 +1,123 @@
+import type { Value } from '../../../core/ports/file-content.ts'
+
+export interface Most {
+  readonly values: number
+  readonly characters: number
+}
+
+export interface Cutter {
+  /** What a value takes of the allowance: its characters, and never less than `least`. */
+  cost(value: unknown): number
+  /** The value as plain JSON within an allowance. Where something is left out, its place says how much. */
+  fit(value: unknown, allowance: number): Value
+  readonly least: number
+  /** Whether anything was left out so far. */
+  cut(): boolean
+}
+
+/** Anything deeper than this is left out. */
+const deepest = 50
+
+export const cutter = ({ values, characters }: Most): Cutter => {
+  const least = characters / values
+  const known = new Map<object, number>()
+  let cut = false
+
+  const cost = (value: unknown, depth = 0): number => {
+    if (!isContainer(value)) return Math.max(least, written(value))
+    const before = known.get(value)
+    if (before !== undefined) return before
+    known.set(value, least)
+    let sum = least
+    if (depth < deepest) for (const [key, child] of entriesOf(value)) sum += key.length + cost(child, depth + 1)
+    known.set(value, sum)
+    return sum
+  }
+
+  const shortened = (value: unknown, allowance: number): Value => {
+    const plain = leaf(value)
+    if (typeof plain !== 'string' || plain.length <= Math.max(allowance, least)) return plain
+    cut = true
+    const kept = Math.max(0, Math.floor(allowance))
+    return `${plain.slice(0, kept)}… ${plain.length - kept} more characters`
+  }
+
+  const fit = (value: unknown, allowance: number, depth = 0): Value => {
+    if (!isContainer(value)) return shortened(value, allowance)
+    const entries = entriesOf(value)
+    if (depth >= deepest && entries.length > 0) {
+      cut = true
+      return `… ${entries.length} more`
+    }
+    const kept = within(entries, allowance - least, Array.isArray(value), depth)
+    const more = entries.length - kept.length
+    if (more > 0) {
+      cut = true
+      kept.push(['…', `${more} more`])
+    }
+    // Unlike an assignment this makes a key `__proto__` a key like any other.
+    return Array.isArray(value)
+      ? kept.map(([key, child]) => (key === '…' ? `… ${child as string}` : child))
+      : Object.fromEntries(kept)
+  }
+
+  /** A few keys share what there is; of a list, or of an object that is used as one, the first ones are whole. */
+  const within = (entries: readonly Entry[], allowance: number, list: boolean, depth: number): [string, Value][] => {
+    const wants = entries.map(([key, child]) => key.length + cost(child, depth + 1))
+    const fair = !list && entries.length * least * 10 <= allowance
+    const given = fair ? shares(allowance, wants) : null
+    const kept: [string, Value][] = []
+    let left = allowance
+    for (const [at, [key, child]] of entries.entries()) {
+      const own = given?.[at] ?? Math.min(left, wants[at]!)
+      if (own < Math.min(least, wants[at]!) || key.length > own) {
+        if (given) continue
+        break
+      }
+      kept.push([key, fit(child, own - key.length, depth + 1)])
+      left -= own
+    }
+    return kept
+  }
+
+  return { cost: (value) => cost(value), fit: (value, allowance) => fit(value, allowance), least, cut: () => cut }
+}
+
+/** Shares of a total: who wants little gets it, and the others as much as one another. */
+export const shares = (total: number, wants: readonly number[]): readonly number[] => {
+  const given = new Array<number>(wants.length).fill(0)
+  const order = wants.map((_, at) => at).sort((one, other) => wants[one]! - wants[other]!)
+  let left = total
+  for (const [done, at] of order.entries()) {
+    given[at] = Math.min(wants[at]!, left / (order.length - done))
+    left -= given[at]
+  }
+  return given
+}
+
+/** A number as it is where a double can hold it, and as text where a double would lie. */
+export const exact = (value: bigint): number | string =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
+
+type Entry = readonly [string, unknown]
+
+export const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  !(value instanceof Uint8Array) &&
+  !('toISOString' in value && typeof value.toISOString === 'function')
+
+const entriesOf = (value: object): readonly Entry[] =>
+  Array.isArray(value) ? value.map((child: unknown) => ['', child]) : Object.entries(value)
+
+const written = (value: unknown): number =>
+  typeof value === 'string' ? value.length : value instanceof Uint8Array ? 20 : String(value).length
+
+const leaf = (value: unknown): string | number | boolean | null => {
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (typeof value === 'bigint') return exact(value)
+  if (value instanceof Uint8Array) return `${value.length} bytes`
+  if (typeof value === 'object' && value !== null) return (value as Date).toISOString()
+  return null
+}

@@ -1,0 +1,48 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { FileToRead } from '../../../core/ports/reader.ts'
+import { isZip, unzip } from '../../shared/zip.ts'
+
+export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt'
+export type SlideFormat = 'pptx' | 'odp'
+
+/** What a file is: by its bytes where they say it, and by what it is called between texts. Throws Unreadable when it is neither. */
+export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Format | SlideFormat> => {
+  if (isZip(bytes)) return packed(bytes)
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')
+  if (head.trimStart().startsWith('{\\rtf')) return 'rtf'
+  const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
+  const type = mime.split(';')[0]!.trim().toLowerCase()
+  if (bytes.length === 0 || head.startsWith('%PDF-') || never.has(ending) || neverTypes.test(type))
+    throw new Unreadable()
+  if (/^(text\/html|application\/xhtml\+xml)$/.test(type) || /^x?html?$/.test(ending)) return 'html'
+  if (/^text\/(x-)?markdown$/.test(type) || /^(md|markdown|mdown|mkd)$/.test(ending)) return 'md'
+  return /^[\s\0\xef\xbb\xbf\xfe\xff]*(<!doctype\s+html|<html[\s>])/i.test(unmarked(head)) ? 'html' : 'txt'
+}
+
+/** These have bytes of their own: a file that only says that it is one is broken. */
+const never = new Set(['docx', 'docm', 'dotx', 'odt', 'ott', 'epub', 'rtf', 'pptx', 'ppsx', 'potx', 'odp', 'otp'])
+const neverTypes =
+  /^(application\/(vnd\.openxmlformats-.*|vnd\.oasis\.opendocument\..*|epub\+zip|rtf|pdf)|text\/rtf|(image|audio|video|font)\/.*)$/
+
+/** Of UTF-16 every other byte is zero. */
+const unmarked = (head: string): string => head.replaceAll('\0', '').replace(/^<\?xml[^>]*>/, '')
+
+const packed = async (bytes: Uint8Array): Promise<Format | SlideFormat> => {
+  const tell = new Set(['mimetype', '[Content_Types].xml', 'META-INF/container.xml'])
+  const parts = await unzip(bytes, (name) => tell.has(name), { bytes: 4_000_000 })
+  const text = (name: string) => new TextDecoder().decode(parts.get(name)).trim()
+  const mimetype = text('mimetype')
+  const types = text('[Content_Types].xml')
+  if (mimetype.startsWith('application/vnd.oasis.opendocument.text')) return 'odt'
+  if (mimetype.startsWith('application/vnd.oasis.opendocument.presentation')) return 'odp'
+  if (
+    /(wordprocessingml\.(document|template)\.main|ms-word\.(document|template)\.macroEnabled\w*\.main)\+xml/i.test(
+      types,
+    )
+  )
+    return 'docx'
+  if (/(presentationml\.(presentation|slideshow|template)|ms-powerpoint\.\w+\.macroEnabled\w*)\.main\+xml/i.test(types))
+    return 'pptx'
+  if (mimetype === 'application/epub+zip' || (mimetype === '' && parts.has('META-INF/container.xml'))) return 'epub'
+  throw new Unreadable()
+}

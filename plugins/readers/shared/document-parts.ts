@@ -1,0 +1,62 @@
+import { posix } from 'node:path'
+import { Unreadable } from '../../../core/errors.ts'
+import { scan } from './markup.ts'
+
+/** The files of an office package by their names. */
+export type Parts = ReadonlyMap<string, Uint8Array>
+
+export interface Relation {
+  readonly id: string
+  /** The last word of its type, such as `styles`. */
+  readonly kind: string
+  /** The name of the part it leads to. */
+  readonly target: string
+}
+
+/** Where a part leads to, '' being the package itself. Without what is outside the package. */
+export const relationsOf = (parts: Parts, part: string): readonly Relation[] => {
+  const folder = posix.dirname(part)
+  const bytes = parts.get(posix.join(folder, '_rels', `${posix.basename(part)}.rels`))
+  const relations: Relation[] = []
+  if (bytes === undefined) return relations
+  scan(bytes, {
+    open(name, attribute) {
+      if (name !== 'Relationship' || attribute('TargetMode') === 'External') return
+      const target = attribute('Target') ?? ''
+      relations.push({
+        id: attribute('Id') ?? '',
+        kind: attribute('Type')?.split('/').at(-1) ?? '',
+        target: posix.join(target.startsWith('/') ? '' : folder, target).replace(/^\//, ''),
+      })
+    },
+  })
+  return relations
+}
+
+/** The part that a relation of that kind leads to, if there is one. */
+export const partAt = (parts: Parts, relations: readonly Relation[], kind: string): Uint8Array | null =>
+  parts.get(relations.find((relation) => relation.kind === kind)?.target ?? '') ?? null
+
+/** Throws Unreadable when it is not there. */
+export const needed = (parts: Parts, name: string): Uint8Array => {
+  const bytes = parts.get(name)
+  if (bytes === undefined) throw new Unreadable()
+  return bytes
+}
+
+/** The first text in an element of that name, '' when there is none. */
+export const textIn = (bytes: Uint8Array | null, element: string): string => {
+  let found = ''
+  let ended = false
+  if (bytes === null) return found
+  scan(bytes, {
+    text(text, within) {
+      if (within === element) found += text
+    },
+    close(name) {
+      if (name === element) ended = true
+    },
+    full: () => ended,
+  })
+  return found
+}

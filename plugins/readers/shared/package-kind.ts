@@ -1,0 +1,39 @@
+import type { Kind } from '../../../core/ports/reader.ts'
+import { isCompound } from '../../shared/diagnose.ts'
+import { isZip } from '../../shared/zip.ts'
+
+/** The kind that the parts of an office file tell; null where they tell none. Unpacks nothing. */
+export const packageKindOf = (bytes: Uint8Array): Kind | null => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (isCompound(file)) return workbooks.some((name) => file.includes(name)) ? 'spreadsheet' : null
+  if (!isZip(file)) return null
+  const type = openDocument.exec(file.toString('latin1', 30, 120))?.[1]
+  if (type === 'spreadsheet') return 'spreadsheet'
+  if (type === 'presentation') return 'slides'
+  for (const name of partsOf(file)) {
+    if (/^xl\/workbook\.(xml|bin)$/i.test(name)) return 'spreadsheet'
+    if (/^ppt\/presentation\.xml$/i.test(name)) return 'slides'
+  }
+  return null
+}
+
+/** The streams of old workbooks, as their container names them. */
+const workbooks = ['Workbook', 'Book'].map((name) => Buffer.from(`${name}\0`, 'utf16le'))
+
+/** An OpenDocument file begins with its type. */
+const openDocument = /^mimetypeapplication\/vnd\.oasis\.opendocument\.(spreadsheet|presentation)/
+
+/** Parts that are looked at; office files have a few hundred. */
+const mostParts = 10_000
+
+/** The names in the directory at the end of an archive. */
+function* partsOf(file: Buffer): Generator<string> {
+  const end = file.lastIndexOf('PK\x05\x06')
+  if (end < 0 || end + 20 > file.length) return
+  let at = file.readUInt32LE(end + 16)
+  for (let left = mostParts; left > 0 && at + 46 <= end && file.readUInt32LE(at) === 0x02014b50; left--) {
+    const length = file.readUInt16LE(at + 28)
+    yield file.toString('latin1', at + 46, at + 46 + length)
+    at += 46 + length + file.readUInt16LE(at + 30) + file.readUInt16LE(at + 32)
+  }
+}

@@ -1,0 +1,89 @@
+import { engine } from '../../../core/optional-package.ts'
+
+export interface Sink<T> {
+  record(fields: readonly string[]): void
+  done(): T
+}
+
+/** Reads records one by one, so that a large file is never in memory as cells. `begin` may be called twice: a quote that nobody closes is no quote. */
+export const readCsv = async <T>(text: string, delimiter: string, begin: () => Sink<T>): Promise<T> => {
+  const { parse } = await engine('csv-parse', () => import('csv-parse/sync'))
+  const read = (quote: string | false): T => {
+    const sink = begin()
+    parse(text, {
+      delimiter,
+      quote,
+      relax_quotes: true,
+      relax_column_count: true,
+      on_record: (fields: readonly string[]) => {
+        sink.record(fields)
+        return null
+      },
+    })
+    return sink.done()
+  }
+  try {
+    return read('"')
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'CSV_QUOTE_NOT_CLOSED') throw error
+    return read(false)
+  }
+}
+
+/** A text and its delimiter; what only tells the delimiter, as Excel has it, is no line of it. */
+export const delimited = (whole: string): { readonly text: string; readonly delimiter: string } => {
+  const told = /^\ufeff?sep=([\t;|,])\r?\n/i.exec(whole)
+  return told
+    ? { text: whole.slice(told[0].length), delimiter: told[1]! }
+    : { text: whole, delimiter: delimiterOf(whole) }
+}
+
+/** Whether most of the lines with delimiters have the same one, as often. */
+export const isDelimited = (text: string): boolean => {
+  const lines = countsByLine(text.slice(0, 65_536))
+  const best = steadiestOf(lines)
+  return best.lines >= 2 && best.lines * 2 > lines.length
+}
+
+const delimiterOf = (text: string): string => {
+  const best = steadiestOf(countsByLine(text.slice(0, 65_536)))
+  return best.lines > 0 ? best.delimiter : ','
+}
+
+/** The delimiter that divides most of the first lines into as many fields as each other. */
+const steadiestOf = (lines: readonly ReadonlyMap<string, number>[]) => {
+  const steady = (delimiter: string): number => {
+    const tally = new Map<number, number>()
+    for (const counts of lines) {
+      const count = counts.get(delimiter) ?? 0
+      if (count > 0) tally.set(count, (tally.get(count) ?? 0) + 1)
+    }
+    return Math.max(0, ...tally.values())
+  }
+  // Commas come last: they also stand in decimals and in sentences.
+  const found = ['\t', ';', '|', ','].map((delimiter) => ({ delimiter, lines: steady(delimiter) }))
+  return found.reduce((one, other) => (other.lines > one.lines ? other : one))
+}
+
+const countsByLine = (text: string): readonly ReadonlyMap<string, number>[] => {
+  const lines: Map<string, number>[] = []
+  let counts = new Map<string, number>()
+  let quoted = false
+  for (const character of text) {
+    if (character === '"') quoted = !quoted
+    else if (quoted) continue
+    else if (character === '\n' || character === '\r') {
+      if (counts.size > 0) lines.push(counts)
+      counts = new Map()
+    } else if ('\t;|,'.includes(character)) counts.set(character, (counts.get(character) ?? 0) + 1)
+  }
+  if (counts.size > 0) lines.push(counts)
+  return lines.slice(0, 100)
+}
+
+/** A field as a number where nothing of how it was written gets lost, null where it is empty. */
+export const cellOf = (field: string): string | number | null => {
+  if (field === '') return null
+  const number = Number(field)
+  return /^-?\d/.test(field) && String(number) === field ? number : field
+}

@@ -1,0 +1,31 @@
+import { plugin } from '../../core/plugin.ts'
+import type { Slides } from '../../core/ports/file-content.ts'
+import { Reader } from '../../core/ports/reader.ts'
+import { cutSlides } from '../shared/cut-slides.ts'
+import { kindOf } from './shared/file-kind.ts'
+import { readSlides } from './slides/slides.ts'
+
+/** Presentations: pptx and odp. */
+export default plugin({
+  port: Reader,
+  name: 'slides',
+  create: (): Reader<'slides'> => ({
+    name: 'slides',
+    kind: 'slides',
+    fits: (file) => kindOf(file) === 'slides',
+    async read(file, signal, { characters } = {}) {
+      signal.throwIfAborted()
+      const whole = await readSlides(file, signal)
+      const kept = characters === undefined ? whole : cutSlides(whole.slides, characters)
+      const content = { ...whole, slides: kept.slides, truncated: whole.truncated || kept.truncated }
+      return { content, sections: sectionsOf(content) }
+    },
+  }),
+})
+
+const sectionsOf = ({ slides }: Slides) =>
+  slides.map(({ number, title, text, notes }) => ({
+    text: notes === null ? text : `${text}\n\n${notes}`,
+    heading: title,
+    page: number,
+  }))

@@ -1,0 +1,99 @@
+import { Unreadable } from '../../../core/errors.ts'
+import { needed, type Parts, partAt, relationsOf } from '../shared/document-parts.ts'
+import { rows } from '../shared/document-rows.ts'
+import { write, type Writing } from '../shared/document-writing.ts'
+import { type Markup, scan } from '../shared/markup.ts'
+import { pptxMarks } from './pptx-marks.ts'
+import { gatherSlides } from './slide-bounds.ts'
+import type { Slides } from '../../../core/ports/file-content.ts'
+import { unzip } from '../../shared/zip.ts'
+
+/** Reads a PowerPoint presentation. */
+export const readPptx = async (bytes: Uint8Array): Promise<Slides> => {
+  const parts = await unzip(
+    bytes,
+    (name) => /\.(xml|rels)$/.test(name) && !/(^|\/)(theme|slideMasters|slideLayouts|comments)\//.test(name),
+  )
+  const main = relationsOf(parts, '').find(({ kind }) => kind === 'officeDocument')
+  if (!main) throw new Unreadable()
+  const names = orderOf(parts, main.target)
+  const gathered = gatherSlides()
+  for (const name of names) {
+    if (gathered.full()) return gathered.finish(false)
+    const relations = relationsOf(parts, name)
+    const slide = readPart(needed(parts, name), gathered.left())
+    const notes = partAt(parts, relations, 'notesSlide')
+    const diagrams = relations.filter(({ kind }) => kind === 'diagramData').map(({ target }) => parts.get(target))
+    const drawn = diagrams.map((data) => (data ? readPart(data, gathered.left()).text : ''))
+    const text = [slide.text, ...drawn].filter((said) => said !== '').join('\n')
+    gathered.add(slide.title, text, notes ? readPart(notes, gathered.left()).text : '', slide.hidden)
+  }
+  return gathered.finish(true)
+}
+
+const orderOf = (parts: Parts, main: string): readonly string[] => {
+  const targets = new Map(relationsOf(parts, main).map(({ id, target }) => [id, target]))
+  const names: string[] = []
+  scan(needed(parts, main), {
+    open(name, attribute) {
+      const target = name === 'sldId' ? targets.get(attribute('id') ?? '') : undefined
+      if (target !== undefined) names.push(target)
+    },
+  })
+  return names
+}
+
+const readPart = (bytes: Uint8Array, most: number) => {
+  const writing = write(most)
+  const about = { title: '', hidden: false }
+  scan(bytes, reading(writing, about))
+  const text = writing.finish().sections.map((section) => section.text)
+  return { ...about, text: text.join('\n') }
+}
+
+/** What stands on every slide, or is no text of it. */
+const unread = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
+
+const reading = (writing: Writing, about: { title: string; hidden: boolean }): Markup => {
+  const tables = rows(writing)
+  const marks = pptxMarks()
+  let placeholder = ''
+  let skipped = 0
+  const endText = () => {
+    const text = writing.leave()
+    if (placeholder === 'title' || placeholder === 'ctrTitle') about.title ||= text
+    else if (!unread.has(placeholder)) writing.say(text)
+    writing.end()
+  }
+  return {
+    open(name, attribute) {
+      if (skipped > 0 || name === 'Fallback') return void skipped++
+      if (name === 'sld') about.hidden = attribute('show') === '0' || attribute('show') === 'false'
+      else if (name === 'sp' || name === 'graphicFrame') placeholder = ''
+      else if (name === 'ph') placeholder = attribute('type') ?? ''
+      else if (name === 'txBody') {
+        writing.enter()
+        marks.openText()
+      } else if (name === 'br') writing.say('\n')
+      else if (name === 'tbl') tables.openTable()
+      else if (name === 'tr') tables.openRow()
+      else if (name === 'tc') tables.openCell()
+      else marks.open(name, attribute)
+    },
+    close(name) {
+      if (skipped > 0) return void skipped--
+      if (name === 'txBody') endText()
+      else if (name === 'p') {
+        writing.mark(marks.endParagraph())
+        writing.end()
+        writing.mark('')
+      } else if (name === 'tbl') tables.closeTable()
+      else if (name === 'tr') tables.closeRow()
+      else if (name === 'tc') tables.closeCell()
+    },
+    text(text, within) {
+      if (skipped === 0 && within === 't') writing.say(text)
+    },
+    full: writing.full,
+  }
+}

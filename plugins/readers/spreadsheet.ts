@@ -1,0 +1,26 @@
+import { plugin } from '../../core/plugin.ts'
+import { Reader } from '../../core/ports/reader.ts'
+import { kindOf } from './shared/file-kind.ts'
+import { mostRead } from './shared/most-read.ts'
+import { readSheets } from './spreadsheet/sheets.ts'
+
+/** Spreadsheets: xlsx, xlsb, xls, ods, csv and tsv. */
+export default plugin({
+  port: Reader,
+  name: 'spreadsheet',
+  create: (): Reader<'spreadsheet'> => ({
+    name: 'spreadsheet',
+    kind: 'spreadsheet',
+    fits: (file) => kindOf(file) === 'spreadsheet',
+    async read(file, signal, limits) {
+      signal.throwIfAborted()
+      const content = await readSheets(file, signal, { ...mostRead, ...limits })
+      const sections = content.sheets.map(({ name, rows }) => ({
+        text: rows.map((row) => row.map((cell) => cell ?? '').join(' | ')).join('\n'),
+        heading: name,
+        page: null,
+      }))
+      return { content, sections }
+    },
+  }),
+})

@@ -1,0 +1,84 @@
+import { cutter, type Most, shares } from '../shared/data-cut.ts'
+import type { Cell, Sheet, Sheets } from '../../../core/ports/file-content.ts'
+import { fillRows } from '../shared/tables-fill.ts'
+
+export interface Grid {
+  readonly name: string
+  /** By their place, with holes for rows and cells that hold nothing; a row ends with a cell that holds something. */
+  readonly rows: readonly (readonly Cell[])[]
+  /** What there is, although it may not all be among the rows. */
+  readonly rowCount: number
+  readonly columnCount: number
+  /** What the file hides of the sheet; absent where it hides nothing. */
+  readonly hidden?: Pick<Sheet, 'hidden' | 'hiddenRows' | 'hiddenColumns'>
+}
+
+const mostSheets = 1_000
+
+/** As much of every sheet as fits together; small sheets are whole before large ones get more. */
+export const fitSheets = (format: string, all: readonly Grid[], most: Most): Sheets => {
+  const grids = all.slice(0, mostSheets)
+  const wants = grids.map(({ rows }) => wanted(rows, most))
+  const values = shares(
+    most.values,
+    wants.map((want) => want.values),
+  )
+  const characters = shares(
+    most.characters,
+    wants.map((want) => want.characters),
+  )
+  const sheets = grids.map(({ name, rows, rowCount, columnCount, hidden }, at): Sheet => {
+    const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, cutter(most))
+    const numbers = numbersOf(rows, kept.rows.length)
+    return {
+      name,
+      rowCount,
+      columnCount,
+      truncated: !kept.whole || rows.length < rowCount,
+      ...hidden,
+      ...(numbers.some((number, place) => number !== place + 1) && { rowNumbers: numbers }),
+      rows: kept.rows,
+    }
+  })
+  return { format, truncated: grids.length < all.length || sheets.some(({ truncated }) => truncated), sheets }
+}
+
+// Wider than any allowance, and narrower than what a file may claim.
+const widest = 1_000_000
+
+/** The rows that hold something; one empty row stands for all between two of them. */
+function* packed(rows: Grid['rows']): Generator<readonly Cell[]> {
+  let next: number | null = null
+  // Unlike a loop over the rows this passes over a million missing ones in no time.
+  for (const key of Object.keys(rows)) {
+    const at = Number(key)
+    const row = rows[at]!
+    if (next !== null && at > next) yield []
+    yield Array.from({ length: Math.min(row.length, widest) }, (_, column) => row[column] ?? null)
+    next = at + 1
+  }
+}
+
+/** The numbers of the first packed rows. */
+const numbersOf = (rows: Grid['rows'], most: number): readonly number[] => {
+  const numbers: number[] = []
+  for (const key of Object.keys(rows)) {
+    const number = Number(key) + 1
+    const last = numbers.at(-1)
+    if (last !== undefined && number > last + 1) numbers.push(last + 1)
+    numbers.push(number)
+    if (numbers.length >= most) break
+  }
+  return numbers.slice(0, most)
+}
+
+const wanted = (rows: Grid['rows'], most: Most): Most => {
+  let values = 0
+  let characters = 0
+  for (const row of packed(rows)) {
+    values += Math.max(1, row.length)
+    for (const cell of row) characters += String(cell ?? '').length
+    if (values > most.values || characters > most.characters) break
+  }
+  return { values, characters }
+}

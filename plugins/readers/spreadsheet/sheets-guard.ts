@@ -1,0 +1,31 @@
+import { Unreadable } from '../../../core/errors.ts'
+
+/** Cells that a file may have by saying "the same again". */
+const mostRepeated = 1_000_000
+
+/** A part of a workbook without what would make the library fill millions of cells. Throws Unreadable for a text document, and for what repeats itself too often. */
+export const tamed = (name: string, file: Uint8Array): Buffer => {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
+  if (name === 'content.xml' && !bytes.includes('<office:spreadsheet')) throw new Unreadable()
+  if (/content\.xml$/i.test(name)) guardRepeats(bytes)
+  if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>'))) return bytes
+  // A link becomes a cell in every place of its range, which may be a whole sheet.
+  const tamed = bytes.toString('latin1').replace(/<(?:\w*:)?hyperlink\s[^<>]*>/g, '')
+  return Buffer.from(tamed.replace(unworked, '<c$1 t="str"><v>=$2</v></c>'), 'latin1')
+}
+
+/** A formula that nobody worked out, as programs write it that are no spreadsheet: it stands for itself. */
+const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
+
+const guardRepeats = (content: Buffer): void => {
+  let rows = 1
+  let repeated = 0
+  for (const [tag, kind] of content.toString('latin1').matchAll(/<(?:\w+:)?table-(row|cell)\b[^<>]*>/g)) {
+    if (kind === 'row') rows = times(tag, 'rows')
+    else if (!tag.endsWith('/>') || tag.includes('value')) repeated += rows * times(tag, 'columns') - 1
+    if (repeated > mostRepeated) throw new Unreadable()
+  }
+}
+
+const times = (tag: string, of: 'rows' | 'columns'): number =>
+  Math.max(1, Number(new RegExp(`number-${of}-repeated\\s*=\\s*["'](\\d+)`).exec(tag)?.[1] ?? 1))

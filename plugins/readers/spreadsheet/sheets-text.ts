@@ -1,0 +1,35 @@
+import { readText } from '../shared/data-text.ts'
+import type { Encoding } from '../../../core/ports/file-content.ts'
+import type { FileToRead } from '../../../core/ports/reader.ts'
+import type { Grid } from './sheets-fit.ts'
+import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
+
+/** The one sheet of a text with delimiters; rows past what can be shown are counted and not kept. */
+export const readDelimited = async (
+  file: FileToRead,
+  most: number,
+): Promise<{ readonly format: string; readonly grid: Grid; readonly encoding: Encoding }> => {
+  const { text: whole, encoding } = readText(file)
+  const { text, delimiter } = delimited(whole)
+  const grid = await readCsv(text, delimiter, () => {
+    const rows: (string | number | null)[][] = []
+    let place = 0
+    let rowCount = 0
+    let columnCount = 0
+    let cells = 0
+    return {
+      record: (fields) => {
+        place += 1
+        const length = fields.findLastIndex((field) => field !== '') + 1
+        if (length === 0) return
+        columnCount = Math.max(columnCount, length)
+        rowCount = place
+        if (cells > most) return
+        rows[rowCount - 1] = fields.slice(0, length).map(cellOf)
+        cells += length
+      },
+      done: () => ({ name: file.name, rows, rowCount, columnCount }),
+    }
+  })
+  return { format: delimiter === '\t' ? 'tsv' : 'csv', grid, encoding }
+}

@@ -1,0 +1,179 @@
+import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx'
+import { Unreadable } from '../../../core/errors.ts'
+import { engine } from '../../../core/optional-package.ts'
+import { isCompound } from '../../shared/diagnose.ts'
+import { decoded } from '../shared/data-xml.ts'
+import type { Grid } from './sheets-fit.ts'
+import { tamed } from './sheets-guard.ts'
+import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
+import type { Cell } from '../../../core/ports/file-content.ts'
+import { isZip, unzip } from '../../shared/zip.ts'
+
+export interface Workbook {
+  readonly format: string
+  readonly grids: readonly Grid[]
+}
+
+/** The sheets of a workbook, or null when the bytes are of no kind of workbook. */
+export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> => {
+  const read = isZip(bytes) ? readZipped : isCompound(bytes) ? readCompound : null
+  if (!read) return null
+  const { SSF } = await load()
+  const book = await read(bytes)
+  const { date1904 = false } = book.Workbook?.WBProps ?? {}
+  const cell = cellReader(SSF as Formats, date1904)
+  const grids = book.SheetNames.map((name, at): Grid => {
+    const sheet = book.Sheets[name]
+    // What the library fails to read it leaves out without a word.
+    if (!sheet) throw new Unreadable()
+    // Of an ods the library takes the name as it is written.
+    const grid = gridOf(
+      book.bookType === 'ods' ? decoded(name) : name,
+      sheet['!data'] ?? [],
+      sheet['!merges'] ?? [],
+      cell,
+    )
+    return { ...grid, ...hiddenIn(sheet, book.Workbook?.Sheets?.[at]?.Hidden) }
+  })
+  if (grids.length === 0) throw new Unreadable()
+  return { format: book.bookType ?? 'xls', grids }
+}
+
+const load = () => engine('@e965/xlsx', () => import('@e965/xlsx'))
+
+// Dates stay numbers with their formats, so that nothing depends on the time zone of this machine.
+const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, cellFormula: false } as const
+
+/** The library gets what was unpacked within bounds, and never the archive. */
+const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
+  const files = await unzip(bytes, (name) => /\.(xml|rels|bin)$/i.test(name) && !/\/media\//i.test(name))
+  const { parse_zip } = (await load()) as unknown as {
+    parse_zip(
+      archive: unknown,
+      how: typeof options & { readonly cellDates: boolean; readonly cellStyles: boolean },
+    ): WorkBook
+  }
+  const archive = {
+    FullPaths: [...files.keys()],
+    FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: tamed(name, file) })),
+  }
+  // Of an ods the numbers of days would be wrong before 1900.
+  return parse_zip(archive, { ...options, cellDates: files.has('content.xml'), cellStyles: hides(files) })
+}
+
+const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
+  const { read, set_cptable } = await load()
+  // The texts of old files are in the code page of their country.
+  set_cptable(await engine('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
+  try {
+    return read(bytes, { ...options, cellStyles: true, type: 'array' })
+  } catch (cause) {
+    throw /password|encrypt/i.test((cause as Error).message) ? new Unreadable({ flaw: 'password', cause }) : cause
+  }
+}
+
+/** Whether a sheet of an xlsx hides rows or columns. The library tells it only together with all styles, which cost memory. */
+const hides = (files: ReadonlyMap<string, Uint8Array>): boolean =>
+  Array.from(files).some(
+    ([name, file]) =>
+      /worksheets\/[^/]+\.xml$/i.test(name) && /\shidden="(1|true)"/.test(Buffer.from(file).toString('latin1')),
+  )
+
+/** Rows and columns that are told as hidden, at most. */
+const mostHidden = 10_000
+
+const hiddenIn = (sheet: WorkSheet, visibility: number | undefined): Pick<Grid, 'hidden'> => {
+  const rows = hiddenPlaces(sheet['!rows']).map((row) => row + 1)
+  const columns = hiddenPlaces(sheet['!cols']).map(lettersOf)
+  if (!visibility && rows.length === 0 && columns.length === 0) return {}
+  return {
+    hidden: {
+      ...(visibility && { hidden: true as const }),
+      ...(rows.length > 0 && { hiddenRows: rows }),
+      ...(columns.length > 0 && { hiddenColumns: columns }),
+    },
+  }
+}
+
+const hiddenPlaces = (all: readonly ({ readonly hidden?: boolean } | undefined)[] = []): readonly number[] =>
+  Object.keys(all)
+    .map(Number)
+    .filter((at) => all[at]?.hidden === true)
+    .slice(0, mostHidden)
+
+/** A column as spreadsheets call it: 0 is A, 26 is AA. */
+const lettersOf = (column: number): string =>
+  (column < 26 ? '' : lettersOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26))
+
+const gridOf = (
+  name: string,
+  data: readonly (readonly CellObject[])[],
+  merges: readonly Range[],
+  cell: (cell: CellObject) => Cell,
+): Grid => {
+  const across = mergesAcross(merges)
+  const rows: Cell[][] = []
+  let columnCount = 0
+  // By their keys, since there may be millions of places between two cells.
+  for (const at of Object.keys(data).map(Number)) {
+    const here = across(at)
+    const row: Cell[] = []
+    for (const column of Object.keys(data[at]!).map(Number)) {
+      const value = cell(data[at]![column]!)
+      const covered = here.some(({ s, e }) => column >= s.c && column <= e.c && (at !== s.r || column !== s.c))
+      if (value !== null && !covered) row[column] = value
+    }
+    if (row.length > 0) rows[at] = row
+    columnCount = Math.max(columnCount, row.length)
+  }
+  return { name, rows, rowCount: rows.length, columnCount }
+}
+
+/** The merged ranges that a row passes through; it must not be asked for an earlier one afterwards. */
+const mergesAcross = (merges: readonly Range[]): ((row: number) => readonly Range[]) => {
+  const later = [...merges].sort((one, other) => other.s.r - one.s.r)
+  let here: Range[] = []
+  return (row) => {
+    while (later.length > 0 && later.at(-1)!.s.r <= row) here.push(later.pop()!)
+    here = here.filter(({ e }) => e.r >= row)
+    // There are no more columns than that, and merged ranges don't overlap.
+    if (here.length > 16_384) throw new Unreadable()
+    return here
+  }
+}
+
+interface Formats {
+  is_date(format: string): boolean
+  /** Null for what is no day of the calendar. */
+  parse_date_code(days: number, options: { readonly date1904: boolean }): Parts | null
+}
+
+const cellReader = (formats: Formats, date1904: boolean) => {
+  const known = new Map<string, boolean>()
+  const isDate = (format: string): boolean => {
+    const before = known.get(format)
+    if (before === undefined) known.set(format, formats.is_date(format))
+    return before ?? known.get(format)!
+  }
+  return ({ t, v, w, z }: CellObject): Cell => {
+    if (t === 'e') return w ?? errors.get(Number(v)) ?? '#ERROR!'
+    const value = v instanceof Date ? saidMoment(v, String(z)) : v
+    if (typeof value !== 'number') return value === undefined || value === '' ? null : value
+    if (typeof z !== 'string' || !isDate(z)) return shown(value)
+    const parts = formats.parse_date_code(value, { date1904 })
+    return parts ? momentOf(value, z, parts) : shown(value)
+  }
+}
+
+/** As far as spreadsheets show it: a sum of 0.1 and 0.2 is 0.3. */
+const shown = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(15)))
+
+const errors: ReadonlyMap<number, string> = new Map([
+  [0x00, '#NULL!'],
+  [0x07, '#DIV/0!'],
+  [0x0f, '#VALUE!'],
+  [0x17, '#REF!'],
+  [0x1d, '#NAME?'],
+  [0x24, '#NUM!'],
+  [0x2a, '#N/A'],
+])

@@ -1,0 +1,12 @@
+import type { Sheets } from '../../../core/ports/file-content.ts'
+import type { FileToRead } from '../../../core/ports/reader.ts'
+import { apart } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/data-cut.ts'
+import { mostRead } from '../shared/most-read.ts'
+
+/** The cells of an xlsx, xlsb, xls, ods, csv or tsv. Of a large one every sheet shows its beginning. Throws Unreadable for what is none or needs a password. */
+export const readSheets = (
+  { name, mime, bytes }: FileToRead,
+  signal: AbortSignal,
+  most: Most = mostRead,
+): Promise<Sheets> => apart<Sheets>('readers/spreadsheet/sheets-job', { name, mime, bytes, most }, signal)

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { type Fences, fencesFor, freshUser } from '../../core/fences.ts'
+
+/** A process that waits for one job. */
+export interface Child {
+  readonly process: ChildProcess
+  readonly jobs: Writable
+  readonly results: Readable
+}
+
+const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const main = fileURLToPath(new URL(`./job-process${ending}`, import.meta.url))
+const code = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Megabytes of heap, kilobytes of all memory that is written to, seconds of work, and files that are open. */
+const limits = { heap: 512, memory: 1536 * 1024, work: 600, files: 128 }
+
+/** What the code and its packages are read from, and nothing else is. */
+const readable = ((): readonly string[] => {
+  const packages = (createRequire(import.meta.url).resolve.paths('yaml') ?? []).filter((path) => existsSync(path))
+  return [...new Set([code, ...packages, ...packages.map((path) => realpathSync(path))])]
+})()
+
+/** Node's own fence, where it has one. */
+const permission = ['--permission', '--experimental-permission'].find((it) =>
+  process.allowedNodeEnvironmentFlags.has(it),
+)
+
+const options = (): readonly string[] => [
+  `--max-old-space-size=${limits.heap}`,
+  // An engine reads in a thread of its own, which has the same fence.
+  ...(permission === undefined ? [] : [permission, '--allow-worker']),
+  ...(permission === undefined ? [] : readable.map((path) => `--allow-fs-read=${path}`)),
+]
+
+/** What keeps a parser from the rest of the machine. */
+export const fences = (): Fences & { readonly fileless: boolean } => ({
+  ...fencesFor(process.execPath, ...readable),
+  fileless: permission !== undefined,
+})
+
+export const startChild = (): Child => {
+  const program = [process.execPath, ...options(), main]
+  const bounds = `ulimit -c 0; ulimit -f 0; ulimit -d ${limits.memory}; ulimit -t ${limits.work}; ulimit -n ${limits.files}`
+  const fenced = [...fences().words(freshUser(fences())), ...program]
+  const words = process.platform === 'win32' ? program : ['/bin/sh', '-c', `${bounds}; exec "$@"`, 'sh', ...fenced]
+  const child = spawn(words[0]!, words.slice(1), {
+    // What a parser prints quotes what it reads, so nobody sees it.
+    stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    env: {},
+    cwd: '/',
+  })
+  child.on('error', () => {})
+  child.stdin!.on('error', () => {})
+  return { process: child, jobs: child.stdin!, results: child.stdio[3] as Readable }
+}

@@ -1,0 +1,11 @@
+/** Cuts texts where together they pass a number of characters; what comes after is left out. */
+export const cut = <T extends { readonly text: string }>(pages: readonly T[], characters: number) => {
+  let left = characters
+  const kept: T[] = []
+  for (const page of pages) {
+    if (left <= 0 && page.text !== '') return { pages: kept, truncated: true }
+    kept.push(page.text.length > left ? { ...page, text: page.text.slice(0, left) } : page)
+    left -= page.text.length
+  }
+  return { pages: kept, truncated: left < 0 }
+}

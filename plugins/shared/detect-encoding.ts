@@ -1,0 +1,139 @@
+import type { Encoding } from '../../core/ports/file-content.ts'
+import * as languages from './alphabets.ts'
+import type { Alphabet } from './alphabets.ts'
+
+/** Bytes of a text that are looked at. */
+const longestSample = 65_536
+
+/**
+ * The encoding of a text that has no mark and is no UTF-8: the one in which it reads most like one of its languages.
+ * Windows-1252 with no confidence where no encoding makes a language of it.
+ */
+export const detectEncoding = (bytes: Uint8Array): Encoding => {
+  const sample = telling(bytes)
+  const beyond = sample.filter((byte) => byte > 0x7f).length
+  const scored = Object.entries(candidates)
+    .map(([name, alphabets]) => {
+      // The characters of UTF-16 begin at even places.
+      const score = scoreOf(name.startsWith('utf-16') ? bytes.subarray(0, longestSample) : sample, name, alphabets)
+      return { name, score: name === 'windows-1252' ? score + benefit / beyond : score }
+    })
+    .sort((one, other) => other.score - one.score)
+  const [best, next] = [scored[0]!, scored[1]!]
+  if (best.score <= 0) return { name: 'windows-1252', confidence: 0 }
+  // Two encodings of one script may agree in every letter of a text.
+  const lead = Math.min(1, (best.score - next.score) * 5)
+  return {
+    name: best.name,
+    confidence: Number(
+      Math.min(0.99, Math.min(1, best.score) * (0.6 + 0.4 * lead) * (beyond / (beyond + 2))).toFixed(2),
+    ),
+  }
+}
+
+/** How much the commonest encoding is preferred, shared among the bytes that tell: a few of them tell little. */
+const benefit = 2
+
+/** Stretches of a text that hold bytes beyond ASCII, as many as are looked at. */
+const telling = (bytes: Uint8Array): Uint8Array => {
+  const first = bytes.findIndex((byte) => byte > 0x7f)
+  if (first < longestSample / 2) return bytes.subarray(0, longestSample)
+  const line = bytes.lastIndexOf(10, first) + 1
+  const from = first - line > longestSample / 2 ? first : line
+  return bytes.subarray(from, from + longestSample)
+}
+
+const l = languages
+const western = [l.german, l.french, l.iberian, l.italian, l.nordic, l.icelandic]
+const central = [l.polish, l.czech, l.hungarian, l.romanian, l.croatian, l.german]
+const baltic = [l.lithuanian, l.latvian, l.estonian]
+const cyrillic = [l.russian, l.ukrainian]
+
+/** Of two that read a text alike the earlier counts. */
+const candidates: Readonly<Record<string, readonly Alphabet[]>> = {
+  'windows-1252': western,
+  'iso-8859-15': western,
+  'windows-1250': central,
+  'iso-8859-2': central,
+  'windows-1254': [l.turkish],
+  'windows-1257': baltic,
+  'iso-8859-13': baltic,
+  'iso-8859-4': baltic,
+  'windows-1258': [l.vietnamese],
+  macintosh: western,
+  'windows-1251': cyrillic,
+  'koi8-u': cyrillic,
+  'koi8-r': cyrillic,
+  ibm866: cyrillic,
+  'iso-8859-5': cyrillic,
+  'x-mac-cyrillic': cyrillic,
+  'windows-1253': [l.greek],
+  'iso-8859-7': [l.greek],
+  'windows-1255': [l.hebrew],
+  'iso-8859-8': [l.hebrew],
+  'windows-1256': [l.arabic, l.persian],
+  'iso-8859-6': [l.arabic],
+  'windows-874': [l.thai],
+  shift_jis: [l.japanese],
+  'euc-jp': [l.japanese],
+  gb18030: [l.simplified],
+  big5: [l.traditional],
+  'euc-kr': [l.korean],
+  'utf-16le': [l.japanese, l.simplified, l.traditional, l.korean],
+  'utf-16be': [l.japanese, l.simplified, l.traditional, l.korean],
+}
+
+/** From below 0 to 1: how well the text reads in the language that fits it best. */
+const scoreOf = (sample: Uint8Array, name: string, alphabets: readonly Alphabet[]): number => {
+  const text = decoded(sample, name)
+  if (text === null) return -1
+  return Math.max(...alphabets.map((alphabet) => likeness(text, alphabet)))
+}
+
+/** Null where bytes have no meaning in the encoding; a character that the sample cuts is none of them. */
+const decoded = (sample: Uint8Array, name: string): string | null => {
+  const text = decodeAs(sample, name)
+  const broken = text.match(/[\ufffd\x80-\x84\x86-\x9f]/g)?.length ?? 0
+  return broken > Math.max(1, text.length / 500) ? null : text
+}
+
+const likeness = (text: string, { script, letters, frequent }: Alphabet): number => {
+  let [seen, fit, odd] = [0, 0, 0]
+  // Accents stand behind their letters in windows-1258.
+  for (const word of text.normalize('NFC').match(/[^\s\x21-\x40\x5b-\x60\x7b-\x7f]+/g) ?? []) {
+    const strange = [...word].filter((character) => character > '\x7f')
+    if (strange.length === 0) continue
+    const ascii = word.length - strange.length
+    for (const [at, character] of strange.entries()) {
+      if (quiet.test(character)) continue
+      seen++
+      if (!isLetter.test(character)) odd += wideSigns.test(character) && script === 'wide' ? 0 : 1
+      else if (script === 'wide') fit += frequent.has(character) ? 1 : common.test(character) ? 0.3 : -1
+      else if (!letters.has(character)) odd++
+      else if (script === 'other') fit += ascii > 0 ? -0.5 : frequent.has(character.toLowerCase()) ? 1 : 0.4
+      // No language writes words of accents alone.
+      else fit += strange.length > 3 && ascii < strange.length ? -0.5 : 1
+      if (at > 0 && isCapital(character) && !isCapital(strange[at - 1]!) && isLetter.test(strange[at - 1]!)) odd += 0.5
+    }
+  }
+  return seen === 0 ? 0 : (fit - 2 * odd) / seen
+}
+
+/** Signs of print, which stand in texts of every language. */
+const quiet = /[\u2010-\u203a\xa0\xab\xbb\xa9\xae\xb0\xb7\xa7\xbf\xa1€™№¢£¥µ²³]/
+const wideSigns = /[\u3000-\u303f\uff00-\uff65\u30fb]/
+const isLetter = /[\p{L}\p{M}]/u
+/** Chinese characters and Hangul that are not rare by where they stand in Unicode. */
+const common = /[\u4e00-\u9fff\uac00-\ud7a3]/
+const isCapital = (character: string): boolean => character !== character.toLowerCase()
+
+// What stands at 0x80 to 0x9f in windows-1252, which Node 20 takes for ISO 8859-1.
+const late = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+/** Text of bytes in an encoding that Node knows. Throws RangeError for another. */
+export const decodeAs = (bytes: Uint8Array, name: string): string => {
+  const decoder = new TextDecoder(name)
+  const text = decoder.decode(bytes)
+  if (decoder.encoding !== 'windows-1252') return text
+  return text.replace(/[\x80-\x9f]/g, (character) => late[character.charCodeAt(0) - 0x80]!)
+}

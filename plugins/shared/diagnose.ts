@@ -1,0 +1,27 @@
+import type { Flaw } from '../../core/errors.ts'
+import { isZip, unzip } from './zip.ts'
+
+/** Looks for what is wrong with a file that could not be read; null where that can't be said. */
+export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (isCompound(file)) {
+    if (file.includes(wide('EncryptedPackage'))) return 'password'
+    return file.includes(wide('WordDocument')) || file.includes(wide('PowerPoint Document')) ? 'format' : null
+  }
+  return isZip(file) && (await isSealed(file)) ? 'password' : null
+}
+
+/** The container of the binary formats of old, and of new ones under a password. */
+export const isCompound = (bytes: Uint8Array): boolean =>
+  [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1].every((byte, at) => bytes[at] === byte)
+
+const wide = (name: string): Buffer => Buffer.from(name, 'utf16le')
+
+const manifest = 'META-INF/manifest.xml'
+
+/** An archive that is encrypted itself, or an OpenDocument that tells how its parts are. */
+const isSealed = async (file: Buffer): Promise<boolean> => {
+  if (file.readUInt16LE(6) & 1) return true
+  const parts = await unzip(file, (name) => name === manifest, { bytes: 4_000_000 }).catch(() => null)
+  return Buffer.from(parts?.get(manifest) ?? []).includes('encryption-data')
+}

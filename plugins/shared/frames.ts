@@ -1,0 +1,82 @@
+import { Deserializer, Serializer } from 'node:v8'
+
+/** The most that a frame may hold: bytes of its values, and bytes of memory that lies beside them. */
+export interface Most {
+  readonly values: number
+  readonly memory: number
+}
+
+/**
+ * A value as pieces for a pipe: how many there are, the length of each, the values, and each piece of memory as it is, without
+ * a copy.
+ */
+export const packed = (value: unknown): readonly Uint8Array[] => {
+  const views: Uint8Array[] = []
+  const writer = new Packing(views)
+  writer.writeHeader()
+  writer.writeValue(value)
+  const parts = [writer.releaseBuffer(), ...views]
+  const head = Buffer.alloc(4 + 4 * parts.length)
+  head.writeUInt32LE(parts.length)
+  parts.forEach(({ length }, at) => head.writeUInt32LE(length, 4 + 4 * at))
+  return [head, ...parts]
+}
+
+/** Kinds of memory that travel. */
+const kinds = [Uint8Array, Float32Array, Float64Array] as const
+
+class Packing extends Serializer {
+  readonly #views: Uint8Array[]
+
+  constructor(views: Uint8Array[]) {
+    super()
+    this.#views = views
+    ;(
+      this as unknown as { _setTreatArrayBufferViewsAsHostObjects(yes: boolean): void }
+    )._setTreatArrayBufferViewsAsHostObjects(true)
+  }
+
+  _writeHostObject(view: ArrayBufferView): void {
+    const kind = kinds.findIndex((it) => view instanceof it)
+    if (kind < 0) throw new TypeError('This kind of memory does not travel')
+    this.writeUint32(kind)
+    this.writeUint32(this.#views.push(new Uint8Array(view.buffer, view.byteOffset, view.byteLength)) - 1)
+  }
+}
+
+class Unpacking extends Deserializer {
+  readonly #views: readonly Uint8Array[]
+
+  constructor(values: Uint8Array, views: readonly Uint8Array[]) {
+    super(values)
+    this.#views = views
+  }
+
+  _readHostObject(): ArrayBufferView {
+    const Kind = kinds[this.readUint32()]
+    const view = this.#views[this.readUint32()]
+    if (Kind === undefined || view === undefined) throw new TypeError('Unknown memory')
+    return new Kind(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength / Kind.BYTES_PER_ELEMENT)
+  }
+}
+
+/** The lengths that a frame's first bytes announce; null until they are there. Throws for more than `most`. */
+export const lengthsOf = (bytes: Buffer, most: Most): readonly number[] | null => {
+  if (bytes.length < 4) return null
+  const count = bytes.readUInt32LE()
+  if (count < 1 || count > mostParts) throw new RangeError('Too many pieces')
+  if (bytes.length < 4 + 4 * count) return null
+  const lengths = Array.from({ length: count }, (_, at) => bytes.readUInt32LE(4 + 4 * at))
+  const [values = 0, ...memory] = lengths
+  if (values > most.values || memory.reduce((sum, it) => sum + it, 0) > most.memory) throw new RangeError('Too much')
+  return lengths
+}
+
+const mostParts = 1024
+
+/** The value of a frame's pieces. Throws for what is none. */
+export const unpacked = ([values, ...views]: readonly Uint8Array[]): unknown => {
+  const reader = new Unpacking(values!, views)
+  reader.readHeader()
+  return reader.readValue()
+}

@@ -1,0 +1,65 @@
+import { readSync, writeSync } from 'node:fs'
+import { type Flaw, Unconfigured, Unreadable } from '../../core/errors.ts'
+import { flawOf } from './diagnose.ts'
+import { lengthsOf, packed, unpacked } from './frames.ts'
+
+export interface Given {
+  readonly job: string
+  readonly input: unknown
+}
+
+/** Errors don't travel with their class, and their messages quote what was being read: only the kind goes back. */
+export type Told =
+  | { readonly kind: 'done'; readonly output: unknown }
+  | { readonly kind: 'unreadable'; readonly flaw: Flaw | null }
+  | { readonly kind: 'missing'; readonly engine: string }
+
+/** Where the job comes in, and where its result goes; what parsers print goes elsewhere. */
+const [jobs, results] = [0, 3]
+
+const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+
+const told = async ({ job, input }: Given): Promise<Told> => {
+  try {
+    const { default: work } = (await import(new URL(`../${job}${ending}`, import.meta.url).href)) as {
+      default: (input: unknown) => unknown
+    }
+    return { kind: 'done', output: await work(input) }
+  } catch (error) {
+    if (!(error instanceof Unconfigured)) return { kind: 'unreadable', flaw: await flawIn(error, input) }
+    return { kind: 'missing', engine: Object.keys(error.validator ?? {})[0] ?? 'engine' }
+  }
+}
+
+const flawIn = async (error: unknown, input: unknown): Promise<Flaw | null> => {
+  if (error instanceof Unreadable && error.flaw !== null) return error.flaw
+  const { bytes } = input as { readonly bytes?: unknown }
+  return bytes instanceof Uint8Array ? flawOf(bytes) : null
+}
+
+/** Blocks until so many bytes came in, and ends the process where no more will. */
+const read = (length: number): Uint8Array => {
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length;) {
+    const count = readSync(jobs, bytes, at, length - at, null)
+    if (count === 0) process.exit(0)
+    at += count
+  }
+  return bytes
+}
+
+const take = (): Given => {
+  const count = Buffer.from(read(4))
+  const head = Buffer.concat([count, read(4 * count.readUInt32LE())])
+  return unpacked(lengthsOf(head, { values: Infinity, memory: Infinity })!.map(read)) as Given
+}
+
+const give = (piece: Uint8Array): void => {
+  for (let at = 0; at < piece.length;) at += writeSync(results, piece, at)
+}
+
+// The parent knows by this that the process came up.
+give(Buffer.of(1))
+const given = take()
+for (const piece of packed(await told(given))) give(piece)
+process.exit(0)

@@ -1,0 +1,26 @@
+import { Unreadable } from '../../../core/errors.ts'
+import { headOf, type Format } from './image-heads.ts'
+
+export interface Image {
+  readonly bytes: Uint8Array
+  readonly format: Format
+  /** As it is shown, after the turn. */
+  readonly width: number
+  readonly height: number
+  /** How it is stored, as Exif counts: 1 is upright, from 5 on sides and ends are swapped. */
+  readonly orientation: number
+  /** Pictures in the file, one after the other; one but for TIFF. */
+  readonly pages: number
+}
+
+const mostPixels = 40_000_000
+
+/** What stands at the head of an image. Throws Unreadable for what is none, or would be more than 40 megapixels, before anything is unpacked. */
+export const openImage = (bytes: Uint8Array): Image => {
+  const head = headOf(bytes)
+  if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()
+  if (head.width * head.height > mostPixels) throw new Unreadable()
+  const { format, orientation, pages } = head
+  const [width, height] = orientation < 5 ? [head.width, head.height] : [head.height, head.width]
+  return { bytes, format, width, height, orientation, pages }
+}

@@ -1,0 +1,65 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { Image } from './image.ts'
+import { draw } from './raster.ts'
+
+export interface Pixels {
+  readonly width: number
+  readonly height: number
+  /** Row by row from the top, one byte a pixel for grey, three for colour. */
+  readonly bytes: Uint8Array
+}
+
+export interface Wish {
+  readonly colours: 'grey' | 'rgb'
+  /** Pixels of the longer side, at most. */
+  readonly longest: number
+  /** Twice its size, where that is not longer. */
+  readonly enlarge?: boolean
+  /** From 1, where a file has several. */
+  readonly page?: number
+}
+
+/** An image upright, on white where it is transparent, at a bounded size. Throws Unreadable when nothing can be decoded, Unconfigured without ffmpeg. */
+export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): Promise<Pixels> => {
+  const { width, height } = fitted(image, wish)
+  const [format, channels] = wish.colours === 'grey' ? (['gray', 1] as const) : (['rgb24', 3] as const)
+  const most = width * height * channels
+  const scale = image.orientation < 5 ? `scale=${width}:${height}` : `scale=${height}:${width}`
+  const given = [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_complex_threads', '1'],
+    ...['-protocol_whitelist', 'pipe', '-f', `${image.format}_pipe`, '-frame_size', `${image.bytes.length}`],
+    ...['-max_pixels', `${mostPixels}`, '-noautorotate'],
+    ...(image.format === 'tiff' ? ['-page', `${wish.page ?? 1}`] : []),
+    ...['-i', 'pipe:0', '-frames:v', '1', '-an', '-sn', '-dn'],
+    ...['-filter_complex', [scale, ...turns[image.orientation]!, onWhite].join(',')],
+    ...['-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
+  ]
+  const bytes = await draw({ program: 'ffmpeg', given, input: image.bytes, most }, signal)
+  if (bytes.length !== most) throw new Unreadable()
+  return { width, height, bytes }
+}
+
+/** A little more than what may be, since a decoder counts whole blocks. */
+const mostPixels = 44_000_000
+
+const turns: readonly (readonly string[])[] = [
+  [],
+  [],
+  ['hflip'],
+  ['hflip', 'vflip'],
+  ['vflip'],
+  ['transpose=cclock_flip'],
+  ['transpose=clock'],
+  ['transpose=clock_flip'],
+  ['transpose=cclock'],
+]
+
+const onWhite =
+  'format=rgba,split[under][over];[under]lutrgb=r=255:g=255:b=255:a=255[white];[white][over]overlay=format=rgb'
+
+const fitted = ({ width, height }: Image, { longest, enlarge = false }: Wish) => {
+  const longer = Math.max(width, height)
+  const scale = Math.min(enlarge ? 2 : 1, longest / longer)
+  const side = (length: number) => Math.max(1, Math.round(length * scale))
+  return { width: side(width), height: side(height) }
+}

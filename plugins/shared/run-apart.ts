@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net'
+import { Unavailable, Unconfigured, Unreadable } from '../../core/errors.ts'
+import { type Child, startChild } from './child.ts'
+import { lengthsOf, packed, unpacked } from './frames.ts'
+import type { Given, Told } from './job-process.ts'
+import { jobLanes } from './lanes.ts'
+
+export interface Bounds {
+  /** Ms by the wall; absent, as the size of the input allows. */
+  readonly time?: number
+}
+
+/** Ms for a job, for each megabyte that it is given, and at most. */
+const time = { base: 10_000, perMegabyte: 2_000, most: 60_000 }
+
+/** What a job may answer with: bytes of values, and bytes of sound or pictures. */
+const mostAnswer = { values: 16 * 1024 * 1024, memory: 96 * 1024 * 1024 }
+
+/**
+ * Does a job, the path of a file below `plugins`, in a process of its own: whatever a file makes a parser do, it ends with
+ * that process, which no other file ever meets. Throws Unreadable for everything that goes wrong with the file, Unconfigured
+ * when the engine is not installed, and Unavailable when no process comes up.
+ */
+export const apart = <O>(job: string, input: unknown, signal: AbortSignal, bounds: Bounds = {}): Promise<O> => {
+  const given: Given = { job, input }
+  return jobLanes.run(() => {
+    const pieces = packed(given)
+    const late = AbortSignal.timeout(bounds.time ?? timeOf(pieces))
+    return work<O>(pieces, AbortSignal.any([signal, late]), late)
+  }, signal)
+}
+
+const timeOf = (pieces: readonly Uint8Array[]): number => {
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+  return Math.min(time.most, time.base + Math.ceil((time.perMegabyte * bytes) / 2 ** 20))
+}
+
+/** A process that has come up already, so that a short job does not wait for it. */
+let spare: Child | null = null
+
+const held = ({ process, jobs, results }: Child, hold: boolean): void => {
+  for (const it of [process, jobs as Socket, results as Socket]) hold ? it.ref() : it.unref()
+}
+
+const takeChild = (): Child => {
+  const { exitCode, signalCode } = spare?.process ?? { exitCode: 0, signalCode: null }
+  const child = spare !== null && exitCode === null && signalCode === null ? spare : startChild()
+  held(child, true)
+  spare = startChild()
+  held(spare, false)
+  return child
+}
+
+const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: AbortSignal): Promise<O> => {
+  stop.throwIfAborted()
+  const child = takeChild()
+  const leave = () => child.process.kill('SIGKILL')
+  stop.addEventListener('abort', leave, { once: true })
+  try {
+    for (const piece of pieces) child.jobs.write(piece)
+    const told = await answerOf(child)
+    if (told.kind === 'done') return told.output as O
+    if (told.kind === 'unreadable') throw new Unreadable({ flaw: told.flaw })
+    throw new Unconfigured({ validator: { [told.engine]: 'Expected to be installed' } })
+  } catch (error) {
+    if (stop.aborted) throw late.aborted ? new Unreadable() : stop.reason
+    throw error
+  } finally {
+    stop.removeEventListener('abort', leave)
+    leave()
+  }
+}
+
+/** Reads no more than an answer may have. Throws Unreadable where the process ended without one. */
+const answerOf = async ({ results }: Child): Promise<Told> => {
+  const parts: Buffer[] = []
+  let size = 0
+  let expected = Infinity
+  let lengths: readonly number[] | null = null
+  try {
+    for await (const part of results) {
+      parts.push(part as Buffer)
+      size += (part as Buffer).length
+      if (lengths === null) {
+        const head = Buffer.concat(parts).subarray(1)
+        lengths = lengthsOf(head, mostAnswer)
+        if (lengths !== null) expected = lengths.reduce((sum, it) => sum + it, 1 + 4 + 4 * lengths.length)
+      }
+      if (size >= expected) break
+    }
+    if (size === 0) throw new Unavailable()
+    if (lengths === null || size < expected) throw new Unreadable()
+    return unpacked(piecesOf(Buffer.concat(parts), lengths)) as Told
+  } catch (cause) {
+    throw cause instanceof Unavailable ? cause : new Unreadable({ cause })
+  }
+}
+
+/** Each in memory of its own, since numbers of several bytes begin at whole ones. */
+const piecesOf = (answer: Buffer, lengths: readonly number[]): readonly Uint8Array[] => {
+  let at = 1 + 4 + 4 * lengths.length
+  return lengths.map((length) => new Uint8Array(answer.subarray(at, (at += length))))
+}

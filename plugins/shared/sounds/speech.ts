@@ -1,0 +1,74 @@
+import { BadRequest, Unreadable } from '../../../core/errors.ts'
+import { apart } from '../run-apart.ts'
+import type { Utterance } from './flite-job.ts'
+import { passagesOf, sentencesOf } from './sentences.ts'
+import { joined, secondsOf, type Sound } from './wav.ts'
+
+export const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
+
+export interface Speech {
+  /** English; letters of other scripts are not heard. */
+  readonly text: string
+  /** One of `voices`, the first when absent. */
+  readonly voice?: string | undefined
+  /** 1 when absent. */
+  readonly speed?: number | undefined
+}
+
+export const mostCharacters = 20_000
+
+/** What the engine takes for one breath; a much longer one costs it more than its length. */
+const longest = 400
+/** Characters that one thread speaks: enough to be worth its start, few enough that others get their turn. */
+const passage = 2_000
+
+/**
+ * Speaks on this machine. Seconds have a limit too, since a digit is a word. Throws BadRequest for what can't be spoken, and
+ * Unconfigured when the engine is not installed.
+ */
+export const utter = async (
+  { text, voice = voices[0], speed = 1 }: Speech,
+  signal: AbortSignal,
+  mostSeconds = 1_800,
+): Promise<Sound> => {
+  signal.throwIfAborted()
+  if (!(voices as readonly string[]).includes(voice)) {
+    throw new BadRequest('Unknown voice', { validator: { voice: `Expected ${voices.join(', ')}` } })
+  }
+  if (!(speed >= 0.25 && speed <= 4)) {
+    throw new BadRequest('Unknown speed', { validator: { speed: 'Expected 0.25 to 4' } })
+  }
+  if (text.length > mostCharacters) throw unspeakable('Expected at most 20,000 characters')
+  const sentences = sentencesOf(asciiOf(text), longest).filter((sentence) => /[a-z0-9]/i.test(sentence))
+  if (sentences.length === 0) throw unspeakable('Expected English words')
+  const sounds: Sound[] = []
+  let seconds = 0
+  for (const sentencesOfOne of passagesOf(sentences, passage)) {
+    const sound = await spoken({ voice, stretch: 1 / speed, sentences: sentencesOfOne }, signal)
+    sounds.push(sound)
+    seconds += secondsOf(sound)
+    if (seconds > mostSeconds) throw unspeakable('Expected at most half an hour of speech')
+  }
+  return joined(sounds)!
+}
+
+const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound> => {
+  try {
+    return await apart<Sound>('shared/sounds/flite-job', utterance, signal)
+  } catch (error) {
+    throw error instanceof Unreadable ? unspeakable('Expected other words') : error
+  }
+}
+
+const unspeakable = (expected: string) =>
+  new BadRequest('The text can not be spoken', { validator: { text: expected } })
+
+/** The engine knows no other letters. */
+const asciiOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[‘’‛]/g, "'")
+    .replace(/[“”„]/g, '"')
+    .replace(/[‐‑–—―]/g, '-')
+    .replace(/[^\x20-\x7e]+/g, ' ')

@@ -1,0 +1,95 @@
+import type { Entry, ZipFile } from 'yauzl'
+import { GatewayError, Unreadable } from '../../core/errors.ts'
+import { engine } from '../../core/optional-package.ts'
+
+export interface Most {
+  readonly entries?: number
+  /** Unpacked, of all that is unpacked together. */
+  readonly bytes?: number
+}
+
+/** The wanted files of an archive by their names. Throws Unreadable when it is no sound archive or more than may be unpacked. */
+export const unzip = (
+  bytes: Uint8Array,
+  want: (name: string) => boolean,
+  most: Most = {},
+): Promise<ReadonlyMap<string, Uint8Array>> =>
+  sound(bytes, want, most, async (archive, entries) => {
+    const files = new Map<string, Uint8Array>()
+    for (const entry of entries) {
+      const file = new Uint8Array(entry.uncompressedSize)
+      let at = 0
+      for await (const piece of inflated(archive, entry)) {
+        file.set(piece, at)
+        at += piece.length
+      }
+      files.set(entry.fileName, file)
+    }
+    return files
+  })
+
+export const isZip = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4
+
+const sound = async <T>(
+  bytes: Uint8Array,
+  want: (name: string) => boolean,
+  { entries: count = 10_000, bytes: size = 100_000_000 }: Most,
+  use: (archive: ZipFile, entries: readonly Entry[]) => Promise<T>,
+): Promise<T> => {
+  const { fromBufferPromise } = await engine('yauzl', () => import('yauzl'))
+  try {
+    const archive = await fromBufferPromise(withoutTail(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
+    if (archive.entryCount > count) throw new Unreadable()
+    const all: Entry[] = []
+    for await (const entry of archive.eachEntry()) all.push(entry)
+    if (overlap(all)) throw new Unreadable()
+    const wanted = all.filter(({ fileName }) => !fileName.endsWith('/') && want(fileName))
+    if (wanted.reduce((sum, entry) => sum + entry.uncompressedSize, 0) > size) throw new Unreadable()
+    return await use(archive, wanted)
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : new Unreadable({ cause })
+  }
+}
+
+const endOfArchive = Buffer.of(0x50, 0x4b, 5, 6)
+/** Bytes that the end of an archive takes without its comment. */
+const endLength = 22
+/** How far from the end of the file the end of the archive is looked for. */
+const longestTail = 262_144
+
+/** The archive without what stands behind its end, as mail programs and downloads leave it there; the library refuses such bytes. */
+const withoutTail = (file: Buffer): Buffer => {
+  const earliest = Math.max(0, file.length - longestTail)
+  let at = file.lastIndexOf(endOfArchive)
+  for (; at >= earliest; at = at === 0 ? -1 : file.lastIndexOf(endOfArchive, at - 1)) {
+    if (at + endLength > file.length) continue
+    const end = at + endLength + file.readUInt16LE(at + 20)
+    // A comment may hold the same four bytes: the directory of the archive ends where the true ones begin.
+    const directory = file.readUInt32LE(at + 12) + file.readUInt32LE(at + 16)
+    if (directory === at && end <= file.length) return file.subarray(0, end)
+  }
+  return file
+}
+
+/** Small archives become endless ones by naming the same bytes many times. */
+const overlap = (entries: readonly Entry[]): boolean => {
+  const places = entries
+    .map(({ relativeOffsetOfLocalHeader: start, fileNameLength, compressedSize }) => ({
+      start,
+      end: start + 30 + fileNameLength + compressedSize,
+    }))
+    .sort((one, other) => one.start - other.start)
+  return places.some(({ start }, at) => at > 0 && places[at - 1]!.end > start)
+}
+
+/** Never more bytes than the archive says. */
+const inflated = async function* (archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  let rest = entry.uncompressedSize
+  for await (const piece of await archive.openReadStreamPromise(entry)) {
+    rest -= piece.length
+    if (rest < 0) throw new Unreadable()
+    yield piece
+  }
+  if (rest > 0) throw new Unreadable()
+}

@@ -1,0 +1,59 @@
+import { Unconfigured, Unreadable } from '../../../core/errors.ts'
+import { openImage, type Image } from '../../shared/pictures/image.ts'
+import { drawImage } from '../../shared/pictures/raster-image.ts'
+import { draw } from '../../shared/pictures/raster.ts'
+
+export interface ModelImage {
+  readonly mime: string
+  readonly bytes: Uint8Array
+}
+
+const mostBytes = 20 * 1024 * 1024
+const mostPixels = 40_000_000
+/** Pixels of the longer side: models look no closer. */
+const longest = 2048
+
+const taken: readonly string[] = ['png', 'jpeg', 'webp', 'gif']
+
+/**
+ * An image as models take it: as it is, or upright and smaller as JPEG. Throws Unreadable for what is none, is larger than
+ * 20 MiB or 40 megapixels, and Unconfigured where only ffmpeg could read it and that is not there.
+ */
+export const imageForModel = async (bytes: Uint8Array, signal: AbortSignal): Promise<ModelImage> => {
+  if (bytes.length > mostBytes) throw new Unreadable()
+  if (isHeif(bytes)) return heifAsJpeg(bytes, signal)
+  const image = openImage(bytes)
+  const asItIs = { mime: `image/${image.format}`, bytes }
+  const isTaken = taken.includes(image.format)
+  if (isTaken && image.orientation === 1 && Math.max(image.width, image.height) <= longest) return asItIs
+  try {
+    return await asJpeg(image, signal)
+  } catch (error) {
+    if (isTaken && error instanceof Unconfigured) return asItIs
+    throw error
+  }
+}
+
+const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1']
+const toJpeg = ['-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '3', '-pix_fmt', 'yuvj420p', '-threads', '1', '-f', 'mjpeg']
+const mostJpeg = 3 * longest * longest
+
+const asJpeg = async (image: Image, signal: AbortSignal): Promise<ModelImage> => {
+  const { width, height, bytes: input } = await drawImage(image, { colours: 'rgb', longest }, signal)
+  const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-video_size', `${width}x${height}`]
+  const given = [...quiet, '-protocol_whitelist', 'pipe', ...raw, '-i', 'pipe:0', ...toJpeg, 'pipe:1']
+  return { mime: 'image/jpeg', bytes: await draw({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
+}
+
+/** Photos of telephones, HEIC and AVIF. Which of them can be read is up to the ffmpeg that is there. */
+const isHeif = (bytes: Uint8Array): boolean =>
+  /^ftyp(heic|heix|heim|heis|mif1|avif)$/.test(Buffer.from(bytes.subarray(4, 12)).toString('latin1'))
+
+const heifAsJpeg = async (input: Uint8Array, signal: AbortSignal): Promise<ModelImage> => {
+  const fit = `scale='min(iw,${longest})':'min(ih,${longest})':force_original_aspect_ratio=decrease`
+  const given = [
+    ...[...quiet, '-protocol_whitelist', 'pipe', '-f', 'mov', '-max_pixels', `${mostPixels}`, '-i', 'pipe:0'],
+    ...['-an', '-sn', '-dn', '-vf', fit, ...toJpeg, 'pipe:1'],
+  ]
+  return { mime: 'image/jpeg', bytes: await draw({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
+}

@@ -1,0 +1,66 @@
+import type { Pixels } from '../../shared/pictures/raster-image.ts'
+
+export interface Facts {
+  /** By how much of it is one even colour: a drawing stands for all that was made on a screen or printed. */
+  readonly kind: 'photo' | 'drawing' | 'unclear'
+  /** From 0, black, to 1, white. */
+  readonly brightness: number
+  /** The most frequent first, with the part that each takes, from 0 to 1; none that takes less than a tenth. */
+  readonly colours: readonly { readonly name: string; readonly share: number }[]
+}
+
+/** What colour pixels say of an image by themselves. */
+export const factsOf = ({ width, height, bytes }: Pixels): Facts => {
+  const counts = new Map<string, number>()
+  let light = 0
+  let even = 0
+  for (let row = 0, at = 0; row < height; row++) {
+    for (let column = 0; column < width; column++, at += 3) {
+      const [red, green, blue] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!]
+      const name = nameOf(red, green, blue)
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+      light += 0.299 * red + 0.587 * green + 0.114 * blue
+      if (column > 0 && red === bytes[at - 3] && green === bytes[at - 2] && blue === bytes[at - 1]) even++
+    }
+  }
+  const area = width * height
+  const colours = [...counts]
+    .map(([name, count]) => ({ name, share: rounded(count / area) }))
+    .filter(({ share }) => share >= 0.1)
+    .sort((a, b) => b.share - a.share)
+  return { kind: kindOf(even / area), brightness: rounded(light / area / 255), colours: colours.slice(0, 4) }
+}
+
+const kindOf = (even: number): Facts['kind'] => (even > 0.65 ? 'drawing' : even < 0.5 ? 'photo' : 'unclear')
+
+const rounded = (part: number): number => Math.round(part * 100) / 100
+
+/** Degrees of hue up to which a colour has its name. */
+const hues = [
+  [15, 'red'],
+  [42, 'orange'],
+  [68, 'yellow'],
+  [165, 'green'],
+  [195, 'turquoise'],
+  [255, 'blue'],
+  [290, 'purple'],
+  [345, 'pink'],
+  [360, 'red'],
+] as const
+
+const nameOf = (red: number, green: number, blue: number): string => {
+  const most = Math.max(red, green, blue)
+  const range = most - Math.min(red, green, blue)
+  if (most < 45) return 'black'
+  if (range < 28 || range / most < 0.14) return most > 215 ? 'white' : 'grey'
+  const hue = hueOf(red, green, blue, most, range)
+  const name = hues.find(([end]) => hue <= end)![1]
+  const earthy = hue > 8 && hue <= 42 && (most < 200 || range / most < 0.6)
+  return earthy ? 'brown' : name
+}
+
+const hueOf = (red: number, green: number, blue: number, most: number, range: number): number => {
+  if (most === red) return (((green - blue) / range) * 60 + 360) % 360
+  if (most === green) return ((blue - red) / range) * 60 + 120
+  return ((red - green) / range) * 60 + 240
+}

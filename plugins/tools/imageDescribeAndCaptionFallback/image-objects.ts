@@ -1,0 +1,26 @@
+import { apart } from '../../shared/run-apart.ts'
+import type { Image } from '../../shared/pictures/image.ts'
+import type { Found } from './objects-job.ts'
+import type { Pixels } from '../../shared/pictures/raster-image.ts'
+
+export type { Found } from './objects-job.ts'
+
+/** The side of what is looked at for objects and facts. */
+export const looked = 512
+
+/** What a detector recognises among eighty kinds of things, the surest first, with boxes in the pixels of the upright image. */
+export const findObjects = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<readonly Found[]> => {
+  const found = await apart<readonly Found[]>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal)
+  const across = image.width / pixels.width
+  const down = image.height / pixels.height
+  return found.map(({ label, score, box }) => ({
+    label,
+    score: Math.round(score * 100) / 100,
+    box: {
+      x: Math.round(box.x * across),
+      y: Math.round(box.y * down),
+      width: Math.round(box.width * across),
+      height: Math.round(box.height * down),
+    },
+  }))
+}

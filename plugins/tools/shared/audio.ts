@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { giveTo, helper } from '../../../core/limited-process.ts'
+import { Unreadable } from '../../../core/errors.ts'
+import { soundLanes } from '../../shared/lanes.ts'
+import { outputOf } from './audio-process.ts'
+
+/** Samples a second of everything that is decoded. */
+export const rate = 16_000
+
+/** Seconds: more than the first is not read, and what says that it is longer than the second is not read at all. */
+const most = 2 * 60 * 60
+const longest = 4 * 60 * 60
+
+/** Samples of a block. */
+const block = 10 * rate
+
+/** Ms by the wall. A decoder mostly waits for its reader. */
+const patience = { probe: 8_000, decode: 30 * 60_000 }
+
+/** Formats that carry sound and nothing else that a file could make the decoder open. */
+const formats =
+  'mp3,ogg,flac,wav,w64,mov,matroska,aac,loas,ac3,eac3,dts,amr,amrnb,amrwb,aiff,caf,au,' +
+  'asf,avi,flv,mpeg,mpegts,wv,ape,tta,gsm,voc,oma,tak'
+
+const careful = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
+
+export interface AudioFacts {
+  /** As ffmpeg calls it; the first name where it has several. */
+  readonly format: string
+  /** What the file says of itself; null where it says nothing. */
+  readonly seconds: number | null
+}
+
+/** Changes as the blocks are read. */
+export interface Decoded {
+  /** Of the blocks that were given. */
+  seconds: number
+  /** The sound went on behind the last block. */
+  truncated: boolean
+  /** One channel, from -1 to 1; ten seconds each but the last. To be read once, to the end or left with `return`. */
+  blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void>
+}
+
+/** What a file says of its sound track. Throws Unreadable for one without, and for one that claims more than four hours. */
+export const probeAudio = (bytes: Uint8Array, signal: AbortSignal): Promise<AudioFacts> =>
+  soundLanes.run(() => onDisk(bytes, (laid) => factsOf(bytes, laid, signal)), signal)
+
+/** The sound of any audio or video file, so many seconds of it. Reading throws what `probeAudio` throws. */
+export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
+  const decoded = { seconds: 0, truncated: false, blocks }
+  return decoded
+
+  async function* blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void> {
+    const leave = await soundLanes.enter(signal)
+    let laid: Laid | null = null
+    try {
+      laid = await laidDown(bytes)
+      await factsOf(bytes, laid, signal)
+      let room = seconds * rate
+      for await (const samples of blocksOf(laid, seconds, signal)) {
+        decoded.truncated = samples.length > room
+        const some = samples.subarray(0, room)
+        room -= some.length
+        decoded.seconds += some.length / rate
+        if (some.length > 0) yield some
+        if (decoded.truncated) return
+      }
+    } finally {
+      await laid?.remove()
+      leave()
+    }
+  }
+}
+
+const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortSignal): Promise<AudioFacts> => {
+  if (claimOf(bytes) > longest) throw new Unreadable()
+  const wanted = 'format=format_name,duration:stream=codec_type,duration'
+  const given = ['-v', 'quiet', ...careful, '-select_streams', 'a:0', '-show_entries', wanted, '-of', 'json', source]
+  let said = ''
+  for await (const part of outputOf({ program: 'ffprobe', given, user, patience: patience.probe }, signal)) {
+    said += Buffer.from(part).toString('latin1')
+    if (said.length > 65_536) throw new Unreadable()
+  }
+  const { format, streams } = parsed(said)
+  if (format?.format_name === undefined || streams?.length !== 1) throw new Unreadable()
+  const claims = [format.duration, streams[0]?.duration].map(Number).filter((it) => it > 0)
+  const seconds = claims.length > 0 ? Math.max(...claims) : null
+  if (seconds !== null && seconds > longest) throw new Unreadable()
+  return { format: format.format_name.split(',')[0]!, seconds }
+}
+
+/** Seconds by the header of a WAV file, where ffprobe goes by the bytes that are there; 0 for every other file. */
+const claimOf = (bytes: Uint8Array): number => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!/^RIFF.{4}WAVE/s.test(file.toString('latin1', 0, 12))) return 0
+  let perSecond = 0
+  for (let at = 12; at + 8 <= file.length;) {
+    const name = file.toString('latin1', at, at + 4)
+    const length = file.readUInt32LE(at + 4)
+    if (name === 'fmt ' && at + 20 <= file.length) perSecond = file.readUInt32LE(at + 16)
+    // A recorder that did not know the length names the largest that it can.
+    if (name === 'data') return length < 0x7fff_0000 && perSecond > 0 ? length / perSecond : 0
+    at += 8 + length + (length % 2)
+  }
+  return 0
+}
+
+interface Said {
+  readonly format?: { readonly format_name?: string; readonly duration?: string }
+  readonly streams?: readonly { readonly duration?: string }[]
+}
+
+const parsed = (said: string): Said => {
+  try {
+    return JSON.parse(said) as Said
+  } catch (cause) {
+    throw new Unreadable({ cause })
+  }
+}
+
+async function* blocksOf(
+  { source, user }: Laid,
+  seconds: number,
+  signal: AbortSignal,
+): AsyncGenerator<Float32Array, void> {
+  const given = [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1', ...careful],
+    ...['-vn', '-sn', '-dn', '-i', source, '-map', '0:a:0', '-t', `${seconds + 1}`],
+    ...['-ac', '1', '-ar', `${rate}`, '-c:a', 'pcm_f32le', '-f', 'f32le', 'pipe:1'],
+  ]
+  let bytes = new Uint8Array(block * 4)
+  let filled = 0
+  for await (const part of outputOf({ program: 'ffmpeg', given, user, patience: patience.decode }, signal)) {
+    for (let taken = 0; taken < part.length;) {
+      const some = part.subarray(taken, taken + bytes.length - filled)
+      bytes.set(some, filled)
+      filled += some.length
+      taken += some.length
+      if (filled < bytes.length) continue
+      yield new Float32Array(bytes.buffer)
+      bytes = new Uint8Array(block * 4)
+      filled = 0
+    }
+  }
+  if (filled >= 4) yield new Float32Array(bytes.buffer, 0, filled >> 2)
+}
+
+const onDisk = async <T>(bytes: Uint8Array, work: (laid: Laid) => Promise<T>): Promise<T> => {
+  const laid = await laidDown(bytes)
+  try {
+    return await work(laid)
+  } finally {
+    await laid.remove()
+  }
+}
+
+/** A sound on the disk, and the helper that it was given to. */
+interface Laid {
+  readonly source: string
+  readonly user: number | null
+  remove(): Promise<void>
+}
+
+const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
+  const user = helper()
+  const folder = await mkdtemp(join(tmpdir(), 'sound-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  const source = join(folder, 'sound')
+  try {
+    await writeFile(source, bytes, { mode: 0o600 })
+    await giveTo(user, folder, source)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { source, user, remove }
+}

@@ -1,0 +1,50 @@
+/** The code of a language in letters of ISO 639, for a code or an English name; another text comes back as it is. */
+export const languageCode = (text: string): string => codeOf('language', text)
+
+/** The code of a country in letters of ISO 3166, for a code or an English name; another text comes back as it is. */
+export const countryCode = (text: string): string => codeOf('region', text)
+
+type Type = 'language' | 'region'
+
+/** Names beside those that the Unicode tables have. */
+const alsoCalled: Readonly<Record<Type, Readonly<Record<string, string>>>> = {
+  language: { mandarin: 'zh', farsi: 'fa', flemish: 'nl', castilian: 'es', filipino: 'tl', tagalog: 'tl' },
+  region: {
+    usa: 'us',
+    'united states of america': 'us',
+    'great britain': 'gb',
+    england: 'gb',
+    'czech republic': 'cz',
+    turkey: 'tr',
+    holland: 'nl',
+    'ivory coast': 'ci',
+  },
+}
+
+const tables = new Map<Type, ReadonlyMap<string, string>>()
+
+const codeOf = (type: Type, text: string): string => {
+  if (text.length > 100) return text
+  const table = tables.get(type) ?? tableOf(type)
+  tables.set(type, table)
+  return table.get(plain(text)) ?? text
+}
+
+const tableOf = (type: Type): ReadonlyMap<string, string> => {
+  const names = new Intl.DisplayNames('en', { type, fallback: 'none' })
+  const letters = [...'abcdefghijklmnopqrstuvwxyz']
+  const table = new Map(Object.entries(alsoCalled[type]))
+  for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
+    const name = names.of(type === 'region' ? code.toUpperCase() : code)
+    if (name !== undefined && isCurrent(type, code)) table.set(plain(name), code)
+  }
+  return table
+}
+
+/** Some names have an old code too. */
+const isCurrent = (type: Type, code: string): boolean => {
+  const tag = type === 'region' ? `und-${code.toUpperCase()}` : code
+  return Intl.getCanonicalLocales(tag)[0] === tag
+}
+
+const plain = (name: string): string => name.normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase()

@@ -1,0 +1,84 @@
+import { spreadWithin, sumsOf } from './speakers-gaussian.ts'
+import { stretchesOf, turnsOf, type Instant, type Turn } from './speakers-turns.ts'
+import { frameWidth } from './speakers-voice.ts'
+import { byDistance, byInformation, followed, groupOf, joined, type Group } from './cluster-voices.ts'
+import type { Voice } from './voice-job.ts'
+
+const mostSpeakers = 8
+
+/** While they are still being sorted out there may be more. */
+const mostVoices = 16
+
+/** Instants that are taken for one voice before anything is known, about two seconds; and how many of them must be voiced. */
+const piece = 120
+const leastVoiced = 8
+
+/** Pieces that are compared each with each: about five minutes of speech. */
+const atOnce = 160
+
+/** Who says less than these instants, some two seconds, or less than this share of all is taken for somebody else. */
+const leastSaid = { instants: 125, share: 0.01 }
+
+/** Tells who speaks when, by nothing but the sound of the voices. */
+export default ({ speech, frames }: Voice): readonly Turn[] => {
+  const stretches = stretchesOf(speech, (index) => {
+    const sound = frames.subarray(index * frameWidth, (index + 1) * frameWidth)
+    return sound.length === frameWidth && sound[frameWidth - 1] !== 0 ? sound : null
+  })
+  const instants = stretches.flat()
+  const pieces = stretches.flatMap((it) => partsOf(it, Math.max(1, Math.round(it.length / piece))))
+  const sounds = pieces.map(soundsOf).filter((it) => it.length >= leastVoiced)
+  const usual = spreadWithin(
+    sounds.map((it) => sumsOf(it, frameWidth)),
+    frameWidth,
+  )
+  const rough = roughly(
+    sounds.map((it) => groupOf(it, usual)),
+    usual,
+  )
+  const groups = refined(refined(rough, instants, usual), instants, usual)
+  return turnsOf(instants, voicesOf(groups, instants))
+}
+
+/** Groups of a few pieces each, first from those near each other, so that hours don't take days. */
+const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[] => {
+  const tolerance = byInformation(frameWidth)
+  const near = partsOf(groups, Math.ceil(groups.length / atOnce))
+  return joined(
+    near.flatMap((its) => joined(its, usual, mostVoices, tolerance)),
+    usual,
+    mostVoices,
+    tolerance,
+  )
+}
+
+/** The groups again, of the instants that each explains best, and those of one voice joined. */
+const refined = (groups: readonly Group[], instants: readonly Instant[], usual: Float64Array): readonly Group[] => {
+  if (groups.length < 2) return groups
+  const voices = voicesOf(groups, instants)
+  const least = Math.max(leastSaid.instants, leastSaid.share * instants.length)
+  const own = groups
+    .map((_, voice) => instants.filter((_, at) => voices[at] === voice))
+    .filter((its) => its.length >= least)
+    .map(soundsOf)
+    .filter((its) => its.length >= leastVoiced)
+    .map((its) => groupOf(its, usual))
+  return joined(own.length > 0 ? own : groups, usual, mostSpeakers, byDistance)
+}
+
+const voicesOf = (groups: readonly Group[], instants: readonly Instant[]): Uint8Array =>
+  groups.length < 2
+    ? new Uint8Array(instants.length)
+    : followed(
+        groups.map(({ bell }) => bell),
+        instants,
+      )
+
+const soundsOf = (instants: readonly Instant[]): readonly Float32Array[] =>
+  instants.flatMap(({ sound }) => (sound === null ? [] : [sound]))
+
+/** As many parts, as even as they can be. */
+const partsOf = <T>(all: readonly T[], count: number): readonly (readonly T[])[] =>
+  Array.from({ length: count }, (_, at) =>
+    all.slice(Math.round((all.length * at) / count), Math.round((all.length * (at + 1)) / count)),
+  )

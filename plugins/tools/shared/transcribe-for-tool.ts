@@ -1,0 +1,27 @@
+import type { Supplied } from '../../../core/container.ts'
+import type { TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
+import { employ, type workNeeds } from '../../../core/inference/run-for-tool.ts'
+import { secondsOf } from '../../../core/inference/metering/tokens.ts'
+
+/** Writes down pieces of a sound by a model, and tells in the end which. */
+export const scribe = (
+  supplied: Supplied<typeof workNeeds>,
+  wanted: string | undefined,
+  how: Pick<TranscribeCall, 'diarize' | 'granularities' | 'language'>,
+) => {
+  let served = wanted ?? ''
+  return {
+    model: () => served,
+    async write(audio: TranscribeCall['audio'], signal: AbortSignal): Promise<Transcript> {
+      const { answer, model } = await employ(
+        supplied,
+        { ability: 'transcribe', model: wanted },
+        ({ upstream, model }, signal) => upstream.transcribe!({ ...how, model, audio }, signal),
+        ({ duration }) => ({ audioSeconds: duration ?? secondsOf(audio.bytes.length) }),
+        signal,
+      )
+      served = model
+      return answer
+    },
+  }
+}

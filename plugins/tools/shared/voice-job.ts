@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { engine } from '../../../core/optional-package.ts'
+import { frameSize, voiceFrames } from './speakers-voice.ts'
+
+export interface Window {
+  /** 16 kHz. */
+  readonly samples: Float32Array
+  /** How many of them only lead up to what is asked for; whole frames. */
+  readonly lead: number
+}
+
+export interface Voice {
+  /** How likely each 32 ms are speech. */
+  readonly speech: Float32Array
+  /** What `voiceFrames` gives, two frames for each of these. */
+  readonly frames: Float32Array
+}
+
+/** Samples that the detector takes at once, and how many of the ones before it sees again. */
+const step = 2 * frameSize
+const before = 64
+
+/** Hears where somebody speaks, and how the voice sounds there. */
+export default async ({ samples, lead }: Window): Promise<Voice> => {
+  const speech = (await chances(samples)).slice(lead / step)
+  return { speech, frames: voiceFrames(samples.subarray(lead), (frame) => (speech[frame >> 1] ?? 0) > 0.1) }
+}
+
+const chances = async (samples: Float32Array): Promise<Float32Array> => {
+  const { env, InferenceSession, Tensor } = await engine('onnxruntime-web', () => import('onnxruntime-web'))
+  // The engine stands beside this file and a thread has one core: nothing is fetched, no thread is started.
+  env.wasm.numThreads = 1
+  const { resolve } = createRequire(import.meta.url)
+  const model = await engine('@ricky0123/vad-web', async () => resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx'))
+  const detector = await InferenceSession.create(await readFile(model))
+  const sr = new Tensor('int64', new BigInt64Array([16_000n]))
+  let state = new Tensor('float32', new Float32Array(256), [2, 1, 128])
+  const heard = new Float32Array(Math.ceil(samples.length / step))
+  for (let at = 0; at < heard.length; at++) {
+    const seen = new Float32Array(before + step)
+    const from = at * step - before
+    seen.set(samples.subarray(Math.max(0, from), from + seen.length), Math.max(0, -from))
+    const told = await detector.run({ input: new Tensor('float32', seen, [1, seen.length]), state, sr })
+    state = told['stateN'] as typeof state
+    heard[at] = (told['output']!.data as Float32Array)[0]!
+  }
+  return heard
+}

@@ -1,0 +1,51 @@
+import pLimit from 'p-limit'
+import type { Door } from '../../../core/ports/platform.ts'
+import { isHtml, type Loaded } from './page.ts'
+import { receive } from './fetch-bounded.ts'
+import type { Had, Want } from './render-process.ts'
+
+const mostRequests = 100
+const mostBytes = 20 * 1024 * 1024
+/** What may be posted to another origin without asking there before. */
+const plain = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)(;|$)/i
+
+/** What a browser may have: the page that was loaded already, and then so much through the door. */
+export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
+  const hands = pLimit(6)
+  let first: Loaded | null = page
+  let requests = 0
+  let left = mostBytes
+  let cut = page.cut
+
+  /** Null for what it may not have, whatever the reason. */
+  const have = async ({ page, url, method, headers, body }: Want): Promise<Had['answer']> => {
+    if (page && first) {
+      const answer = first
+      first = null
+      return answer
+    }
+    if (needsLeave(url, headers)) return null
+    if (++requests > mostRequests) {
+      cut = true
+      return null
+    }
+    const fits = (bytes: number) => (left -= bytes) >= 0
+    const ask = { method, headers, signal, ...(body && { body }) }
+    const came = await hands(() => receive(door, url, ask, fits)).catch(() => null)
+    cut ||= left < 0
+    // Half a script is none, and a redirect would be followed with nobody in between.
+    if (!came || came.cut || (came.status >= 300 && came.status < 400)) return null
+    if (page) return isHtml(came.headers) ? came : null
+    // The browser takes it for an answer of the origin that it asked, and would let the page read it.
+    const moved = new URL(came.url).origin !== new URL(url).origin
+    return moved && came.headers['access-control-allow-origin'] !== '*' ? null : came
+  }
+  return { have, wasCut: () => cut }
+}
+
+/** Whether a browser would ask another origin before it sends that. Nobody asks here, so it is not sent. */
+const needsLeave = (url: string, headers: Want['headers']): boolean => {
+  const { origin, authorization, 'content-type': type, 'x-requested-with': by } = headers
+  if (origin === undefined || (URL.canParse(url) && new URL(url).origin === origin)) return false
+  return authorization !== undefined || by !== undefined || (type !== undefined && !plain.test(type))
+}

@@ -1,0 +1,85 @@
+import { engine } from '../../../core/optional-package.ts'
+import { decodePage } from '../../shared/charset.ts'
+import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
+import { bounded, plainText, type PlainText } from './page-text.ts'
+
+export interface Asked {
+  readonly url: string
+  /** As the server wrote it. */
+  readonly contentType: string
+  readonly html: boolean
+  readonly bytes: Uint8Array
+  /** Whether to look for the article in it; without, all of its text is taken. */
+  readonly article: boolean
+}
+
+export interface Page extends About {
+  readonly text: string
+  readonly links: readonly Link[]
+  readonly truncated: boolean
+}
+
+const mostText = 200_000
+const mostLinks = 200
+/** What the search for the article takes on; its time grows faster than that. */
+const mostElements = 60_000
+
+/** Reads a page: what it is about, its text and where it leads. No script of it runs, and nothing that it names is fetched. */
+export default async ({ url, contentType, html, bytes, article }: Asked): Promise<Page> => {
+  const source = decodePage(bytes, contentType)
+  if (!html) return { ...nothing, ...cut(bounded(source, mostText)) }
+  const document = await parse(source)
+  const base = baseOf(document, url)
+  const about = aboutPage(document)
+  const main = article ? await articleOf(document, source) : null
+  const links = distinct([...(main ? linksOf(main.content, base) : []), ...linksOf(document, base)])
+  const text = cut(plainText(main?.content ?? document.documentElement, mostText))
+  return {
+    title: main?.title || about.title,
+    description: about.description || main?.excerpt || null,
+    language: about.language,
+    published: main?.publishedTime || about.published,
+    text: text.text,
+    links: links.slice(0, mostLinks),
+    truncated: text.truncated || links.length > mostLinks,
+  }
+}
+
+const nothing = { title: null, description: null, language: null, published: null, links: [] }
+
+const cut = ({ text, cut }: PlainText) => ({ text, truncated: cut })
+
+/** The parser makes no `html` and no `body` where a page leaves them out, as it may. */
+const parse = async (source: string): Promise<Document> => {
+  const { parseHTML } = await engine('linkedom', () => import('linkedom'))
+  const whole = /<html[\s>]/i.test(source) ? source : `<html><head></head><body>${source}</body></html>`
+  const { document } = parseHTML(whole)
+  if (document.querySelector('body')) return document
+  const body = document.createElement('body')
+  for (const node of [...document.documentElement.childNodes]) if (node.nodeName !== 'HEAD') body.append(node)
+  document.documentElement.append(body)
+  return document
+}
+
+/** Null for a page that is no article, or too much of one. Its search takes a document to pieces, so it gets one of its own. */
+const articleOf = async (document: Document, source: string) => {
+  const { Readability, isProbablyReaderable } = await engine(
+    '@mozilla/readability',
+    () => import('@mozilla/readability'),
+  )
+  try {
+    if (!isProbablyReaderable(document)) return null
+    const serializer = (node: Node) => node as Element
+    const found = new Readability(await parse(source), { serializer, maxElemsToParse: mostElements }).parse()
+    return found?.content ? { ...found, content: found.content } : null
+  } catch {
+    return null
+  }
+}
+
+/** Each address once, where it came first, with the first words that it had. */
+const distinct = (links: readonly Link[]): readonly Link[] => {
+  const found = new Map<string, Link>()
+  for (const link of links) if (!found.get(link.url)?.text) found.set(link.url, link)
+  return [...found.values()]
+}

@@ -1,0 +1,66 @@
+import { BadRequest, Unreadable } from '../../../core/errors.ts'
+import type { Door } from '../../../core/ports/platform.ts'
+import { apart } from '../../shared/run-apart.ts'
+import type { Asked, Page } from './page-job.ts'
+import { receive, type Received } from './fetch-bounded.ts'
+
+/** A page as it came. */
+export interface Loaded extends Received {
+  readonly html: boolean
+}
+
+const mostBytes = 4 * 1024 * 1024
+const accept = 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.1'
+
+/** Gets a page through the door. Throws BadRequest for an address that does not answer with one. */
+export const loadPage = async (door: Door, url: string, signal: AbortSignal): Promise<Loaded> => {
+  let left = mostBytes
+  const fits = (bytes: number) => (left -= bytes) >= 0
+  const came = await receive(door, url, { method: 'GET', headers: { accept }, signal }, fits, (status, headers) => {
+    if (status < 200 || status > 299) throw unloaded('Expected a page that answers')
+    if (!isHtml(headers) && !isText(headers)) throw unloaded(readable)
+  }).catch(named)
+  if (typeOf(came.headers) !== '') return { ...came, html: isHtml(came.headers) }
+  if (came.bytes.includes(0)) throw unloaded(readable)
+  return { ...came, html: /^\s*</.test(new TextDecoder().decode(came.bytes.subarray(0, 256))) }
+}
+
+/** What stands in a page. Throws BadRequest when nothing can be made of it. */
+export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signal: AbortSignal): Promise<Page> => {
+  const asked = { url, html, bytes, contentType: headers['content-type'] ?? '' }
+  const read = (article: boolean, time: number) =>
+    apart<Page>('tools/webPageScraperTool/page-job', { ...asked, article } satisfies Asked, signal, { time })
+  try {
+    // A page that is made to keep a parser busy has its text taken as it stands.
+    const page = await read(true, 10_000).catch((fault) => {
+      if (fault instanceof Unreadable) return read(false, 5_000)
+      throw fault
+    })
+    return { ...page, truncated: page.truncated || cut }
+  } catch (cause) {
+    throw cause instanceof Unreadable ? unloaded('Expected a page that can be read', cause) : cause
+  }
+}
+
+export const unloaded = (expected: string, cause?: unknown): BadRequest =>
+  new BadRequest('The page could not be loaded', { validator: { url: expected }, cause })
+
+/** What the door refuses is the address that the caller gave. */
+const named = (fault: unknown): never => {
+  const unnamed = fault instanceof BadRequest && fault.validator === null
+  throw unnamed
+    ? new BadRequest(fault.message, { validator: { url: 'Expected a public address' }, cause: fault })
+    : fault
+}
+
+const readable = 'Expected a page of HTML, text, JSON or XML'
+
+/** Whether that is what it is by its headers. */
+export const isHtml = (headers: Received['headers']): boolean =>
+  /^(text\/html|application\/xhtml\+xml)$/.test(typeOf(headers))
+
+const isText = (headers: Received['headers']): boolean =>
+  /^(|text\/.+|application\/([\w.-]+\+)?(json|xml))$/.test(typeOf(headers))
+
+const typeOf = (headers: Received['headers']): string =>
+  (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()

@@ -1,0 +1,175 @@
+import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core'
+import { unwanted, walls, without } from './chromium.ts'
+import { engine } from '../../../core/optional-package.ts'
+
+export interface Given {
+  readonly chromium: string
+  readonly url: string
+  /** Characters of the page. */
+  readonly most: number
+  /** Ms until the page is taken as it stands. */
+  readonly settle: number
+}
+
+/** What the browser would have; `page` says that it is to stand in the window. */
+export interface Want {
+  readonly kind: 'want'
+  readonly id: number
+  readonly page: boolean
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | null
+}
+
+export interface Had {
+  readonly id: number
+  /** Null for what it may not have. */
+  readonly answer: {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly bytes: Uint8Array
+  } | null
+}
+
+export type Told =
+  | Want
+  | { readonly kind: 'done'; readonly url: string; readonly html: string; readonly cut: boolean }
+  | { readonly kind: 'missing' | 'unstarted' | 'failed' }
+
+/** Of all that a page loads, what its text can depend on. */
+const loaded = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch'])
+/** Of the headers that a page writes, those that others need to know. */
+const travelling = new Set([
+  'accept',
+  'accept-language',
+  'authorization',
+  'content-type',
+  'origin',
+  'referer',
+  'x-requested-with',
+])
+const mostBody = 1024 * 1024
+
+const started = async (given: Given): Promise<Browser | Told> => {
+  const playwright = await engine('playwright-core', () => import('playwright-core')).catch(() => null)
+  if (playwright === null) return { kind: 'missing' }
+  return playwright.chromium
+    .launch({
+      executablePath: given.chromium,
+      // No sandbox can be made by root.
+      chromiumSandbox: process.getuid?.() !== 0,
+      args: [...walls],
+      ignoreDefaultArgs: [...unwanted],
+    })
+    .catch(() => ({ kind: 'unstarted' }))
+}
+
+const render = async (browser: Browser, { url, settle, most }: Given): Promise<Told> => {
+  const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: false })
+  await context.addInitScript(without)
+  await context.routeWebSocket(
+    () => true,
+    (socket) => socket.close(),
+  )
+  const page = await context.newPage()
+  const crashed = new Promise<never>((_, reject) => page.once('crash', () => reject(new Error('It crashed'))))
+  context.on('page', (popup) => void popup.close().catch(() => {}))
+  await context.route(
+    () => true,
+    (route) => serve(route, page).catch(() => {}),
+  )
+  const stand = async () => {
+    await page.goto(url, { waitUntil: 'commit', timeout: settle })
+    await page.waitForLoadState('networkidle', { timeout: settle }).catch(() => {})
+    return contentOf(context, page, most + 1)
+  }
+  const html = await Promise.race([stand(), crashed])
+  return { kind: 'done', url: page.url(), html: html.slice(0, most), cut: html.length > most }
+}
+
+const serve = async (route: Route, page: Page): Promise<void> => {
+  const want = wantOf(route.request(), page)
+  const answer = want && (await ask(want))
+  if (!answer) return route.abort()
+  const { status, headers, bytes } = answer
+  await route.fulfill({ status, headers: { ...headers }, body: Buffer.from(bytes) })
+}
+
+/** Null for what is not loaded at all: pictures, what stands in frames, and all that is neither got nor posted. */
+const wantOf = (request: Request, page: Page): Omit<Want, 'kind' | 'id'> | null => {
+  const type = request.resourceType()
+  const method = request.method()
+  const body = request.postDataBuffer()
+  if (!loaded.has(type) || (method !== 'GET' && method !== 'POST') || (body?.length ?? 0) > mostBody) return null
+  if (type === 'document' && request.frame() !== page.mainFrame()) return null
+  const headers = Object.entries(request.headers()).filter(([name]) => travelling.has(name))
+  return { page: type === 'document', url: request.url(), method, headers: Object.fromEntries(headers), body }
+}
+
+/** Read in a world of its own, in which the page has changed nothing, and cut before it leaves the browser. */
+const contentOf = async (context: BrowserContext, page: Page, most: number): Promise<string> => {
+  const session = await context.newCDPSession(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `document.documentElement.outerHTML.slice(0, ${most})`,
+    contextId: executionContextId,
+    returnByValue: true,
+  })
+  if (typeof result.value !== 'string') throw new Error('Nothing stands there')
+  return result.value
+}
+
+const tell = (told: Told): Promise<void> => new Promise((done) => process.send!(told, () => done()))
+
+let asked = 0
+const waiting = new Map<number, (answer: Had['answer']) => void>()
+
+const ask = (want: Omit<Want, 'kind' | 'id'>): Promise<Had['answer']> =>
+  new Promise((resolve) => {
+    const id = ++asked
+    waiting.set(id, resolve)
+    void tell({ kind: 'want', id, ...want })
+  })
+
+const work = async (given: Given): Promise<void> => {
+  const browser = await started(given)
+  if ('kind' in browser) return tell(browser)
+  const group = await processOf(browser).catch(() => null)
+  const close = async () => {
+    await browser.close().catch(() => {})
+    if (group !== null) killAll(group)
+  }
+  // Whoever asked has left, or what came from the browser could not be taken in.
+  const end = () => close().finally(() => process.exit())
+  if (!process.connected) return end()
+  for (const event of ['disconnect', 'uncaughtException']) process.once(event, end)
+  const told = await render(browser, given).catch((): Told => ({ kind: 'failed' }))
+  await close()
+  await tell(told)
+  process.disconnect()
+}
+
+const processOf = async (browser: Browser): Promise<number | null> => {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  return processInfo.find(({ type }) => type === 'browser')?.id ?? null
+}
+
+/** A busy page outlives its browser for a while. */
+const killAll = (group: number): void => {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch {
+    // Nobody is left.
+  }
+}
+
+process.once('message', (given: Given) => {
+  process.on('message', ({ id, answer }: Had) => {
+    waiting.get(id)?.(answer)
+    waiting.delete(id)
+  })
+  void work(given)
+})

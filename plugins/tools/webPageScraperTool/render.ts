@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { giveTo, helper } from '../../../core/limited-process.ts'
+import { Unavailable, Unconfigured } from '../../../core/errors.ts'
+import { fencesFor } from '../../../core/fences.ts'
+import { browserLanes } from '../../shared/lanes.ts'
+import type { Door } from '../../../core/ports/platform.ts'
+import { findChromium } from './chromium.ts'
+import { unloaded, type Loaded } from './page.ts'
+import { provide } from './browser-requests.ts'
+import type { Given, Had, Told, Want } from './render-process.ts'
+
+export interface Renderer {
+  /** The page as it stands after its scripts ran. All that they load goes through the door. */
+  render(page: Loaded, door: Door, signal: AbortSignal): Promise<Loaded>
+  /** Resolves when no browser is left. */
+  dispose(): Promise<void>
+}
+
+const mostCharacters = 4 * 1024 * 1024
+/** Ms for a page in all, for it to come to rest, and for a browser to close. */
+const time = 20_000
+const settle = 12_000
+const closing = 5_000
+
+const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const driver = fileURLToPath(new URL(`./render-process${ending}`, import.meta.url))
+
+export interface Browsing {
+  /** Path of the browser; the first of the usual places when absent. */
+  readonly chromium: string | undefined
+  /** Whether root may start browsers, which have no sandbox then. */
+  readonly allowRoot: boolean
+  /** The tool whose settings an operator changes where no browser can start. */
+  readonly tool: string
+}
+
+/**
+ * A browser for each page, and before it a process that drives it: whatever a page makes a browser say is read there, not
+ * here.
+ */
+export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer => {
+  const setting = `tools.${tool}.chromium`
+  const over = new AbortController()
+  const open = new Set<Promise<Loaded>>()
+  return {
+    async render(page, door, signal) {
+      if (process.getuid?.() === 0 && !allowRoot)
+        throw new Unconfigured({ validator: { [`tools.${tool}.allowRoot`]: 'Expected true where root runs this' } })
+      const path = await findChromium(chromium)
+      if (path === null) throw new Unconfigured({ validator: { [setting]: 'Expected the path of a Chromium' } })
+      const stop = AbortSignal.any([signal, over.signal])
+      const driven = () => {
+        const it = drive({ chromium: path, setting, page, door }, stop)
+        open.add(it)
+        return it.finally(() => open.delete(it))
+      }
+      return unlessStopped(browserLanes.run(driven, stop), stop)
+    },
+    async dispose() {
+      over.abort(new Unavailable())
+      await Promise.allSettled(open)
+    },
+  }
+}
+
+interface Order {
+  readonly chromium: string
+  readonly setting: string
+  readonly page: Loaded
+  readonly door: Door
+}
+
+const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSignal): Promise<Loaded> => {
+  signal.throwIfAborted()
+  // All that a browser leaves behind stands in one place.
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-browser-'))
+  const over = new AbortController()
+  const late = AbortSignal.timeout(time)
+  const stop = AbortSignal.any([signal, late, over.signal])
+  const user = helper()
+  await giveTo(user, folder)
+  const words = [...fencesFor(tmpdir()).words(user), process.execPath, '--max-old-space-size=384', driver]
+  const child = spawn(words[0]!, words.slice(1), {
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, TMPDIR: folder },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve()).on('error', () => child.pid === undefined && resolve())
+  })
+  const { have, wasCut } = provide(page, door, stop)
+  try {
+    const told = await converse(child, { chromium, url: page.url, most: mostCharacters, settle }, have, stop)
+    if (told.kind === 'missing')
+      throw new Unconfigured({ validator: { 'playwright-core': 'Expected to be installed' } })
+    if (told.kind === 'unstarted')
+      throw new Unconfigured({ validator: { [setting]: 'Expected a Chromium that starts' } })
+    if (told.kind !== 'done') throw unloaded('Expected a page that a browser can show')
+    const url = /^https?:/.test(told.url) ? told.url : page.url
+    const headers = { 'content-type': 'text/html; charset=utf-8' }
+    return { ...page, url, headers, bytes: Buffer.from(told.html), cut: told.cut || wasCut() }
+  } catch (fault) {
+    throw late.aborted && !signal.aborted ? unloaded('Expected a page that comes to rest', fault) : fault
+  } finally {
+    over.abort()
+    if (child.connected) child.disconnect()
+    AbortSignal.timeout(closing).addEventListener('abort', () => child.kill('SIGKILL'))
+    await gone
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Resolves with the last that the driver tells. */
+const converse = (
+  child: ChildProcess,
+  given: Given,
+  have: (want: Want) => Promise<Had['answer']>,
+  stop: AbortSignal,
+): Promise<Exclude<Told, Want>> =>
+  new Promise((resolve, reject) => {
+    const leave = () => reject(stop.reason)
+    stop.addEventListener('abort', leave, { once: true })
+    child.once('exit', () => resolve({ kind: 'failed' }))
+    child.on('message', async (told: Told) => {
+      if (told.kind !== 'want') return resolve(told)
+      const had: Had = { id: told.id, answer: await have(told) }
+      if (child.connected) child.send(had)
+    })
+    child.send(given)
+  })
+
+const unlessStopped = <T>(work: Promise<T>, stop: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const leave = () => reject(stop.reason)
+    if (stop.aborted) leave()
+    stop.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', leave))
+  })

@@ -1,0 +1,59 @@
+import t from 'tap'
+import * as v from 'valibot'
+import metadataStore from '../../../../adapters/memory/metadata-store.ts'
+import { clock, random } from '../../../../adapters/memory/platform.ts'
+import { firstKey, givenKey } from '../../../../adapters/production/commands/bootstrap-key.ts'
+import { Audit, audit } from '../../../../core/access/audit.ts'
+import { Keyring, keyring } from '../../../../core/access/keyring.ts'
+import { plugin, use } from '../../../../core/plugin.ts'
+import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
+import { Settings, SettingsShape } from '../../../../core/settings.ts'
+import { fitted } from '../../../fitted.ts'
+
+/** One start over a store that others share. */
+const start = (rows: MetadataStore) =>
+  fitted(
+    use(keyring),
+    use(audit),
+    use(clock),
+    use(random),
+    use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
+    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, {}) })),
+  ).supply({ keys: Keyring, audit: Audit })
+
+t.test('of first starts at once, one tells a key, and that key alone lives', async (t) => {
+  const inner: MetadataStore = metadataStore.create({}, {}, 'rows')
+  let looking = 0
+  let all = () => {}
+  const both = new Promise<void>((resolve) => (all = resolve))
+  const rows: MetadataStore = {
+    ...inner,
+    // Nobody finds a key before everybody has looked for one.
+    async list(kind, query) {
+      const found = await inner.list(kind, query)
+      if (kind.name === 'key' && query.limit === 1) {
+        if (++looking === 3) all()
+        await both
+      }
+      return found
+    },
+  }
+  const starts = [start(rows), start(rows), start(rows)]
+  const told = (await Promise.all(starts.map(({ keys, audit }) => firstKey(keys, audit)))).filter((it) => it !== null)
+  t.equal(told.length, 1)
+  t.ok(await start(inner).keys.find(told[0]!))
+  const living = (await start(inner).keys.list(null, 10, 0)).rows.filter(({ revoked_at }) => revoked_at === null)
+  t.equal(living.length, 1)
+})
+
+t.test('a store with a key gets no further one', async (t) => {
+  const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
+  const { keys, audit } = start(rows)
+  t.type(await firstKey(keys, audit), 'string')
+  t.equal(await firstKey(keys, audit), null)
+  const given = `sk_live_${'2'.repeat(44)}`
+  await givenKey(keys, audit, given)
+  await givenKey(keys, audit, given)
+  t.ok(await keys.find(given))
+  t.equal((await keys.list(null, 10, 0)).total, 2, 'a given key is made once')
+})

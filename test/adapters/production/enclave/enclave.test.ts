@@ -1,0 +1,342 @@
+import '../../../fakes/unwatched.ts'
+import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import memoryEnclave from '../../../../adapters/memory/enclave.ts'
+import { clock, log } from '../../../../adapters/memory/platform.ts'
+import { memory } from '../../../../adapters/memory/index.ts'
+import { connected, started } from '../../../../adapters/production/enclave/enclave.ts'
+import { several } from '../../../../adapters/production/enclave/enclave-pool.ts'
+import { connect } from '../../../../core/sealed/client/client.ts'
+import { Unavailable } from '../../../../core/errors.ts'
+import { use } from '../../../../core/plugin.ts'
+import { Enclave, type SealedReply } from '../../../../core/ports/enclave.ts'
+import { Log } from '../../../../core/ports/platform.ts'
+import { conform } from '../../../contracts/contract.ts'
+import { enclave } from '../../../contracts/enclave.ts'
+import { running } from '../../../environments.ts'
+import { fakeClock } from '../../../fakes/clock.ts'
+import { enclosed, program } from '../../../fakes/served.ts'
+import { fitted, made } from '../../../fitted.ts'
+import { folderOf } from '../../../helpers.ts'
+
+const providers = { rehearsal: { use: 'rehearsal' } }
+
+const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
+  const container = fitted(fitting, use(clock), use(log))
+  t.teardown(() => container.dispose())
+  return container.supply({ it: Enclave }).it
+}
+
+/** A confidential process that listens where the test says. */
+const inside = async (
+  t: Test,
+  settings: object,
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Promise<ChildProcess> => {
+  const child = await enclosed(env, { providers, enclave: settings }, args)
+  t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+t.test('in this process', (t) => conform(t, enclave.contract, (t) => opened(t, use(memoryEnclave))))
+
+t.test('in a process of its own', async (t) => {
+  const it = opened(t, use(started, { config: { providers } }))
+  await conform(t, enclave.contract, () => it)
+})
+
+t.test('killed: new keys, and clients recover by themselves', async (t) => {
+  const it = await running(t, { ...memory(), enclave: use(started, { config: { providers } }) })
+  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const say = () => client.chat.completions.create({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
+  t.ok((await say()).choices[0], 'before')
+  const before = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const children = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'main.js enclave'])
+    .toString()
+    .trim()
+    .split('\n')
+    .map(Number)
+  for (const pid of children) process.kill(pid, 'SIGKILL')
+  const seen = new Set<number>()
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await say().catch((error: { status: number }) => error.status)
+    if (typeof answer !== 'number') break
+    seen.add(answer)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  t.same([...seen], [503], 'meanwhile 503 and nothing else')
+  t.ok((await say()).choices[0], 'the same client, without being told')
+  const after = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  t.not(after.keyset, before.keyset, 'the old keys died with the process')
+})
+
+t.test('several: each request goes to the one that it was sealed to', async (t) => {
+  const folder = await folderOf(t)
+  const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
+  const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
+  const it = opened(t, use(connected, { connect: sockets }))
+  const [one, other] = [await it.keys('e0'), await it.keys('e1')]
+  t.not(one.keyset, other.keyset, 'keys of their own')
+  await conform(t, enclave.contract, () => ({
+    ...it,
+    keys: () => it.keys('e0'),
+    attest: (challenge) => it.attest(challenge, 'e0'),
+  }))
+  await conform(t, enclave.contract, () => ({
+    ...it,
+    keys: () => it.keys('e1'),
+    attest: (challenge) => it.attest(challenge, 'e1'),
+  }))
+  await t.rejects(it.keys('e7'), { name: 'NotFound' })
+  children[0]!.kill('SIGKILL')
+  await once(children[0]!, 'exit')
+  await t.resolves(it.keys('e1'), 'the other one goes on')
+  t.same((await it.keys()).keyset, (await it.keys('e1')).keyset)
+})
+
+const never = new AbortController().signal
+const grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
+
+/** Two lines to enclaves, each of which may be silent or gone, behind one port and a clock that is moved. */
+const pair = (heard: Log = made(Log, use(log))) => {
+  const clock = fakeClock()
+  const [silent, gone] = [new Set<string>(), new Set<string>()]
+  const line = (name: string, not_before: number): Enclave => {
+    const says = <T>(it: T) =>
+      new Promise<T>((resolve, reject) => {
+        if (gone.has(name)) reject(new Unavailable(undefined, { cause: name }))
+        else if (!silent.has(name)) resolve(it)
+      })
+    const key = { enclaveKid: name, kem: 'x-wing', public_key: '', not_before, not_after: 0 }
+    const keys = () => says({ keyset: name, keys: [key], evidence: { type: 'dev' } })
+    const trailer = { model: name, backend: null, usage: null, audioSeconds: null }
+    return {
+      keys,
+      attest: keys,
+      models: () => says([]),
+      async handle(route, _, __, signal) {
+        if (route === 'frames') {
+          const frames = (async function* () {
+            yield 'one'
+            await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          })()
+          return { kind: 'frames', frames, trailer: Promise.resolve(trailer) }
+        }
+        const ended = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        return Promise.race([ended, says({ kind: 'body' as const, status: 200, body: {}, failure: null, trailer })])
+      },
+    }
+  }
+  const it = several([line('old', 1), line('new', 2)], clock, heard)
+  const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
+  return { it, ask, clock, silent, gone }
+}
+
+t.test('one that leaves while nobody asks is not taken for there', async (t) => {
+  const { it, ask, clock, gone } = pair()
+  const nameOf = (reply: SealedReply) => (reply.kind === 'body' ? reply.trailer.model : reply.kind)
+  t.equal(nameOf(await ask('new')), 'new')
+  gone.add('new')
+  await clock.pass(6_000)
+  t.equal(nameOf(await ask('new')), 'old', 'which says that it can’t open this, so that it is sealed anew')
+  gone.delete('new')
+  gone.add('old')
+  await clock.pass(200)
+  t.equal((await it.keys()).keyset, 'new', 'and one that has come back while nobody asked is found')
+  await it.dispose?.()
+})
+
+t.test('one that was never there is told, and why', async (t) => {
+  const told: string[] = []
+  const note = (event: string, facts: object = {}, cause?: unknown) =>
+    void told.push([event, ...Object.values(facts), (cause as Error | undefined)?.cause].filter(Boolean).join(' '))
+  const { it, clock, gone } = pair({ info: note, warn: note, error: note })
+  gone.add('old').add('new')
+  const waiting = t.rejects(it.keys(), { name: 'Unavailable', cause: { cause: 'old' } }, 'the cause goes along')
+  await clock.pass(29_000)
+  t.same(told, [], 'it may be on its way up')
+  await clock.pass(1_300)
+  await waiting
+  await clock.pass(200)
+  await t.rejects(it.keys(), { name: 'Unavailable' })
+  t.same(told.sort(), ['enclave.down e0 old', 'enclave.down e1 new'], 'each once')
+  gone.clear()
+  await clock.pass(200)
+  t.equal((await it.keys()).keyset, 'new')
+  t.same(told.slice(2).sort(), ['enclave.up e0', 'enclave.up e1'])
+  await it.dispose?.()
+})
+
+t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
+  const { it, ask, clock, silent } = pair()
+  const told = (work: Promise<unknown>) => {
+    const its = { state: 'waits' }
+    work.then(
+      () => (its.state = 'served'),
+      (fault: Error) => (its.state = fault.name),
+    )
+    return its
+  }
+  t.equal((await it.keys()).keyset, 'new', 'the newest')
+  const stream = (await ask('new', 'frames')) as Extract<SealedReply, { kind: 'frames' }>
+  const frames = stream.frames[Symbol.asyncIterator]()
+  await frames.next()
+  silent.add('new')
+  const waiting = [ask('new'), it.keys(), it.attest(new Uint8Array(32)), frames.next()].map(told)
+  await clock.pass(7_900)
+  t.equal((await ask('old')).kind, 'body', 'the other one goes on, and nobody looks first')
+  t.same(waiting.map(({ state }) => state), ['waits', 'waits', 'waits', 'waits']) // prettier-ignore
+  await clock.pass(200)
+  t.same(
+    waiting.map(({ state }) => state),
+    ['Unavailable', 'served', 'served', 'Unavailable'],
+    'within eight seconds; keys are those of another',
+  )
+  const late = told(ask('new'))
+  await clock.pass(100)
+  t.equal(late.state, 'served', 'by the one that is there, which says whether it can open it')
+  silent.add('old')
+  const both = [ask('old'), ask('new')].map(told)
+  await clock.pass(8_100)
+  t.same(both.map(({ state }) => state), ['Unavailable', 'Unavailable']) // prettier-ignore
+  const quick = told(ask('old'))
+  await clock.pass(100)
+  t.equal(quick.state, 'Unavailable', 'and once it is known, at once')
+  await it.dispose?.()
+})
+
+const certificates = (() => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'pipe' })
+    return true
+  } catch {
+    return false
+  }
+})()
+const skip = certificates ? false : 'there is no openssl to make certificates with'
+
+t.test('over TCP both sides prove themselves', { skip }, async (t) => {
+  const folder = await folderOf(t)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const authority = (name: string) =>
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${name}`,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.pem`,
+    )
+  const leaf = async (name: string, ca: string) => {
+    openssl(
+      'req',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      `/CN=${name}`,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+    )
+    await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1')
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      `${ca}.pem`,
+      '-CAkey',
+      `${ca}.key`,
+      '-CAcreateserial',
+      '-days',
+      '2',
+      '-extfile',
+      `${name}.ext`,
+      '-out',
+      `${name}.pem`,
+    )
+  }
+  for (const ca of ['ours', 'theirs']) authority(ca)
+  await leaf('inside', 'ours')
+  await leaf('gateway', 'ours')
+  await leaf('stranger', 'theirs')
+  const file = (name: string) => join(folder, name)
+  const port = 20_000 + (process.pid % 20_000)
+  await inside(t, {
+    listen: `127.0.0.1:${port}`,
+    tls: { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') },
+  })
+  const line = async (name: string, ca: string) =>
+    opened(
+      t,
+      use(connected, {
+        connect: [`127.0.0.1:${port}`],
+        tls: {
+          ca: await readFile(file(`${ca}.pem`)),
+          cert: await readFile(file(`${name}.pem`)),
+          key: await readFile(file(`${name}.key`)),
+        },
+      }),
+    )
+  const it = await line('gateway', 'ours')
+  await conform(t, enclave.contract, () => it)
+  const refused = async (its: Enclave) => {
+    const asked = its.attest(new Uint8Array(32), 'e0')
+    await t.rejects(asked, { name: 'Unavailable' })
+  }
+  await refused(await line('stranger', 'ours'))
+  await refused(await line('gateway', 'theirs'))
+})
+
+t.test('does not start without a configuration', async (t) => {
+  const said = (input: string) =>
+    spawnSync(process.execPath, [program, 'enclave'], { input, env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
+  for (const input of ['', '{"providers"'])
+    t.match(said(input), { status: 1, stderr: 'sealgate: SEALGATE_CONFIG is not set\n' })
+  t.match(said("{'key': 'hunter2'}\n"), { status: 1, stderr: 'sealgate: the configuration is not JSON\n' }, 'unquoted')
+})
+
+t.test('does not start where the runtime was opened up', async (t) => {
+  const folder = await folderOf(t)
+  const settings = { listen: join(folder, 'it.sock') }
+  for (const env of [
+    { NODE_OPTIONS: '--no-warnings' },
+    { NODE_DEBUG: 'http' },
+    { NODE_EXTRA_CA_CERTS: '/dev/null' },
+    { LD_LIBRARY_PATH: '/tmp' },
+  ] as Record<string, string>[]) {
+    await t.rejects(inside(t, settings, env), { message: /does not start with/ }, Object.keys(env).join())
+  }
+  await t.rejects(inside(t, { listen: join(folder, 'x'.repeat(104)) }), {
+    message: /listen expected .* 103 bytes at most/,
+  })
+  await t.rejects(inside(t, { listen: join(folder, 'nowhere/it.sock') }), { message: /nowhere/ })
+  await t.rejects(inside(t, settings, {}, ['--inspect=127.0.0.1:0']), { message: /does not start with --inspect/ })
+  const child = await inside(t, settings)
+  await t.rejects(inside(t, settings), { message: /taken by another one/ })
+  child.kill('SIGUSR1')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  t.equal(child.exitCode, null, 'a signal opens no inspector')
+  const ended = once(child, 'exit')
+  child.stdin!.end()
+  await ended
+  t.pass('it ends with the one who started it')
+})

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { lint } from './lint.ts'
+
+/** `npm run check`: types, format, rooms and lint of what changed since the last commit; with `--all`, of everything. */
+const all = process.argv.includes('--all')
+const run = promisify(execFile)
+const bin = (name: string) => `node_modules/.bin/${name}`
+
+const changed = async (): Promise<readonly string[]> => {
+  const [edited, added] = await Promise.all([
+    run('git', ['diff', '--name-only', 'HEAD']),
+    run('git', ['ls-files', '--others', '--exclude-standard']),
+  ])
+  return `${edited.stdout}${added.stdout}`.split('\n').filter((file) => file.endsWith('.ts') && existsSync(file))
+}
+
+/** What a program complains of; nothing when it ends well. */
+const complaints = (name: string, ...given: readonly string[]): Promise<string> =>
+  run(bin(name), given, { maxBuffer: 1 << 26 }).then(
+    () => '',
+    (error: { readonly stdout?: string; readonly stderr?: string }) =>
+      `${error.stdout ?? ''}${error.stderr ?? ''}` || String(error),
+  )
+
+const files = all ? ['core', 'plugins', 'adapters', 'examples', 'test'] : await changed()
+
+const linted = async (): Promise<string> =>
+  lint(all ? undefined : files)
+    .map(({ file, line, words }) => `${file}:${line}: ${words}\n`)
+    .join('')
+
+const steps: Readonly<Record<string, () => Promise<string>>> = {
+  types: () => complaints('tsc', '--noEmit', '--tsBuildInfoFile', 'dist/check.tsbuildinfo'),
+  format: async () => (files.length === 0 ? '' : complaints('prettier', '--check', ...files)),
+  rooms: () => complaints('tsx', 'test/architecture.test.ts'),
+  lint: linted,
+}
+
+const began = Date.now()
+const said = await Promise.all(
+  Object.entries(steps).map(async ([name, step]) => {
+    const words = await step()
+    const ms = Date.now() - began
+    process.stdout.write(words === '' ? `${name}: fine after ${ms} ms\n` : `${name}: FAILED after ${ms} ms\n${words}`)
+    return words
+  }),
+)
+process.exit(said.every((words) => words === '') ? 0 : 1)

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { print, readOrdered, readPlain } from '../../../core/dialects/json.ts'
+import { BadRequest } from '../../../core/errors.ts'
+import type { OrderedJson } from '../../../core/ports/upstream.ts'
+
+/** Any JSON text, any string in it: NUL, lone surrogates, integer-like keys, `__proto__`. */
+const name = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('__proto__', 'constructor', '10', '2', '', '\0', '\ud800', '"\\'),
+)
+const ordered = fc.letrec<{ value: OrderedJson }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((it) => it + 0),
+    name,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc
+      .uniqueArray(fc.tuple(name, tie('value')), { maxLength: 4, selector: ([name]) => name })
+      .map((it) => new Map(it) as OrderedJson),
+  ),
+})).value
+
+const same = (left: OrderedJson, right: OrderedJson): void => {
+  if (left instanceof Map && right instanceof Map) {
+    const [one, other] = [[...left], [...right]]
+    if (one.length !== other.length) throw new Error('size')
+    one.forEach(([name, value], index) => {
+      if (name !== other[index]![0]) throw new Error('order')
+      same(value, other[index]![1])
+    })
+  } else if (Array.isArray(left) && Array.isArray(right)) {
+    if (left.length !== right.length) throw new Error('length')
+    left.forEach((value, index) => same(value, right[index]))
+  } else if (!Object.is(left, right)) throw new Error('value')
+}
+
+const refused = (t: Test, text: string, message: string | RegExp = 'Malformed JSON') => {
+  t.throws(() => readOrdered(text), { constructor: BadRequest, message }, 'ordered')
+}
+
+t.test('round trip: order, names and every double survive', async () => {
+  fc.assert(
+    fc.property(ordered, (value) => {
+      const text = print(value)
+      same(readOrdered(text), value)
+      if (print(readOrdered(text)) !== text) throw new Error('printed differently')
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('agrees with JSON.parse on what is JSON and what it says', async () => {
+  const texts = fc.oneof(
+    fc.json(),
+    fc.jsonValue().map((it) => JSON.stringify(it, null, 2)),
+    fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, bit]) => {
+      const where = at % (text.length + 1)
+      return text.slice(0, where) + bit + text.slice(where + 1)
+    }),
+    fc.string({ unit: fc.constantFrom(...'[]{}",:\\u0eE+-.19tn \n\t\0'), maxLength: 12 }),
+  )
+  fc.assert(
+    fc.property(texts, (text) => {
+      const [theirs, ours] = [() => JSON.parse(text), () => readOrdered(text)].map((read) => {
+        try {
+          return { value: read() }
+        } catch (fault) {
+          return { fault: fault as Error }
+        }
+      })
+      if (ours!.fault?.message === 'A key stands twice in one JSON object') return
+      if (!ours!.fault !== !theirs!.fault) throw new Error(text)
+      if (!ours!.fault && JSON.stringify(JSON.parse(print(ours!.value))) !== JSON.stringify(theirs!.value))
+        throw new Error(text)
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+t.test('keeps what JSON.parse loses', async (t) => {
+  const value = readOrdered('{"10":1,"2":{"__proto__":{"constructor":0}},"__proto__":[]}') as Map<string, any>
+  t.same([...value.keys()], ['10', '2', '__proto__'])
+  t.equal(value.get('2').get('__proto__').get('constructor'), 0)
+  t.equal(print({ a: [value], b: undefined }), '{"a":[{"10":1,"2":{"__proto__":{"constructor":0}},"__proto__":[]}]}')
+  t.equal(print({ score: 0.1 + 0.2, at: [1e21, 5e-324] }), '{"score":0.30000000000000004,"at":[1e+21,5e-324]}')
+  t.equal(print([undefined, new Map([['a', undefined]])]), '[null,{}]')
+})
+
+t.test('refuses', async (t) => {
+  refused(t, '{"a":1,"b":{"a":1,"a":2}}', 'A key stands twice in one JSON object')
+  refused(t, '{"a":1,"\\u0061":2}', 'A key stands twice in one JSON object')
+  for (const text of ['', ' ', '01', '1.', '.5', '+1', '1e', 'NaN', "'a'", '[1,]', '{"a":1,}', '{,}', '[1 2]', '1 2'])
+    refused(t, text)
+  for (const text of [
+    '"\0"',
+    '"a\nb"',
+    '"\\x"',
+    '"\\u12"',
+    '{a:1}',
+    '{"a"}',
+    '[}',
+    '{]',
+    'nul',
+    '\ufeff1',
+    '"\\"',
+    '"\\',
+    '//',
+    '\u00a01',
+  ])
+    refused(t, text)
+  t.throws(() => readPlain('{"a":'), { constructor: BadRequest, message: 'Malformed JSON' })
+})
+
+t.test('every truncation is refused', async (t) => {
+  const text = '{"a\\n":[1.5e3,true,null,{"b":"\\ud83d\\ude00 é"}],"c":{}}'
+  readOrdered(text)
+  for (let length = 0; length < text.length; length++) {
+    const cut = text.slice(0, length)
+    t.throws(() => readOrdered(cut), BadRequest)
+    t.throws(() => readPlain(cut), BadRequest)
+  }
+})
+
+t.test('NUL bytes and lone surrogates inside strings', async (t) => {
+  t.equal(readOrdered('"\\u0000\\ud800"'), '\0\ud800')
+  t.equal(readOrdered('"\ud800"'), '\ud800')
+  t.equal(print('\ud800'), '"\\ud800"')
+  refused(t, '\u0000')
+})
+
+t.test('depth', async (t) => {
+  for (const [left, right] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const nested = (depth: number) => left.repeat(depth) + '1' + right.repeat(depth)
+    for (const read of [readOrdered, readPlain]) {
+      t.ok(read(nested(128)))
+      t.throws(() => read(nested(129)), { constructor: BadRequest, message: 'JSON is nested too deeply' })
+      t.throws(() => read(nested(10_000)), { constructor: BadRequest, message: 'JSON is nested too deeply' })
+    }
+    for (const read of [readOrdered, readPlain])
+      t.throws(() => read(left.repeat(1_000_000)), { message: 'JSON is nested too deeply' }, 'before it is built')
+    const harmless = JSON.stringify({ a: `${left}\\"`.repeat(50_000), b: nested(100) })
+    t.same(readPlain(harmless), JSON.parse(harmless), 'brackets in a string are none')
+  }
+})
+
+t.test('long texts take linear time', async (t) => {
+  const took = (text: string) => {
+    const start = process.cpuUsage().user
+    readOrdered(text, Infinity)
+    return (process.cpuUsage().user - start) / 1000
+  }
+  const many = (one: string, n: number) => `[${Array(n).fill(one).join()}]`
+  t.ok(took(many('"short"', 200_000)) < 2000, 'many strings and no backslash')
+  t.ok(took(many('"\\""', 200_000)) < 2000, 'a backslash in each')
+  t.ok(took(`"${'\\"'.repeat(1_000_000)}"`) < 2000, 'one string of backslashes')
+})

@@ -1,0 +1,96 @@
+import t from 'tap'
+import { fold, unfold } from '../../../core/inference/collect-chunks.ts'
+import type { Chunk } from '../../../core/ports/upstream.ts'
+import { merged } from '../../../core/sealed/enclave/merge-chunks.ts'
+
+const chunk = (delta: string, more: object = {}): Chunk =>
+  ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta: JSON.parse(delta), finish_reason: null, ...more }],
+  }) as Chunk
+
+async function* inRow(...chunks: readonly Chunk[]) {
+  yield* chunks
+}
+
+/** JSON that would set the prototype of whatever it is copied into. */
+const poison = '{"__proto__":{"refusal":"poisoned","polluted":true},"content":"a"}'
+
+t.test('a field that sets a prototype is dropped', async (t) => {
+  const whole = await fold(
+    inRow(chunk(poison), chunk('{"content":"b","tool_calls":[{"index":0,"__proto__":{"x":1}}]}')),
+  )
+  const { message } = whole.choices[0]!
+  t.equal(message.content, 'ab')
+  t.equal((message as { refusal?: unknown }).refusal, undefined)
+  t.equal(Object.getPrototypeOf(message), Object.prototype)
+  const joined = merged(chunk('{"content":"b"}'), chunk(poison)).choices[0]!.delta as { refusal?: unknown }
+  t.equal(joined.refusal, undefined)
+  t.equal(Object.getPrototypeOf(joined), Object.prototype)
+  const logs = JSON.parse('{"logprobs":{"__proto__":{"content":["x"]},"refusal":[1]}}') as object
+  const lists = merged(chunk('{}', { logprobs: { refusal: [0] } }), chunk('{}', logs)).choices[0]!.logprobs
+  t.equal(Object.getPrototypeOf(lists), Object.prototype)
+  t.same((lists as { refusal: unknown }).refusal, [0, 1])
+  t.equal(({} as { polluted?: unknown }).polluted, undefined)
+})
+
+t.test('pieces become one completion, and it the same answer as a stream', async (t) => {
+  const calls = (index: number, text: string, id?: string) =>
+    JSON.stringify({ tool_calls: [{ index, ...(id && { id }), function: { arguments: text } }] })
+  const whole = await fold(
+    inRow(
+      chunk('{"role":"assistant","content":"He"}'),
+      chunk('{"role":"assistant","content":"ron"}'),
+      chunk(calls(1, '[', 'b')),
+      chunk(calls(0, '{', 'a')),
+      chunk(calls(1, ']')),
+      chunk(calls(0, '}')),
+      chunk('{}', { finish_reason: 'stop' }),
+      { ...chunk('{}'), choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+    ),
+  )
+  t.match(whole, {
+    object: 'chat.completion',
+    choices: [
+      {
+        message: {
+          role: 'assistant',
+          content: 'Heron',
+          tool_calls: [
+            { id: 'a', function: { arguments: '{}' } },
+            { id: 'b', function: { arguments: '[]' } },
+          ],
+        },
+        finish_reason: 'stop',
+      },
+    ],
+    usage: { total_tokens: 3 },
+  })
+  t.same(await fold(unfold(whole)), whole)
+})
+
+t.test('a broken stream makes no completion', async (t) => {
+  async function* broken() {
+    yield chunk('{"content":"a"}')
+    throw new Error('broken')
+  }
+  await t.rejects(fold(broken()), { message: 'broken' })
+})
+
+t.test('two chunks become one: texts are joined, and what is said once is kept', (t) => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const one = { ...chunk('{"role":"assistant","content":"a"}'), usage }
+  const both = merged(one, chunk('{"role":"assistant","content":"b"}', { finish_reason: 'stop' }))
+  t.match(both.choices, [{ delta: { role: 'assistant', content: 'ab' }, finish_reason: 'stop' }])
+  t.same(both.usage, usage)
+  const other = { ...chunk('{"content":"x"}'), choices: [{ index: 1, delta: { content: 'x' }, finish_reason: null }] }
+  t.same(
+    merged(one, other as Chunk).choices.map(({ index }) => index),
+    [0, 1],
+  )
+  t.match(merged(chunk('{"content":"a"}'), chunk('{"content":null}')).choices[0]!.delta, { content: 'a' })
+  t.end()
+})

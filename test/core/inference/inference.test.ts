@@ -1,0 +1,801 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import * as v from 'valibot'
+import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
+import { Inference, inference } from '../../../core/inference/inference.ts'
+import { breaker } from '../../../core/inference/routing/breaker.ts'
+import { candidateOf, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { affinityOf, pick } from '../../../core/inference/routing/order-backends.ts'
+import { plugin, use } from '../../../core/plugin.ts'
+import { Clock, Random } from '../../../core/ports/platform.ts'
+import type { ChatBody, Chunk, Upstream } from '../../../core/ports/upstream.ts'
+import { Witness } from '../../../core/ports/backend-observer.ts'
+import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../core/settings.ts'
+import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../../fakes/backends.ts'
+import { fakeClock, settled, type FakeClock } from '../../fakes/clock.ts'
+import { made } from '../../fitted.ts'
+
+const never = new AbortController().signal
+const body: ChatBody = { messages: [{ role: 'user', content: 'Say it.' }] }
+
+/** Chance that is the same each time. */
+const dice = (seed = 1): Random => {
+  let state = seed
+  return {
+    bytes: (length) => new Uint8Array(length),
+    fraction() {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return state / 2 ** 32
+    },
+  }
+}
+
+const fixed = (fraction: number): Random => ({ bytes: (length) => new Uint8Array(length), fraction: () => fraction })
+
+const infer = (
+  clock: FakeClock,
+  settings: SettingsInput = {},
+  random: Random = fixed(0),
+  saw: Witness['saw'] = () => undefined,
+): Inference =>
+  made(
+    Inference,
+    use(inference),
+    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
+    use(plugin({ port: Random, name: 'random', create: () => random })),
+    use(plugin({ port: Witness, name: 'kept', create: () => ({ saw }) })),
+  )
+
+const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {
+  const settings = v.parse(ModelSettings, { upstreams: upstreams.map(({ name }) => ({ provider: name })), ...more })
+  return entryOf(
+    'small',
+    settings,
+    upstreams.map((it, index) => candidateOf(it, 'm', 1, index + 1)),
+  )
+}
+
+/** All that a stream gives, and how it ends. */
+const drain = async (chunks: AsyncIterable<Chunk>) => {
+  const got: Chunk[] = []
+  let error: unknown = null
+  try {
+    for await (const it of chunks) got.push(it)
+  } catch (thrown) {
+    error = thrown
+  }
+  return { got, error, text: got.map(({ choices }) => choices[0]?.delta.content ?? '').join('') }
+}
+
+const streamed = async (gateway: Inference, its: Entry, said: ChatBody = body, signal = never) =>
+  gateway.chat({ entry: its, body: said, stream: true }, signal)
+
+t.test('pick', async (t) => {
+  const five = [1, 2, 3, 4, 0].map((weight, index) => candidateOf(actor(`b${index}`, []), 'm', weight, 1))
+  const five_ = entryOf('small', v.parse(ModelSettings, { upstreams: [{ provider: 'b0' }] }), five)
+  const closed = { isOpen: () => false }
+
+  t.test('falls on each in proportion to its weight', async (t) => {
+    const { fraction } = dice(7)
+    const first = new Map<string, number>()
+    const rounds = 20_000
+    for (let i = 0; i < rounds; i++) {
+      const [it] = pick({ entry: five_, ability: 'chat' }, { ...closed, fraction })
+      first.set(it!.provider, (first.get(it!.provider) ?? 0) + 1)
+    }
+    for (const [index, share] of [0.1, 0.2, 0.3, 0.4].entries()) {
+      const spread = 4 * Math.sqrt(rounds * share * (1 - share))
+      t.ok(Math.abs((first.get(`b${index}`) ?? 0) - rounds * share) < spread, `b${index}: ${first.get(`b${index}`)}`)
+    }
+    t.equal(first.get('b4'), undefined, 'weight 0 is only a way out')
+  })
+
+  t.test('affinity stays, is fair, and moves only what must move', async (t) => {
+    const by = (candidates: typeof five, affinity: string) =>
+      pick(
+        { entry: { ...five_, candidates }, ability: 'chat', affinity },
+        { ...closed, fraction: () => t.fail('no lot') as never },
+      )[0]!
+    const counts = new Map<string, number>()
+    let moved = 0
+    for (let i = 0; i < 4000; i++) {
+      const it = by(five, `talk ${i}`)
+      counts.set(it.provider, (counts.get(it.provider) ?? 0) + 1)
+      if (it !== by(five, `talk ${i}`)) t.fail('moved without reason')
+      const without = by(
+        five.filter(({ provider }) => provider !== 'b0'),
+        `talk ${i}`,
+      )
+      if (it.provider !== 'b0' && without !== it) moved++
+    }
+    t.equal(moved, 0)
+    t.ok(Math.abs(counts.get('b3')! - 1600) < 130, `${counts.get('b3')} of 4000 on the one of weight 4 of 10`)
+  })
+
+  t.test('priority first, open breakers last', async (t) => {
+    const order = (open: string) =>
+      pick(
+        { entry: entry([actor('a', []), actor('b', []), actor('c', [])]), ability: 'chat' },
+        { fraction: dice(3).fraction, isOpen: ({ provider }) => provider === open },
+      ).map(({ provider }) => provider)
+    t.same(order(''), ['a', 'b', 'c'])
+    t.same(order('a'), ['b', 'c', 'a'])
+  })
+
+  t.test('pins, and names the backends when there is no such', async (t) => {
+    const choice = { entry: entry([actor('a', []), actor('b', [])]), ability: 'chat' } as const
+    const weighing = { ...closed, fraction: () => 0.5 }
+    t.same(
+      pick({ ...choice, provider: 'b' }, weighing).map(({ provider }) => provider),
+      ['b'],
+    )
+    const refused = t.throws(() => pick({ ...choice, provider: 'nobody' }, weighing), BadRequest)
+    t.match(refused, { status: 400, validator: { provider: 'expected one of a, b' } })
+  })
+
+  t.test('affinity knows conversations by their beginning and tells nothing of them', async (t) => {
+    const its = entry([actor('a', []), actor('b', [])])
+    const talk = (user: string, ...more: readonly string[]): ChatBody => ({
+      messages: [{ role: 'system', content: 'S' }, ...[user, ...more].map((content) => ({ role: 'user', content }))],
+    })
+    const one = affinityOf(its, 'org', talk('secret'))
+    t.match(one, /^[0-9a-f]{16}$/)
+    t.equal(affinityOf(its, 'org', talk('secret', 'next', 'turn')), one)
+    t.not(affinityOf(its, 'other', talk('secret')), one)
+    t.not(affinityOf(its, 'org', talk('other')), one)
+    t.equal(affinityOf(entry([actor('a', [])]), 'org', talk('secret')), null)
+    const image = (url: string): ChatBody => ({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    })
+    t.not(affinityOf(its, 'org', image('data:a')), affinityOf(its, 'org', image('data:b')))
+  })
+})
+
+t.test('breaker', async (t) => {
+  const settings = { faults: 3, ratio: 0.5, rest: 1000 }
+  t.test('opens after faults in a row, and lets one find out', async (t) => {
+    const it = breaker(settings)
+    for (const _ of [1, 2]) it.fault(it.enter(0)!, 0)
+    it.ok(it.enter(0)!)
+    for (const _ of [1, 2, 3]) it.fault(it.enter(0)!, 0)
+    t.equal(it.enter(999), null)
+    t.equal(it.rest(400), 600)
+    t.equal(it.enter(1000), 'probe')
+    t.equal(it.enter(1000), null, 'only one')
+    it.left('probe')
+    t.equal(it.enter(1000), 'probe', 'who left told nothing')
+    it.fault('probe', 1000)
+    t.equal(it.enter(1999), null)
+    it.ok(it.enter(2000)!)
+    t.equal(it.enter(2000), 'plain')
+    t.equal(it.rest(2000), 0)
+  })
+  t.test('a clock that is set back keeps nobody out for longer', async (t) => {
+    const it = breaker(settings)
+    for (const _ of [1, 2, 3]) it.fault(it.enter(3_600_000)!, 3_600_000)
+    t.equal(it.enter(3_600_999), null)
+    t.equal(it.rest(0), 0)
+    t.equal(it.enter(0), 'probe')
+  })
+  t.test('opens when the share of faults passes, but not on few calls', async (t) => {
+    const it = breaker({ ...settings, faults: 100 })
+    const call = (fault: boolean) => (fault ? it.fault(it.enter(0)!, 0) : it.ok(it.enter(0)!))
+    for (let i = 0; i < 40; i++) call(i % 2 === 1)
+    t.equal(it.enter(0), 'plain', 'half is not more than half')
+    for (const fault of [true, true]) if (it.enter(0)) call(fault)
+    t.equal(it.enter(0), null)
+  })
+})
+
+t.test('run', async (t) => {
+  const asks = (...results: readonly unknown[]) => {
+    const seen: string[] = []
+    const ask = async ({ provider }: { readonly provider: string }) => {
+      const result = results[Math.min(seen.length, results.length - 1)]
+      seen.push(provider)
+      if (result instanceof Error) throw result
+      return result
+    }
+    return { ask, seen }
+  }
+  const two = entry([actor('a', []), actor('b', [])])
+  const lone = entry([actor('a', [])])
+
+  t.test('falls back at once, tries what may pass again, and no more than allowed', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock)
+    const { ask, seen } = asks(failed(), 'yes')
+    t.same(await gateway.run({ entry: two, ability: 'chat' }, ask, never), { answer: 'yes', backend: 'b' })
+    t.same(seen, ['a', 'b'])
+    const again = asks(failed())
+    const call = gateway.run({ entry: lone, ability: 'chat' }, again.ask, never)
+    const end = t.rejects(call, UpstreamFailed)
+    await clock.pass(10_000)
+    await end
+    t.same(again.seen, ['a', 'a', 'a'])
+  })
+
+  t.test('never tries other faults again', async (t) => {
+    const gateway = infer(fakeClock())
+    for (const fault of [
+      new BadRequest('no'),
+      new UpstreamFailed(undefined, { answered: 401 }),
+      new TypeError('ours'),
+    ]) {
+      const { ask, seen } = asks(fault)
+      await t.rejects(gateway.run({ entry: two, ability: 'chat' }, ask, never), fault)
+      t.same(seen, ['a'])
+    }
+    t.same((await gateway.run({ entry: two, ability: 'chat' }, async () => 1, never)).backend, 'a')
+  })
+
+  t.test('waits as told, and fails at once when that is too long', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock)
+    const { ask, seen } = asks(failed(429, 5000), 'yes')
+    const call = gateway.run({ entry: lone, ability: 'chat' }, ask, never)
+    await clock.pass(4999)
+    t.equal(seen.length, 1)
+    await clock.pass(1)
+    t.equal((await call).answer, 'yes')
+    const late = asks(failed(429, 200_000))
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, late.ask, never).catch((it: unknown) => it), {
+      retryAfter: 200_000,
+    })
+    t.equal(late.seen.length, 1)
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('the pause is a full jitter', async (t) => {
+    for (const [fraction, from, to] of [
+      [0.999, 299, 300],
+      [0.5, 150, 151],
+    ] as const) {
+      const clock = fakeClock()
+      const { ask, seen } = asks(failed(), 'yes')
+      const call = infer(clock, {}, fixed(fraction)).run({ entry: lone, ability: 'chat' }, ask, never)
+      await clock.pass(from - 1)
+      t.equal(seen.length, 1)
+      await clock.pass(to - from + 1)
+      t.equal(seen.length, 2)
+      await call
+    }
+  })
+
+  t.test('one deadline over all attempts', async (t) => {
+    const clock = fakeClock()
+    const start = clock.now()
+    const { ask } = asks(failed(503, 400))
+    const times: number[] = []
+    const call = infer(clock, { routing: { retries: 5 } }).run(
+      { entry: lone, ability: 'chat', total: 1000 },
+      async (candidate, signal) => {
+        times.push(clock.now() - start)
+        return times.length < 3 ? ask(candidate) : silence(signal)
+      },
+      never,
+    )
+    const end = t.rejects(call, UpstreamFailed).then(() => clock.now() - start)
+    await clock.pass(999)
+    t.same(times, [0, 400, 800])
+    await clock.pass(1)
+    t.equal(await end, 1000)
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('a broken backend is left in peace, and the caller told how long', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 2, rest: 3000 } } })
+    const { ask, seen } = asks(failed(), failed(), 'yes')
+    for (const _ of [1, 2]) await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, never), UpstreamFailed)
+    await clock.pass(1000)
+    t.match(await gateway.run({ entry: lone, ability: 'chat' }, ask, never).catch((it: unknown) => it), {
+      status: 503,
+      retryAfter: 2000,
+    })
+    await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, never), Unavailable)
+    t.equal(seen.length, 2)
+    await clock.pass(2000)
+    t.equal((await gateway.run({ entry: lone, ability: 'chat' }, ask, never)).answer, 'yes')
+  })
+
+  t.test('refusals and full queues open no breaker', async (t) => {
+    const gateway = infer(fakeClock(), { routing: { retries: 0, breaker: { faults: 2 } } })
+    for (let i = 0; i < 12; i++) {
+      const fault = i % 2 ? new BadRequest('no') : failed(429)
+      await t.rejects(
+        gateway.run({ entry: lone, ability: 'chat' }, async () => Promise.reject(fault), never),
+        fault,
+      )
+    }
+    t.ok(await gateway.run({ entry: lone, ability: 'chat' }, async () => 1, never))
+  })
+
+  t.test('the caller leaves: while asking, while pausing, before it began', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock)
+    const reason = new Error('left')
+    for (const answer of [silence, async () => Promise.reject(failed(503, 9000))]) {
+      const controller = new AbortController()
+      const signals: AbortSignal[] = []
+      const call = gateway.run(
+        { entry: lone, ability: 'chat' },
+        (_, signal) => {
+          signals.push(signal)
+          return answer(signal)
+        },
+        controller.signal,
+      )
+      const end = t.rejects(call, reason)
+      await settled()
+      controller.abort(reason)
+      await end
+      t.ok(signals[0]!.aborted)
+      t.equal(clock.armed(), 0)
+    }
+    const { ask, seen } = asks('yes')
+    await t.rejects(gateway.run({ entry: lone, ability: 'chat' }, ask, AbortSignal.abort(reason)), reason)
+    t.equal(seen.length, 0)
+  })
+
+  t.test('a second backend is asked when the first is silent; the faster one wins', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock, { routing: { hedge: { after: 100, share: 1 } } })
+    const signals = new Map<string, AbortSignal>()
+    const ask = ({ provider }: { readonly provider: string }, signal: AbortSignal) => {
+      signals.set(provider, signal)
+      return provider === 'a' ? silence(signal) : Promise.resolve('yes')
+    }
+    const call = gateway.run({ entry: two, ability: 'chat' }, ask, never)
+    await clock.pass(99)
+    t.notOk(signals.has('b'))
+    await clock.pass(1)
+    t.equal((await call).backend, 'b')
+    t.ok(signals.get('a')!.aborted, 'the slower one is ended')
+    t.notOk(signals.get('b')!.aborted)
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('hedged calls never pass their share', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock, {
+      routing: { retries: 0, breaker: { faults: 1e6, ratio: 1 }, hedge: { after: 10, share: 0.05 } },
+    })
+    let asked = 0
+    const rounds = 200
+    for (let i = 0; i < rounds; i++) {
+      const call = gateway.run(
+        { entry: two, ability: 'chat', total: 15 },
+        (_, signal) => {
+          asked++
+          return silence(signal)
+        },
+        never,
+      )
+      const end = t.rejects(call, UpstreamFailed)
+      await clock.pass(20)
+      await end
+    }
+    t.ok(asked > rounds && asked <= rounds * 1.05, `${asked} for ${rounds}`)
+  })
+})
+
+t.test('a witness is told how each call to a backend went', async (t) => {
+  const clock = fakeClock()
+  const told: string[] = []
+  const routing = { retries: 2, hedge: { after: 100, share: 1 } }
+  const gateway = infer(clock, { routing }, fixed(0), (...it) => void told.push(it.slice(0, 3).join(' ')))
+  const took = (upstreams: readonly Actor[], signal = never) =>
+    streamed(gateway, entry(upstreams, { continues: true }), body, signal)
+  const whole = [say('a'), say('b'), stop]
+
+  await drain((await took([actor('down', failed()), actor('fine', whole)])).answer.chunks)
+  t.same(told.splice(0), ['down failed 0', 'fine answered 0'])
+
+  const slow = drain((await took([actor('slow', 'silence'), actor('quick', whole)])).answer.chunks)
+  await clock.pass(100)
+  await slow
+  t.same(told.splice(0), ['quick answered 0', 'slow left 100'])
+
+  await drain((await took([actor('cut', [say('a'), failed()]), actor('goes-on', [say('b'), stop])])).answer.chunks)
+  t.same(told.splice(0), ['cut answered 0', 'cut broke 0', 'goes-on answered 0'])
+
+  const caller = new AbortController()
+  const waiting = drain((await took([actor('asked', 'silence')], caller.signal)).answer.chunks)
+  await clock.pass(30)
+  caller.abort(new Error('Left'))
+  await waiting
+  t.same(told.splice(0), ['asked left 30'])
+  t.same(told, [], 'each once')
+})
+
+t.test('whole answers', async (t) => {
+  t.test('chunks are folded and a broken fold is tried again', async (t) => {
+    const clock = fakeClock()
+    const it = actor(
+      'a',
+      [say('Hal'), failed(null)],
+      [chunk({ role: 'assistant' }), say('Hal'), say('lo'), stop, usage(3, 2)],
+    )
+    const call = infer(clock).chat({ entry: entry([it]), body, stream: false }, never)
+    await clock.pass(1000)
+    const { answer, backend, usage: counted } = await call
+    t.equal(answer.completion.choices[0]!.message.content, 'Hallo')
+    t.same([backend, counted?.total_tokens, it.calls.length, it.open], ['a', 5, 2, 0])
+  })
+})
+
+t.test('streams', async (t) => {
+  const hello = [chunk({ role: 'assistant' }), say('Hel'), say('lo'), stop, usage(5, 2)]
+
+  t.test('are given as they come', async (t) => {
+    const clock = fakeClock()
+    const it = actor('a', hello)
+    const served = await streamed(infer(clock), entry([it]))
+    t.equal(it.calls.length, 0, 'nobody is asked before the first next')
+    t.equal(served.backend, null)
+    const { got, error } = await drain(served.answer.chunks)
+    t.same([got, error], [hello, null])
+    t.same([served.backend, served.usage?.total_tokens, served.size, served.notes], ['a', 7, 5, []])
+    t.same([it.open, it.closed, clock.armed()], [0, 0, 0])
+  })
+
+  t.test('what breaks before the first token is tried elsewhere unseen', async (t) => {
+    const clock = fakeClock()
+    for (const script of [failed(), [failed(null)], [chunk({ role: 'assistant' }), failed(null)], []] as const) {
+      const [a, b] = [actor('a', script), actor('b', hello)]
+      const served = await streamed(infer(clock), entry([a, b]))
+      const { got, error } = await drain(served.answer.chunks)
+      t.same([got, error], [hello, null])
+      t.same([served.backend, served.notes], ['b', ['attempt 2 by b']])
+      t.same([a.open, b.open], [0, 0])
+    }
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('a silent backend is left after the limit of the first token', async (t) => {
+    const clock = fakeClock()
+    const [a, b] = [actor('a', [chunk({ role: 'assistant' }), 'silence']), actor('b', hello)]
+    const served = await streamed(infer(clock, { timeouts: { firstToken: 500 } }), entry([a, b]))
+    const all = drain(served.answer.chunks)
+    await clock.pass(499)
+    t.equal(b.calls.length, 0)
+    await clock.pass(1)
+    t.same((await all).got, hello)
+    t.same([a.open, a.closed], [0, 1])
+  })
+
+  t.test('the deadline covers every first token', async (t) => {
+    const clock = fakeClock()
+    const it = actor('a', 'silence')
+    const served = await streamed(infer(clock, { timeouts: { total: 1000, firstToken: 600 } }), entry([it]))
+    const first = t.rejects(served.answer.chunks[Symbol.asyncIterator]().next(), UpstreamFailed).then(() => clock.now())
+    const start = clock.now()
+    await clock.pass(5000)
+    t.equal((await first) - start, 1000)
+    t.same([it.calls.length, it.open, clock.armed()], [2, 0, 0])
+  })
+
+  t.test('after the first token nothing is tried again', async (t) => {
+    for (const fault of [failed(null), new UpstreamFailed(), new TypeError('ours')]) {
+      const [a, b] = [actor('a', [say('Hel'), fault]), actor('b', hello)]
+      const served = await streamed(infer(fakeClock()), entry([a, b]))
+      const { text, error } = await drain(served.answer.chunks)
+      t.same([text, b.calls.length, a.open], ['Hel', 0, 0])
+      t.equal(error, fault)
+    }
+  })
+
+  t.test('a break behind the finish reason takes nothing away', async (t) => {
+    const served = await streamed(infer(fakeClock()), entry([actor('a', [say('Hello'), stop, failed(null)])]))
+    const { text, error } = await drain(served.answer.chunks)
+    t.same([text, error, served.usage], ['Hello', null, null])
+    const pair = await streamed(infer(fakeClock()), entry([actor('a', [say('Hello'), stop, failed(null)])]), {
+      ...body,
+      n: 2,
+    })
+    t.ok((await drain(pair.answer.chunks)).error, 'the other choice is missing')
+  })
+
+  t.test('standing still breaks it, a slow reader does not', async (t) => {
+    const clock = fakeClock()
+    const it = actor('a', [say('Hel'), say('lo'), 'silence'])
+    const chunks = (await streamed(infer(clock), entry([it]))).answer.chunks[Symbol.asyncIterator]()
+    await chunks.next()
+    await clock.pass(60_000)
+    t.equal((await chunks.next()).value.choices[0].delta.content, 'lo')
+    await clock.pass(60_000)
+    const last = t.rejects(chunks.next(), UpstreamFailed)
+    await clock.pass(14_999)
+    t.equal(it.open, 1)
+    await clock.pass(1)
+    await last
+    t.same([it.open, it.closed, clock.armed()], [0, 1, 0])
+    t.same(await chunks.next(), { value: undefined, done: true })
+  })
+
+  t.test('the longest stream is cut, also while nobody reads', async (t) => {
+    const clock = fakeClock()
+    const it = actor('a', [say('Hel'), say('lo'), 'silence'])
+    const chunks = (await streamed(infer(clock, { timeouts: { stream: 5000 } }), entry([it]))).answer.chunks[
+      Symbol.asyncIterator
+    ]()
+    await chunks.next()
+    await clock.pass(5000)
+    t.same([it.open, it.closed], [0, 1])
+    await t.rejects(chunks.next(), UpstreamFailed)
+    t.same(await chunks.next(), { value: undefined, done: true })
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('leaving ends the upstream at once, in every phase', async (t) => {
+    const reason = new Error('left')
+    const phases: Readonly<
+      Record<
+        string,
+        {
+          readonly script: Parameters<typeof actor>[1]
+          readonly reads: number
+          readonly waits: boolean
+          continues?: true
+        }
+      >
+    > = {
+      'before anything': { script: hello, reads: 0, waits: false },
+      connecting: { script: 'silence', reads: 0, waits: true },
+      'before the first token': { script: [chunk({ role: 'assistant' }), 'silence'], reads: 0, waits: true },
+      'in a pause between attempts': { script: failed(503, 9000), reads: 0, waits: true },
+      'between two chunks': { script: [say('a'), say('b'), 'silence'], reads: 1, waits: false },
+      'waiting for a chunk': { script: [say('a'), 'silence'], reads: 1, waits: true },
+      'while being rescued': { script: [say('a'), failed(null)], reads: 1, waits: true, continues: true },
+    }
+    for (const [phase, { script, reads, waits, continues = false }] of Object.entries(phases)) {
+      for (const way of ['return', 'signal'] as const) {
+        const clock = fakeClock()
+        const it = actor('a', script, 'silence')
+        const controller = new AbortController()
+        const served = await streamed(infer(clock), entry([it], { continues }), body, controller.signal)
+        const chunks = served.answer.chunks[Symbol.asyncIterator]()
+        for (let i = 0; i < reads; i++) await chunks.next()
+        const waiting = waits ? chunks.next().catch((error: unknown) => error) : null
+        await settled()
+        const calls = it.calls.length
+        if (way === 'return') await chunks.return!()
+        else controller.abort(reason)
+        t.equal(it.open, 0, `${phase}, ${way}: closed`)
+        if (waiting)
+          t.same(await waiting, way === 'return' ? { value: undefined, done: true } : reason, `${phase}, ${way}: told`)
+        await clock.pass(60_000)
+        t.equal(it.calls.length, calls, `${phase}, ${way}: nobody is asked again`)
+        if (phase !== 'before anything' || way === 'return') {
+          await chunks.next().catch(() => {})
+          t.same(await chunks.next(), { value: undefined, done: true }, `${phase}, ${way}: over`)
+        }
+        t.equal(clock.armed(), 0, `${phase}, ${way}: no alarm is left`)
+      }
+    }
+  })
+
+  t.test('a backend that minds no signal keeps nobody waiting, and its late stream is closed', async (t) => {
+    const clock = fakeClock()
+    let give!: (answer: { kind: 'chunks'; chunks: AsyncIterable<Chunk> }) => void
+    let returned = 0
+    const deaf: Upstream = {
+      name: 'deaf',
+      models: async () => [],
+      chat: () => new Promise((resolve) => (give = resolve)),
+    }
+    const chunks = (await streamed(infer(clock), entry([deaf]))).answer.chunks[Symbol.asyncIterator]()
+    const first = chunks.next()
+    await settled()
+    await chunks.return!()
+    t.same(await first, { value: undefined, done: true })
+    const source = {
+      next: async () => ({ value: say('late'), done: false as const }),
+      return: async () => ({ value: undefined, done: true as const, returned: ++returned }),
+      [Symbol.asyncIterator]: () => source,
+    }
+    give({ kind: 'chunks', chunks: source })
+    await settled()
+    t.equal(returned, 1)
+  })
+
+  t.test('a whole answer is unfolded when a stream was asked for', async (t) => {
+    const it: Upstream = {
+      name: 'a',
+      models: async () => [],
+      chat: async () => ({
+        kind: 'completion',
+        completion: {
+          id: 'one',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        },
+      }),
+    }
+    const served = await streamed(infer(fakeClock()), entry([it]))
+    const { text, got } = await drain(served.answer.chunks)
+    t.equal(text, 'Hello')
+    t.ok(got.some(({ choices }) => choices[0]?.finish_reason === 'stop'))
+    t.equal(served.usage?.total_tokens, 2)
+  })
+
+  t.test('the first token closes a half-open breaker', async (t) => {
+    const clock = fakeClock()
+    const it = actor('a', failed(), [say('Hel'), 'silence'], hello)
+    const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 1, rest: 1000 } } })
+    t.ok((await drain((await streamed(gateway, entry([it]))).answer.chunks)).error)
+    await clock.pass(1000)
+    const probe = (await streamed(gateway, entry([it]))).answer.chunks[Symbol.asyncIterator]()
+    await probe.next()
+    t.equal((await drain((await streamed(gateway, entry([it]))).answer.chunks)).text, 'Hello')
+    await probe.return!()
+  })
+})
+
+t.test('rescue', async (t) => {
+  const text = 'The quick brown fox jumps over the lazy dog, again and again, until dusk.'
+
+  /** What each kind of backend gives when it goes on from a prefix. */
+  const manners: Readonly<Record<string, (prefix: string) => string>> = {
+    'goes on': (prefix) => text.slice(prefix.length),
+    'repeats everything first': () => text,
+  }
+
+  const pieces = (whole: string, size: number): Chunk[] => {
+    const parts: Chunk[] = []
+    for (let at = 0; at < whole.length; at += size)
+      parts.push(say(whole.slice(at, at + size), { id: 'two', model: 'other', created: 2 }))
+    return parts
+  }
+
+  const continuing = (name: string, manner: (prefix: string) => string, size: number): Actor => {
+    const it = actor(name)
+    it.chat = async (call, signal) => {
+      it.calls.push({ ...call, signal })
+      const parts = pieces(manner(call.prefix!), size)
+      const chunks = (async function* () {
+        yield* [
+          chunk({ role: 'assistant', content: '' }, null, { id: 'two' }),
+          ...parts,
+          chunk({}, 'stop', { id: 'two' }),
+          usage(20, 8),
+        ]
+      })()
+      return { kind: 'chunks', chunks }
+    }
+    return it
+  }
+
+  t.test('loses and repeats nothing, wherever it is cut', async (t) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: text.length }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom(...Object.keys(manners)),
+        async (cut, before, after, manner) => {
+          if (manner === 'repeats everything first' && cut < 16) return
+          const given: Chunk[] = []
+          for (let at = 0; at < cut; at += before) given.push(say(text.slice(at, Math.min(cut, at + before))))
+          const a = actor('a', [chunk({ role: 'assistant', content: '' }), ...given, failed(null)])
+          const b = continuing('b', manners[manner]!, after)
+          const served = await streamed(infer(fakeClock()), entry([a, b], { continues: true }))
+          const all = await drain(served.answer.chunks)
+          assert.deepEqual([all.error, all.text], [null, text])
+          assert.equal(b.calls[0]!.prefix, text.slice(0, cut))
+          assert.equal(new Set(all.got.map(({ id, created, model }) => `${id} ${created} ${model}`)).size, 1)
+          assert.equal(all.got.filter(({ choices }) => choices[0]?.delta.role != null).length, 1)
+          assert.equal(all.got.filter(({ choices }) => choices[0]?.finish_reason === 'stop').length, 1)
+          assert.deepEqual(served.notes, ['continued by b'])
+          const counted = all.got.at(-1)!.usage!
+          assert.ok(counted.prompt_tokens > 20 && counted.completion_tokens > 8, 'both parts are counted')
+          assert.equal(counted.total_tokens, counted.prompt_tokens + counted.completion_tokens)
+          assert.equal(counted['estimated'], true)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  t.test('what happens to begin as the answer did is no echo', async (t) => {
+    const given = 'again and again and '
+    for (const rest of ['again', 'again and then.', ' leading space', 'again and again and']) {
+      const a = actor('a', [say(given), failed(null)])
+      const b = continuing('b', () => rest, 3)
+      const { text, error } = await drain(
+        (await streamed(infer(fakeClock()), entry([a, b], { continues: true }))).answer.chunks,
+      )
+      t.same([text, error], [given + rest, null])
+    }
+  })
+
+  t.test('a lone backend is asked again; breaking twice is rescued twice, and no more than allowed', async (t) => {
+    const counted = (input: number, output: number) => ({ usage: usage(input, output).usage! })
+    const cut = (part: string) => [say(part, counted(10, 1)), failed(null)]
+    const it = actor('a', cut('one '), cut('two '), [say('three'), stop, usage(12, 1)])
+    const served = await streamed(infer(fakeClock()), entry([it], { continues: true }))
+    const { text, error, got } = await drain(served.answer.chunks)
+    t.same([text, error], ['one two three', null])
+    t.same(
+      it.calls.map(({ prefix }) => prefix),
+      [undefined, 'one ', 'one two '],
+    )
+    t.same(got.at(-1)!.usage, { prompt_tokens: 32, completion_tokens: 3, total_tokens: 35 })
+    const hopeless = actor('a', cut('x'))
+    const all = await drain((await streamed(infer(fakeClock()), entry([hopeless], { continues: true }))).answer.chunks)
+    t.same([all.text, hopeless.calls.length], ['xxx', 3])
+    t.ok(all.error instanceof UpstreamFailed)
+  })
+
+  t.test('leaves less to say', async (t) => {
+    const it = actor('a', [say('x'.repeat(40)), failed(null)], [say('y'), stop])
+    await drain(
+      (await streamed(infer(fakeClock()), entry([it], { continues: true }), { ...body, max_tokens: 100 })).answer
+        .chunks,
+    )
+    t.same(
+      it.calls.map((call) => call.body['max_tokens']),
+      [100, 90],
+    )
+  })
+
+  t.test('does not touch what no prefix can carry', async (t) => {
+    const cases: readonly { readonly said?: Partial<ChatBody>; readonly first?: Chunk; readonly continues?: false }[] =
+      [
+        { continues: false },
+        { said: { n: 2 } },
+        { said: { logprobs: true } },
+        { said: { response_format: { type: 'json_object' } } },
+        {
+          first: chunk({
+            tool_calls: [{ index: 0, id: 'x', type: 'function', function: { name: 'f', arguments: '{' } }],
+          }),
+        },
+        { first: chunk({ reasoning_content: 'hm' }) },
+      ]
+    for (const { said = {}, first = say('Hel'), continues = true } of cases) {
+      const [a, b] = [actor('a', [first, failed(null)]), actor('b', [say('no'), stop])]
+      const { error } = await drain(
+        (await streamed(infer(fakeClock()), entry([a, b], { continues }), { ...body, ...said })).answer.chunks,
+      )
+      t.ok(error instanceof UpstreamFailed)
+      t.equal(b.calls.length, 0)
+    }
+    const [a, b] = [
+      actor('a', [chunk({ reasoning_content: 'hm' }), say('Hel'), failed(null)]),
+      actor('b', [say('lo'), stop]),
+    ]
+    const served = await streamed(infer(fakeClock()), entry([a, b], { continues: true }), {
+      ...body,
+      response_format: { type: 'text' },
+    })
+    t.equal((await drain(served.answer.chunks)).text, 'Hello', 'thinking that is over is no hindrance')
+  })
+
+  t.test('fails as the first stream would when nobody goes on', async (t) => {
+    const clock = fakeClock()
+    const [a, b] = [actor('a', [say('Hel'), failed(null)], failed()), actor('b', failed())]
+    const all = drain((await streamed(infer(clock), entry([a, b], { continues: true }))).answer.chunks)
+    await clock.pass(60_000)
+    const { text, error } = await all
+    t.equal(text, 'Hel')
+    t.ok(error instanceof UpstreamFailed)
+    t.same([a.open, b.open, clock.armed()], [0, 0, 0])
+  })
+})
+
+t.test('a full queue of one backend sends no TooMany of ours', async (t) => {
+  const gateway = infer(fakeClock(), { routing: { retries: 0 } })
+  const its = entry([actor('a', [])])
+  const error = await gateway
+    .run({ entry: its, ability: 'chat' }, async () => Promise.reject(failed(429, 10)), never)
+    .catch((it: unknown) => it)
+  t.match(error, { status: 502, retryAfter: 10 })
+  t.notOk(error instanceof TooMany)
+})

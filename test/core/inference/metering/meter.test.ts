@@ -1,0 +1,613 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import * as v from 'valibot'
+import metadataStore from '../../../../adapters/memory/metadata-store.ts'
+import rateLimiter from '../../../../adapters/memory/rate-limiter.ts'
+import type { Caller } from '../../../../core/access/caller.ts'
+import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../../../core/errors.ts'
+import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
+import { Inference, inference } from '../../../../core/inference/inference.ts'
+import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
+import { Ledger, ledger, usages, type UsageRow } from '../../../../core/inference/metering/ledger.ts'
+import { Meter, meter } from '../../../../core/inference/metering/meter.ts'
+import { estimateOf } from '../../../../core/inference/metering/tokens.ts'
+import cache from '../../../../adapters/memory/cache.ts'
+import { plugin, use } from '../../../../core/plugin.ts'
+import { Clock, Log, Random } from '../../../../core/ports/platform.ts'
+import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
+import { RateLimiter } from '../../../../core/ports/rate-limiter.ts'
+import { Upstream, type Usage } from '../../../../core/ports/upstream.ts'
+import { chat } from '../../../../core/routes/chat.ts'
+import { usage as usageRoute } from '../../../../core/routes/usage.ts'
+import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../../../fakes/backends.ts'
+import { fakeClock, settled } from '../../../fakes/clock.ts'
+import { fitted } from '../../../fitted.ts'
+
+const never = new AbortController().signal
+const caller: Caller = {
+  key: 'key_1',
+  organization: 'org_1',
+  user: 'u',
+  scopes: ['chats.completion'],
+  models: null,
+  limits: {},
+}
+
+const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => {
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const events: string[] = []
+  const parts = fitted(
+    use(catalog),
+    use(inference),
+    use(ledger),
+    use(meter),
+    use(cache),
+    use(rateLimiter),
+    use(metadataStore),
+    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
+    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
+    use(
+      plugin({
+        port: Log,
+        name: 'log',
+        create: (): Log => ({ info() {}, warn() {}, error: (event) => void events.push(event) }),
+      }),
+    ),
+    use(
+      plugin({
+        port: Random,
+        name: 'random',
+        create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
+      }),
+    ),
+  ).supply({
+    catalog: Catalog,
+    inference: Inference,
+    meter: Meter,
+    ledger: Ledger,
+    limiter: RateLimiter,
+    rows: MetadataStore,
+  })
+
+  return {
+    ...parts,
+    clock,
+    events,
+    /** Tokens of the key's minute that are used up. */
+    async used(name = 'tokens/minute/key/key_1', most = 1_000_000, per = 60_000) {
+      const spent = await parts.limiter.spend([{ allowance: { name, concern: 'tokens', most, per }, amount: 0 }])
+      return spent.ok ? most - spent.left[0]! : most + (spent.wait * most) / per
+    },
+    async row(): Promise<UsageRow | null> {
+      await clock.pass(2_000)
+      return (await parts.rows.list(usages, {})).rows[0]?.row ?? null
+    },
+  }
+}
+
+type House = ReturnType<typeof house>
+
+const small = (more: object = {}) => ({ models: { small: { upstreams: [{ provider: 'a' }], ...more } } })
+
+t.test('a guess is a whole number above nothing, whatever a caller writes', (t) => {
+  const odd = [Infinity, -Infinity, NaN, 0, -1000, -1e15, 1e999, 1.5, '7', null, {}] as const
+  for (const max_tokens of odd)
+    for (const n of odd) {
+      const { input, output } = estimateOf({ messages: [], max_tokens, n } as never)
+      t.ok(Number.isSafeInteger(input) && Number.isSafeInteger(output) && output > 0, `${max_tokens} and ${n}`)
+    }
+  t.same(estimateOf({ messages: [], max_tokens: 7, n: 3 }), { input: 1, output: 21 })
+  t.end()
+})
+
+t.test('allowances', async (t) => {
+  t.test('are taken before and set right afterwards, once, in whatever order it ends', async (t) => {
+    const truth = fc.oneof(fc.constant(null), fc.record({ input: fc.nat(5000), output: fc.nat(5000) }))
+    const call = fc.record({
+      input: fc.nat(3000),
+      output: fc.nat(3000),
+      backend: fc.constantFrom('a', null),
+      ends: fc.array(truth, { minLength: 1, maxLength: 3 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 8 }), async (calls) => {
+        const its = house([actor('a', [])], small())
+        const entry = (await its.catalog.find('small', never))!
+        const open = []
+        let reserved = 0
+        for (const it of calls) {
+          open.push({ ...it, reservation: await its.meter.reserve(caller, entry, it) })
+          reserved += it.input + it.output
+          assert.equal(await its.used(), reserved)
+        }
+        let [tokens, input, unanswered] = [0, 0, 0]
+        for (const it of open) {
+          for (const end of it.ends) await it.reservation.settle(end, it.backend)
+          const counted = it.ends[0] ?? (it.backend === null ? null : it)
+          tokens += counted ? counted.input + counted.output : 0
+          input += counted?.input ?? 0
+          if (!counted) unanswered++
+        }
+        assert.equal(await its.used(), tokens)
+        assert.equal(await its.used('tokens/minute/organization/org_1', 4_000_000), tokens)
+        const row = (await its.row())!
+        assert.deepEqual([row.requests, row.input ?? 0, row.unanswered ?? 0], [calls.length, input, unanswered])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  t.test('refuse what does not fit, take nothing then, and say when', async (t) => {
+    const its = house([actor('a', [])], {
+      ...small(),
+      limits: { key: { tokensPerMinute: 600 }, organization: { tokensPerDay: 5000 } },
+    })
+    const entry = (await its.catalog.find('small', never))!
+    const first = await its.meter.reserve(caller, entry, { input: 100, output: 400 })
+    t.same(first.headers, {
+      'x-ratelimit-limit-tokens': '600',
+      'x-ratelimit-remaining-tokens': '100',
+      'x-ratelimit-reset-tokens': '50s',
+    })
+    const refused = await its.meter.reserve(caller, entry, { input: 100, output: 100 }).catch((it: unknown) => it)
+    t.ok(refused instanceof TooMany)
+    const told = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '100' }
+    t.match(refused, { retryAfter: 10_000, headers: told })
+    t.equal(await its.used('tokens/day/organization/org_1', 5000, 86_400_000), 500)
+    t.equal(await its.used('tokens/minute/key/key_1', 600), 500)
+    await first.settle({ input: 100, output: 0 }, 'a')
+  })
+
+  t.test('a long answer needs a whole allowance, a long question never fits', async (t) => {
+    const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerMinute: 600 } } })
+    const entry = (await its.catalog.find('small', never))!
+    await (
+      await its.meter.reserve(caller, entry, { input: 10, output: 100_000 })
+    ).settle({ input: 10, output: 700 }, 'a')
+    t.equal(await its.used('tokens/minute/key/key_1', 600), 710, 'driven below zero')
+    const overdrawn = await its.meter.reserve(caller, entry, { input: 1, output: 0 }).catch((it: unknown) => it)
+    t.match(overdrawn, {
+      status: 429,
+      headers: { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens': '0' },
+    })
+    const never_ = await its.meter.reserve(caller, entry, { input: 601, output: 0 }).catch((it: unknown) => it)
+    t.ok(never_ instanceof TooMany && never_.retryAfter === null)
+  })
+
+  t.test('none at all, and those of the key itself', async (t) => {
+    const limits = { key: { tokensPerMinute: null }, organization: { tokensPerMinute: null } }
+    const its = house([actor('a', [])], { ...small(), limits })
+    const entry = (await its.catalog.find('small', never))!
+    t.same((await its.meter.reserve(caller, entry, { input: 1e9, output: 0 })).headers, {})
+    const own = { ...caller, limits: { tokensPerDay: 10 } }
+    await t.rejects(its.meter.reserve(own, entry, { input: 11, output: 0 }), TooMany)
+  })
+
+  t.test('those of a day are taken from every maker, too, or from none', async (t) => {
+    const its = house([actor('a', [])], small())
+    const entry = (await its.catalog.find('small', never))!
+    const makers = [
+      { key: 'key_first', limits: { tokensPerDay: 100, audioMinutesPerDay: 2 } },
+      { key: 'key_second', limits: {} },
+      { key: 'key_third', limits: { tokensPerDay: 1000 } },
+    ]
+    const child = { ...caller, limits: { tokensPerDay: 100 }, makers }
+    const day = 86_400_000
+    const used = async () => [
+      await its.used('tokens/day/key/key_1', 100, day),
+      await its.used('tokens/day/key/key_first', 100, day),
+      await its.used('tokens/day/key/key_third', 1000, day),
+      await its.used(),
+    ]
+    const first = await its.meter.reserve(child, entry, { input: 20, output: 40 })
+    t.same(await used(), [60, 60, 60, 60])
+    await first.settle({ input: 20, output: 50 }, 'a')
+    t.same(await used(), [70, 70, 70, 70], 'all are set right')
+    const sibling = { ...child, key: 'key_2' }
+    await t.rejects(its.meter.reserve(sibling, entry, { input: 10, output: 30 }), TooMany)
+    t.same(await used(), [70, 70, 70, 70], 'what a maker refuses is taken from none')
+    await (await its.meter.reserve(sibling, entry, { input: 10, output: 20 })).cancel()
+    t.same(await used(), [70, 70, 70, 70])
+    const maker = { ...caller, key: 'key_first', limits: { tokensPerDay: 100 } }
+    await t.rejects(its.meter.reserve(maker, entry, { input: 31, output: 0 }), TooMany, 'its own is its children’s')
+
+    await its.meter.spendAudio(child, entry, 90)
+    t.equal(await its.used('audio/day/key/key_first', 120, day), 90)
+    await t.rejects(its.meter.spendAudio(sibling, entry, 31), TooMany)
+  })
+
+  t.test('audio by its length', async (t) => {
+    const its = house([actor('a', [])], {
+      ...small({ price_config: { standard: { eu: { audio_price_per_min: 0.6 } } } }),
+      limits: { key: { audioMinutesPerDay: 2 } },
+    })
+    const entry = (await its.catalog.find('small', never))!
+    const first = await its.meter.spendAudio(caller, entry, 90)
+    await t.rejects(its.meter.spendAudio(caller, entry, 31), TooMany)
+    await first.settle(30, 'a')
+    await (await its.meter.spendAudio(caller, entry, 90)).settle(null, null)
+    t.equal(await its.used('audio/day/key/key_1', 120, 86_400_000), 30)
+    t.match(await its.row(), { requests: 2, audio_seconds: 30, cost_micros: 300_000, unanswered: 1 })
+  })
+})
+
+t.test('cost', async (t) => {
+  const price = { prompt_price_per_k: 0.5, completion_price_per_k: 2, reasoning_price_per_k: 4 }
+  const cases: readonly [object, Usage, Partial<UsageRow>][] = [
+    [
+      { price_config: { standard: { eu: price } } },
+      { input: 1000, output: 300, reasoning: 100 },
+      { cost_micros: 1_300_000 },
+    ],
+    [
+      { price_config: { standard: { eu: { ...price, reasoning_price_per_k: undefined } } } },
+      { input: 0, output: 300, reasoning: 100 },
+      { cost_micros: 600_000 },
+    ],
+    [
+      { price_config: { standard: { us: { prompt_price_per_k: 9 }, eu: price } }, regions: ['eu'] },
+      { input: 1000, output: 0 },
+      { cost_micros: 500_000 },
+    ],
+    [
+      { price_config: { standard: { eu: { prompt_price_per_k: 0, completion_price_per_k: 0 } } } },
+      { input: 1, output: 1 },
+      {},
+    ],
+    [{ price_config: { standard: { eu: { prompt_price_per_k: 1 } } } }, { input: 1, output: 1 }, { unpriced: 1 }],
+    [{}, { input: 1, output: 1 }, { unpriced: 1 }],
+  ]
+  for (const [more, counted, expected] of cases) {
+    const settings = JSON.parse(JSON.stringify(small(more))) as SettingsInput
+    const its = house([actor('a', [])], settings)
+    const entry = (await its.catalog.find('small', never))!
+    await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle(counted, 'a')
+    const { cost_micros = undefined, unpriced = undefined } = (await its.row())!
+    t.same({ ...(cost_micros !== undefined && { cost_micros }), ...(unpriced !== undefined && { unpriced }) }, expected)
+  }
+})
+
+t.test('totals', async (t) => {
+  t.test('wait while the store is down, and are written on the way out', async (t) => {
+    const its = house([actor('a', [])], small())
+    const entry = (await its.catalog.find('small', never))!
+    const { add } = its.rows
+    let down = true
+    its.rows.add = (async (...it: Parameters<typeof add>) =>
+      down ? Promise.reject(new Error('down')) : add(...it)) as typeof add
+    for (let i = 0; i < 3; i++)
+      await (await its.meter.reserve(caller, entry, { input: 1, output: 1 })).settle({ input: 5, output: 2 }, 'a')
+    t.match(await its.row(), { requests: undefined })
+    t.ok(its.events.includes('usage.unwritten'))
+    down = false
+    await its.ledger.dispose()
+    t.match((await its.rows.list(usages, {})).rows, [
+      {
+        id: 'key_1/2030-01-31/small',
+        row: {
+          organization: 'org_1',
+          key: 'key_1',
+          day: '2030-01-31',
+          model: 'small',
+          requests: 3,
+          input: 15,
+          output: 6,
+        },
+      },
+    ])
+  })
+
+  t.test('count once, though answers are lost, late or never come', async (t) => {
+    const its = house([actor('a', [])], small())
+    const place = { organization: 'o', key: 'k', day: '2030-01-31', model: 'm' }
+    const { add } = its.rows
+    const late: (() => Promise<unknown>)[] = []
+    const lost = async (work: () => Promise<unknown>) => void (await work())
+    const delayed = async (work: () => Promise<unknown>) => void late.push(work)
+    for (const [i, fate] of [lost, delayed].entries()) {
+      its.rows.add = (async (...it: Parameters<typeof add>) => {
+        its.rows.add = add
+        await fate(() => add(...it))
+        throw new Error('No answer')
+      }) as typeof add
+      its.ledger.add(place, { requests: 1, input: 1 })
+      await its.clock.pass(1_000)
+      t.equal(its.events.filter((it) => it === 'usage.unwritten').length, i + 1)
+      its.ledger.add(place, { requests: 1, input: 10 })
+      t.match(await its.row(), { requests: 2 * i + 2, input: 11 * i + 11 })
+    }
+    t.equal(await late[0]!(), null)
+    t.match(await its.row(), { requests: 4, input: 22 })
+
+    await its.rows.remove(usages, 'k/2030-01-31/m')
+    its.ledger.add(place, { requests: 1 })
+    await its.ledger.dispose()
+    t.match(await its.row(), { organization: 'o', requests: 1 }, 'in a row that is whole, where the other one is gone')
+  })
+
+  t.test('are shown to their own organisation', async (t) => {
+    const its = house([])
+    const put = (organization: string, key: string, day: string, counts: object) =>
+      its.rows.create(usages, `${key}/${day}/m`, { organization, key, day, model: 'm', ...counts })
+    await put('org_1', 'k1', '2030-01-01', { requests: 2, input: 3, output: 4, cost_micros: 1_500_000 })
+    await put('org_1', 'k2', '2030-01-02', { requests: 1, unpriced: 1 })
+    await put('org_1', 'k1', '2030-02-01', { requests: 1, unanswered: 1 })
+    await put('org_2', 'k9', '2030-01-02', { requests: 1 })
+    const ask = async (query: object) => {
+      const checked = v.parse(usageRoute[0].query!, query)
+      const reply = await usageRoute[0].handle({ caller, query: checked } as never, its)
+      return (
+        reply as unknown as {
+          data: {
+            usage: readonly { key: string; day: string; cost: number | null; requests: number }[]
+            pagination: object
+          }
+        }
+      ).data
+    }
+    const all = await ask({})
+    t.same(
+      all.usage.map(({ key, day, cost }) => [key, day, cost]),
+      [
+        ['k1', '2030-02-01', null],
+        ['k2', '2030-01-02', null],
+        ['k1', '2030-01-01', 1.5],
+      ],
+    )
+    t.same(all.pagination, { limit: 20, offset: 0, total: 3, has_more: false })
+    t.same(
+      (await ask({ from: '2030-01-02', to: '2030-01-31' })).usage.map(({ key }) => key),
+      ['k2'],
+    )
+    t.same(
+      (await ask({ key: 'k1', limit: '1', offset: '1' })).usage.map(({ day }) => day),
+      ['2030-01-01'],
+    )
+    t.same((await ask({ key: 'k9' })).usage, [])
+    t.notOk(v.is(usageRoute[0].query!, { from: 'yesterday' }))
+  })
+})
+
+t.test('chat', async (t) => {
+  const [complete] = chat
+
+  const ask = (its: House, input: object = {}, signal: AbortSignal = never, who: Caller = caller): Promise<Reply> => {
+    const said = { model: 'small', stream: true, messages: [{ role: 'user', content: 'Say it.' }], ...input }
+    const request = {
+      id: 'id_1',
+      input: said,
+      query: undefined,
+      params: {},
+      caller: who,
+      header: () => null,
+      bytes: never,
+      headers: {},
+      signal,
+    }
+    return complete.handle(request as never, its) as Promise<Reply>
+  }
+
+  const read = async (reply: Reply) => {
+    if (reply.kind !== 'events') return t.fail('not a stream') as never
+    const got: ServerEvent[] = []
+    let error: unknown = null
+    try {
+      for await (const event of reply.events) got.push(event)
+    } catch (thrown) {
+      error = thrown
+    }
+    return { got, error, lines: got.map((it) => ('comment' in it ? `: ${it.comment}` : it.data)), reply }
+  }
+
+  const hello: readonly Step[] = [
+    chunk({ role: 'assistant' }, null, { usage: null }),
+    say('Hel', { usage: null }),
+    say('lo', { usage: null }),
+    chunk({}, 'stop', { usage: null }),
+    usage(5, 2),
+  ]
+
+  t.test('streams under the catalogue’s name, usage for those who ask, the end mark last', async (t) => {
+    const its = house([actor('a', hello)], small({ upstreams: [{ provider: 'a', model: 'm' }] }))
+    const { lines, error, reply } = await read(await ask(its))
+    t.equal(error, null)
+    t.equal(lines.pop(), '[DONE]')
+    const chunks = lines.map((line) => JSON.parse(line))
+    t.same(
+      chunks.map(({ choices }) => choices[0].delta),
+      [{ role: 'assistant' }, { content: 'Hel' }, { content: 'lo' }, {}],
+    )
+    t.ok(chunks.every((it) => it.model === 'small' && !('usage' in it)))
+    t.match(reply.headers, { 'x-ratelimit-limit-tokens': '1000000' })
+    const asked = await read(await ask(its, { stream_options: { include_usage: true } }))
+    t.same(JSON.parse(asked.lines.at(-2)!).usage.total_tokens, 7)
+    t.equal(await its.used(), 14)
+    t.match(await its.row(), { requests: 2, input: 10, output: 4, estimated: undefined })
+  })
+
+  t.test('whole', async (t) => {
+    const its = house([actor('a', hello)], small())
+    const reply = await ask(its, { stream: false })
+    const body = JSON.parse(reply.kind === 'text' ? String(reply.text) : '{}')
+    t.match(body, { model: 'small', choices: [{ message: { content: 'Hello' } }], usage: { total_tokens: 7 } })
+    await settled()
+    t.equal(await its.used(), 7)
+  })
+
+  t.test('tells of further attempts in comments, behind which the answer follows', async (t) => {
+    const its = house(
+      [actor('a', failed()), actor('b', hello)],
+      small({ upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }] }),
+    )
+    const { got, lines } = await read(await ask(its))
+    t.equal(lines[0], ': attempt 2 by b')
+    t.equal(got.length, 6)
+  })
+
+  t.test('who may ask for what', async (t) => {
+    const its = house([actor('a', hello)], {
+      models: {
+        small: { upstreams: [{ provider: 'a' }] },
+        sealed: { standard: false, confidential: true, upstreams: [{ provider: 'elsewhere' }] },
+        vectors: { type: 'EMBEDDING', upstreams: [{ provider: 'a' }] },
+      },
+    })
+    await t.rejects(ask(its, { model: 'nothing' }), NotFound)
+    await t.rejects(ask(its, {}, never, { ...caller, models: ['other'] }), NotFound)
+    t.match(await ask(its, { model: 'sealed' }).catch((it: unknown) => it), {
+      status: 400,
+      message: 'The model is available for encrypted inference only',
+    })
+    await t.rejects(ask(its, { model: 'vectors' }), BadRequest)
+    await t.rejects(ask(its, { provider: 'nobody' }), BadRequest)
+    await settled()
+    t.equal(await its.used(), 0, 'refused work costs nothing')
+  })
+
+  t.test('settles exactly once, whichever way it ends', async (t) => {
+    const estimated = { requests: 1, estimated: 1 }
+    const ways: Readonly<
+      Record<
+        string,
+        {
+          script: Parameters<typeof actor>[1]
+          end: 'reads' | 'leaves' | 'aborts'
+          after?: number
+          counts: Partial<UsageRow>
+          error?: true
+          whole?: true
+        }
+      >
+    > = {
+      'clean end': { script: hello, end: 'reads', counts: { requests: 1, input: 5, output: 2 } },
+      'no counts': { script: [say('Hello you'), stop], end: 'reads', counts: { ...estimated, output: 3 } },
+      'fails before the first token': {
+        script: failed(),
+        end: 'reads',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+      },
+      refused: { script: new BadRequest('no'), end: 'reads', counts: { requests: 1, unanswered: 1 }, error: true },
+      'breaks in the middle': {
+        script: [say('Hello you'), failed(null)],
+        end: 'reads',
+        counts: { ...estimated, output: 3 },
+        error: true,
+      },
+      'reader leaves before': { script: hello, end: 'leaves', after: 0, counts: { requests: 1, unanswered: 1 } },
+      'reader leaves in the middle': { script: hello, end: 'leaves', after: 2, counts: { ...estimated, output: 1 } },
+      'reader leaves behind the end': {
+        script: hello,
+        end: 'leaves',
+        after: 5,
+        counts: { requests: 1, input: 5, output: 2 },
+      },
+      'signal while connecting': {
+        script: 'silence',
+        end: 'aborts',
+        after: 0,
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+      },
+      'signal in the middle': {
+        script: [say('Hello you'), 'silence'],
+        end: 'aborts',
+        after: 1,
+        counts: { ...estimated, output: 3 },
+        error: true,
+      },
+      'whole, fails': {
+        script: failed(),
+        end: 'reads',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+        whole: true,
+      },
+      'whole, signal': {
+        script: 'silence',
+        end: 'aborts',
+        counts: { requests: 1, unanswered: 1 },
+        error: true,
+        whole: true,
+      },
+    }
+    for (const [way, { script, end, after = 0, counts, error = false, whole = false }] of Object.entries(ways)) {
+      const backend: Actor = actor('a', script)
+      const its = house([backend], { ...small(), routing: { retries: 0 } })
+      const settles: unknown[][] = []
+      const { reserve } = its.meter
+      const watched = {
+        ...its,
+        meter: {
+          ...its.meter,
+          async reserve(...it: Parameters<typeof reserve>) {
+            const reservation = await reserve(...it)
+            return {
+              ...reservation,
+              settle: (...how: Parameters<typeof reservation.settle>) => (
+                settles.push(how),
+                reservation.settle(...how)
+              ),
+            }
+          },
+        },
+      } as House
+      const controller = new AbortController()
+      const reason = new UpstreamFailed('stands for leaving')
+      const call = ask(watched, { stream: !whole }, controller.signal)
+      let thrown: unknown = null
+      if (whole) {
+        const ended = call.catch((it: unknown) => (thrown = it))
+        await settled()
+        if (end === 'aborts') controller.abort(reason)
+        await ended
+      } else {
+        const reply = await call
+        const events = (reply.kind === 'events' ? reply.events : (t.fail('no stream') as never))[Symbol.asyncIterator]()
+        const pull = async () => {
+          const result = await events.next().catch((it: unknown) => ((thrown = it), null))
+          return result !== null && !result.done
+        }
+        for (let i = 0; i < after; i++) await pull()
+        if (end === 'reads') while (await pull());
+        if (end === 'leaves') await events.return!()
+        if (end === 'aborts') {
+          const waiting = pull()
+          await settled()
+          controller.abort(reason)
+          await waiting
+        }
+        t.notOk(await pull(), `${way}: over`)
+        await events.return!()
+      }
+      t.equal(thrown !== null, error, `${way}: ${error ? 'told' : 'no error'}`)
+      await settled()
+      const used = await its.used()
+      const row = (await its.row())!
+      t.match(row, counts, way)
+      t.equal(row.requests, 1, `${way}: counted once`)
+      t.equal(used, (row.input ?? 0) + (row.output ?? 0), `${way}: the allowance is set right`)
+      t.equal(settles.length >= 1, true, `${way}: settled`)
+      t.equal(backend.open, 0, `${way}: closed`)
+      t.equal(its.clock.armed(), 0, `${way}: no alarm is left`)
+    }
+  })
+
+  t.test('breaks in-band without the end mark, in words of ours', async (t) => {
+    const its = house(
+      [actor('a', [say('Hel'), new UpstreamFailed(undefined, { cause: new Error('secret') })])],
+      small(),
+    )
+    const { lines, error, reply } = await read(await ask(its))
+    t.equal(lines.length, 1)
+    t.ok(error instanceof UpstreamFailed)
+    const last = reply.kind === 'events' ? reply.broken(error as UpstreamFailed) : null
+    t.same(JSON.parse((last as { data: string }).data), {
+      error: { message: 'Upstream service failed', type: 'upstream_error', code: 502, param: null, support_id: 'id_1' },
+    })
+    t.same(reply.kind === 'events' && reply.quiet?.(), { comment: 'waiting' })
+  })
+})

@@ -1,0 +1,256 @@
+import t from 'tap'
+import * as v from 'valibot'
+import cache from '../../../../adapters/memory/cache.ts'
+import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
+import { isListed, listed } from '../../../../core/inference/models/listing.ts'
+import { plugin, use } from '../../../../core/plugin.ts'
+import { Clock, Log } from '../../../../core/ports/platform.ts'
+import { Upstream, type Model } from '../../../../core/ports/upstream.ts'
+import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { fakeClock, type FakeClock } from '../../../fakes/clock.ts'
+import { made } from '../../../fitted.ts'
+
+const never = new AbortController().signal
+
+interface Provider extends Upstream {
+  asked: number
+  list: readonly Model[] | Error | 'silence'
+}
+
+const provider = (
+  name: string,
+  list: Provider['list'],
+  able: Partial<Upstream> = { chat: async () => Promise.reject(new Error()) },
+) => {
+  const it: Provider = {
+    name,
+    asked: 0,
+    list,
+    async models() {
+      it.asked++
+      if (it.list === 'silence') return new Promise(() => {})
+      if (it.list instanceof Error) throw it.list
+      return it.list
+    },
+    ...able,
+  }
+  return it
+}
+
+const chatModels = (...ids: readonly string[]): Model[] => ids.map((id) => ({ id, type: 'CHAT' }))
+
+const fresh = (
+  upstreams: readonly Upstream[],
+  settings: SettingsInput = {},
+  clock: FakeClock = fakeClock(),
+  inside = false,
+) => {
+  const events: string[] = []
+  const log: Log = { info() {}, warn() {}, error: (event) => void events.push(event) }
+  const it = made(
+    Catalog,
+    use(catalog, { inside }),
+    use(cache),
+    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
+    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
+    use(plugin({ port: Log, name: 'log', create: () => log })),
+  )
+  return { ...it, events }
+}
+
+t.test('from the configuration', async (t) => {
+  const a = provider('a', chatModels('x'))
+  const b = provider('b', [], {
+    decide: async () => Promise.reject(new Error()),
+    embed: async () => Promise.reject(new Error()),
+  })
+
+  t.test('only what is configured, in its order, and nobody is asked', async (t) => {
+    const it = fresh([a, b], {
+      models: {
+        small: {
+          upstreams: [
+            { provider: 'b', priority: 2 },
+            { provider: 'a', model: 'its-own', weight: 3 },
+          ],
+        },
+        vectors: { type: 'EMBEDDING', upstreams: [{ provider: 'b' }, { provider: 'a' }] },
+        marked: { decide: true, upstreams: [{ provider: 'a' }] },
+      },
+    })
+    const small = await it.find('small', never)
+    t.same(
+      small?.candidates.map(({ id, weight }) => [id, weight]),
+      [
+        ['a/its-own', 3],
+        ['b/small', 1],
+      ],
+    )
+    t.same([...small!.does].sort(), ['chat', 'decide'], 'the backend that decides makes it decide')
+    t.same([...(await it.find('vectors', never))!.does], ['embed'])
+    t.same([...(await it.find('marked', never))!.does].sort(), ['chat', 'decide'])
+    t.equal(await it.find('x', never), null)
+    t.equal(await it.find('__proto__', never), null)
+    t.same(
+      (await it.list(never)).map(({ name }) => name),
+      ['small', 'vectors', 'marked'],
+    )
+    t.equal(a.asked, 0)
+  })
+
+  t.test('an unknown provider stops the boot', async (t) => {
+    const models = { small: { upstreams: [{ provider: 'a' }, { provider: 'nobody' }] } }
+    t.throws(() => fresh([a], { models }), new Error('models.small.upstreams.1.provider is not a provider'))
+  })
+
+  t.test('the two sides of the wall', async (t) => {
+    const models: SettingsInput['models'] = {
+      sealed: { standard: false, confidential: true, upstreams: [{ provider: 'inner' }] },
+      both: { confidential: true, upstreams: [{ provider: 'inner' }, { provider: 'a' }] },
+      open: { upstreams: [{ provider: 'a' }] },
+    }
+    const outside = fresh([a], { models })
+    t.same((await outside.find('sealed', never))?.candidates, [])
+    t.same(
+      (await outside.find('both', never))?.candidates.map(({ provider }) => provider),
+      ['a'],
+    )
+    const inside = fresh([provider('inner', [])], { models }, fakeClock(), true)
+    t.same(
+      (await inside.list(never)).map(({ name, candidates }) => [name, candidates.length]),
+      [
+        ['sealed', 1],
+        ['both', 1],
+      ],
+    )
+    t.throws(() => fresh([provider('other', [])], { models }, fakeClock(), true), /models\.sealed\.upstreams/)
+    t.throws(() => fresh([provider('inner', [])], { models }), /models\.open\.upstreams\.0/)
+  })
+})
+
+t.test('from what the providers list', async (t) => {
+  t.test('a union; one that is down hides no other', async (t) => {
+    const [a, b, c] = [
+      provider('a', chatModels('x', 'y')),
+      provider('b', chatModels('y', 'org/z')),
+      provider('c', new Error('down')),
+    ]
+    const it = fresh([a, b, c])
+    t.same(
+      (await it.list(never)).map(({ name }) => name),
+      ['org/z', 'x', 'y'],
+    )
+    t.same(
+      (await it.find('y', never))?.candidates.map(({ id }) => id),
+      ['a/y', 'b/y'],
+    )
+    t.same(
+      (await it.find('b/y', never))?.candidates.map(({ id }) => id),
+      ['b/y'],
+    )
+    t.same(
+      (await it.find('org/z', never))?.candidates.map(({ id }) => id),
+      ['b/org/z'],
+    )
+    t.same((await it.find('b/org/z', never))?.name, 'b/org/z')
+    t.equal(await it.find('a/org/z', never), null)
+    t.equal(await it.find('c/x', never), null)
+    t.same(it.events, ['models.unlisted'])
+  })
+
+  t.test('asks once a minute, all callers together', async (t) => {
+    const clock = fakeClock()
+    const a = provider('a', chatModels('x'))
+    const it = fresh([a], {}, clock)
+    await Promise.all([it.find('x', never), it.list(never), it.find('y', never)])
+    await it.find('nothing', never)
+    t.equal(a.asked, 1)
+    await clock.pass(60_000)
+    a.list = chatModels('x', 'new')
+    t.ok(await it.find('x', never), 'what was there is given at once')
+    t.ok(await it.find('new', never))
+    t.equal(a.asked, 2)
+  })
+
+  t.test('one that goes down or silent keeps its last list', async (t) => {
+    const clock = fakeClock()
+    const [a, b] = [provider('a', chatModels('x')), provider('b', chatModels('y'))]
+    const it = fresh([a, b], {}, clock)
+    await it.list(never)
+    a.list = new Error('down')
+    b.list = 'silence'
+    await clock.pass(120_000)
+    const late = it.list(never)
+    await clock.pass(5_000)
+    t.same(
+      (await late).map(({ name }) => name),
+      ['x', 'y'],
+    )
+  })
+
+  t.test('a caller that leaves does not spoil it for the others', async (t) => {
+    const clock = fakeClock()
+    const a = provider('a', 'silence')
+    const it = fresh([a], {}, clock)
+    const controller = new AbortController()
+    const reason = new Error('left')
+    const [first, second] = [it.find('x', controller.signal), it.find('x', never)]
+    controller.abort(reason)
+    await t.rejects(first, reason)
+    await clock.pass(5_000)
+    t.equal(await second, null)
+  })
+})
+
+t.test('as the catalog shows it', async (t) => {
+  const it = fresh([provider('a', [])], {
+    models: {
+      small: {
+        confidential: true,
+        price_config: {
+          standard: { eu: { prompt_price_per_k: 0.1 } },
+          confidential: { eu: { prompt_price_per_k: 0.2 } },
+        },
+        regions: ['eu'],
+        upstreams: [{ provider: 'a' }],
+      },
+      vectors: { type: 'EMBEDDING', upstreams: [{ provider: 'a' }] },
+      named: { id: 7, name: 'Named', owned_by: 'us', created: 5, upstreams: [{ provider: 'a' }] },
+    },
+  })
+  const [small, vectors, named] = await it.list(never)
+  t.same(listed(small!, 'standard'), {
+    id: 142779992488902,
+    object: 'model',
+    created: 0,
+    owned_by: 'a',
+    model: 'small',
+    name: 'small',
+    description: '',
+    type: 'CHAT',
+    input_modalities: ['text'],
+    price_config: { standard: { eu: { prompt_price_per_k: 0.1 } } },
+    regions: ['eu'],
+    requires_auth: 1,
+    usage_mode: 'both',
+    visible_in_dashboard: 1,
+    likes_count: 0,
+    dislikes_count: 0,
+    total_reviews: 0,
+    rating_percent: 0,
+  })
+  t.same(listed(small!, 'confidential').price_config, { confidential: { eu: { prompt_price_per_k: 0.2 } } })
+  t.match(listed(named!, 'standard'), {
+    id: 7,
+    name: 'Named',
+    owned_by: 'us',
+    created: 5,
+    price_config: {},
+    usage_mode: 'standard',
+  })
+  t.same(
+    [isListed(small!, 'confidential'), isListed(named!, 'confidential'), isListed(vectors!, 'standard')],
+    [true, false, false],
+  )
+})

@@ -1,0 +1,20 @@
+import t from 'tap'
+import { eachWord } from '../../../../core/sealed/retrieval/words.ts'
+
+const wordsOf = (text: string): readonly string[] => {
+  const words: string[] = []
+  eachWord(text, (word, start, end, part) => {
+    if (!part) words.push(word)
+    t.ok(start >= 0 && end <= text.length && start < end)
+  })
+  return words
+}
+
+t.test('a dictionary cuts the words of scripts without spaces', async (t) => {
+  t.same(wordsOf('ชาวสวนบอก pears 2026'), ['ชาวสวน', 'บอก', 'pear', '2026'])
+  t.ok(wordsOf('ខ្ញុំស្រឡាញ់អ្នក').length > 1, 'Khmer')
+})
+
+t.test('Chinese and Japanese are heard in pairs', async (t) => {
+  t.same(wordsOf('收成好'), ['收成', '成好'])
+})

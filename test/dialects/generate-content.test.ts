@@ -1,0 +1,146 @@
+import t from 'tap'
+import { eventsOf, opened, type Doors } from '../fakes/doors.ts'
+import type { Asked } from '../fakes/recorded.ts'
+import { scripted } from '../fakes/scripted.ts'
+
+const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello there.' }])
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+const post = (it: Doors, body: object, model = 'chat', what = 'generateContent') =>
+  it.call('POST', `/v1beta/models/${model}:${what}`, { contents, ...body })
+
+const rich = {
+  contents: [
+    { role: 'user', parts: [{ text: 'Look' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
+    { role: 'model', parts: [{ functionCall: { name: 'look', args: { a: 1 } }, thoughtSignature: 'Z29vZ2xl' }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'look', response: { output: 'seen' } } }] },
+  ],
+  systemInstruction: { parts: [{ text: 'Be brief.' }] },
+  tools: [
+    {
+      functionDeclarations: [
+        { name: 'look', parameters: { type: 'OBJECT', properties: { type: { type: 'STRING', nullable: true } } } },
+      ],
+    },
+  ],
+  toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } },
+  generationConfig: {
+    temperature: 0.5,
+    topK: 3,
+    maxOutputTokens: 50,
+    stopSequences: ['x'],
+    responseMimeType: 'application/json',
+    responseSchema: { type: 'OBJECT', properties: {} },
+    thinkingConfig: { thinkingBudget: 8000, includeThoughts: true },
+  },
+  safetySettings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_NONE' }],
+}
+
+t.test('a backend of the same dialect is asked what the caller asked', async (t) => {
+  const it = await opened(t, hello)
+  const answer = await post(it, rich, 'gemini')
+  t.equal(answer.headers.get('x-sealgate-dropped'), null)
+  t.same(it.asked(), rich)
+  t.match(await answer.json(), { modelVersion: 'gemini', usageMetadata: { totalTokenCount: 30 } })
+})
+
+t.test('a request in the words of the common format, in either spelling', async (t) => {
+  const it = await opened(t, hello)
+  const { systemInstruction, toolConfig, generationConfig, ...others } = rich
+  const snake = {
+    ...others,
+    system_instruction: systemInstruction,
+    tool_config: toolConfig,
+    generation_config: generationConfig,
+  }
+  for (const body of [rich, snake]) {
+    const answer = await post(it, body)
+    const told = 'safetySettings, contents.parts.thoughtSignature, generationConfig.topK'
+    t.equal(answer.headers.get('x-sealgate-dropped'), told)
+    t.match(it.asked(), {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: [{ text: 'Look' }, { image_url: { url: 'data:image/png;base64,AAAA' } }] },
+        { role: 'assistant', tool_calls: [{ id: 'call_0', function: { name: 'look', arguments: '{"a":1}' } }] },
+        { role: 'tool', tool_call_id: 'call_0', content: 'seen' },
+      ],
+      tools: [
+        {
+          function: {
+            name: 'look',
+            parameters: { type: 'object', properties: { type: { type: ['string', 'null'] } } },
+          },
+        },
+      ],
+      tool_choice: 'required',
+      temperature: 0.5,
+      max_completion_tokens: 50,
+      stop: ['x'],
+      reasoning_effort: 'medium',
+      response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
+    })
+  }
+})
+
+t.test('state at the vendor is refused, tools that the vendor runs are told', async (t) => {
+  const it = await opened(t, hello)
+  const fileData = { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc', mimeType: 'image/png' }
+  for (const model of ['chat', 'gemini']) {
+    for (const body of [
+      { cachedContent: 'cachedContents/1' },
+      { contents: [{ role: 'user', parts: [{ fileData }] }] },
+    ]) {
+      const answer = await post(it, body, model)
+      const { error } = (await answer.json()) as any
+      t.match(
+        [answer.status, error.status, error.details],
+        [400, 'INVALID_ARGUMENT', [{ reason: 'state_not_supported' }]],
+      )
+    }
+    t.equal(it.backend.asked.length, 0, 'no backend was asked')
+  }
+  const answer = await post(it, { tools: [{ googleSearch: {} }] }, 'gemini')
+  t.equal(answer.headers.get('x-sealgate-dropped'), 'tools.googleSearch')
+  t.notOk('tools' in it.asked())
+})
+
+t.test('thoughts are told to those who ask for them, streams come as events or as an array', async (t) => {
+  const it = await opened(t, hello)
+  const texts = (pieces: readonly any[]) =>
+    pieces
+      .flatMap(({ candidates }) => candidates[0].content.parts)
+      .flatMap(({ text, thought }: any) => (text ? [[text, thought === true]] : []))
+  const silent = (await (await post(it, {})).json()) as any
+  t.same(texts([silent]), [['Hello there.', false]])
+  const aloud = { generationConfig: { thinkingConfig: { includeThoughts: true } } }
+  t.same(texts([await (await post(it, aloud)).json()]), [
+    ['Let me see.', true],
+    ['Hello there.', false],
+  ])
+  const events = eventsOf(await (await post(it, {}, 'chat', 'streamGenerateContent?alt=sse')).text())
+  const array = (await (await post(it, {}, 'chat', 'streamGenerateContent')).json()) as any[]
+  for (const pieces of [events, array]) {
+    t.same(texts(pieces), [
+      ['Hello ', false],
+      ['there.', false],
+    ])
+    t.match(pieces.at(-1), { candidates: [{ finishReason: 'STOP' }], usageMetadata: { totalTokenCount: 30 } })
+  }
+  const cut = await opened(t, (asked: Asked) => ({ ...hello(asked), pace: { cut: 900 } }))
+  const failed = { error: { status: 'INTERNAL', code: 502 } }
+  t.match(eventsOf(await (await post(cut, {}, 'chat', 'streamGenerateContent?alt=sse')).text()).at(-1), failed)
+  t.match(((await (await post(cut, {}, 'chat', 'streamGenerateContent')).json()) as any[]).at(-1), failed)
+})
+
+t.test('tokens are counted by estimate, and errors told in the dialect', async (t) => {
+  const it = await opened(t, hello)
+  t.same(await (await post(it, {}, 'chat', 'countTokens')).json(), { totalTokens: 6 })
+  const unknown = await post(it, {}, 'nobody')
+  t.match([unknown.status, await unknown.json()], [404, { error: { code: 404, status: 'NOT_FOUND' } }])
+  const malformed = await post(it, { contents: 'Hi' })
+  t.match(
+    [malformed.status, await malformed.json()],
+    [400, { error: { status: 'INVALID_ARGUMENT', message: /contents/ } }],
+  )
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { fetch as doors } from '../../adapters/production/platform.ts'
+import { use } from '../../core/plugin.ts'
+import openai from '../../plugins/providers/openai.ts'
+import { running, unhurried } from '../environments.ts'
+import { opened } from '../fakes/doors.ts'
+import { scripted } from '../fakes/scripted.ts'
+import { backend } from '../fakes/stage.ts'
+
+const hello = scripted(() => [{ think: 'Let me see.' }, { say: 'Hello.' }])
+const messages = [{ role: 'user', content: 'Hi' }]
+
+t.test('a key comes in any of the headers; two that differ are refused', async (t) => {
+  const it = await opened(t, hello)
+  const asked = (headers: Record<string, string>, path = '/v1/models') => fetch(it.base + path, { headers })
+  const names = ['x-api-key', 'api-key', 'x-goog-api-key']
+  const bearer = { authorization: `Bearer ${it.key}` }
+  for (const name of names) {
+    t.equal((await asked({ [name]: it.key })).status, 200, name)
+    t.equal((await asked({ ...bearer, [name]: it.key })).status, 200, `${name} beside the same`)
+    t.equal((await asked({ ...bearer, [name]: 'other' })).status, 401, `${name} beside another`)
+    t.equal((await asked({ [name]: 'other' })).status, 401, `another ${name}`)
+    t.equal((await asked({ [name]: it.key }, '/std/models')).status, 401, `${name} elsewhere`)
+    t.equal((await asked({ ...bearer, [name]: 'other' }, '/std/models')).status, 200, `${name} is nothing elsewhere`)
+  }
+  const { credential } = await it.gateway.keys.create({})
+  t.equal((await asked({ 'x-api-key': it.key, 'api-key': credential })).status, 401, 'two good ones')
+  t.equal((await asked({})).status, 401)
+})
+
+t.test('models have names for ids, in the shape of the caller’s dialect', async (t) => {
+  const it = await opened(t, hello, { 'some/model': 'chat' })
+  const get = async (path: string, headers: Record<string, string> = {}) =>
+    (await it.call('GET', path, undefined, headers)).json() as Promise<any>
+  const { object, data } = await get('/v1/models')
+  t.same([object, data.map(({ id }: any) => id)], ['list', ['chat', 'messages', 'gemini', 'some/model']])
+  t.same(await get('/v1/models/some%2Fmodel'), { id: 'some/model', object: 'model', created: 0, owned_by: 'chat' })
+  const version = { 'anthropic-version': '2023-06-01' }
+  t.match(await get('/v1/models', version), { has_more: false, first_id: 'chat', last_id: 'some/model' })
+  t.match(await get('/v1/models/chat', version), { type: 'model', id: 'chat', display_name: 'chat' })
+  t.match(await get('/v1beta/models'), { models: [{ name: 'models/chat' }, {}, {}, {}] })
+  t.match(await get('/v1beta/models/chat'), { name: 'models/chat', supportedGenerationMethods: ['generateContent'] })
+  t.match(await get('/v1/models/nobody'), { error: { code: 'model_not_found' } })
+  t.equal((await fetch(it.base, { method: 'HEAD' })).status, 200, 'somebody is there')
+})
+
+t.test('standard handlers serve under v1 with the errors of the dialect', async (t) => {
+  const it = await opened(t, hello)
+  const whole = await it.call('POST', '/v1/chat/completions', { model: 'chat', messages })
+  t.match(await whole.json(), { model: 'chat', choices: [{ message: { content: 'Hello.' } }] })
+  for (const path of ['chat/completions', 'embeddings', 'images/generations', 'audio/speech']) {
+    const answer = await it.call('POST', `/v1/${path}`, { model: 5 })
+    t.match(
+      [answer.status, await answer.json()],
+      [400, { error: { type: 'invalid_request_error', param: String } }],
+      path,
+    )
+  }
+  t.match(await (await it.call('POST', '/std/embeddings', { model: 5 })).json(), { status: 400, validator: {} })
+})
+
+t.test('names and surfaces decide where the doors are', async (t) => {
+  const renamed = await opened(t, hello, {}, { names: { v1: 'llm' } })
+  t.equal((await renamed.call('POST', '/llm/responses', { model: 'chat', input: 'Hi' })).status, 200)
+  t.equal((await renamed.call('POST', '/v1/responses', { model: 'chat', input: 'Hi' })).status, 404)
+  const both = await opened(t, hello, {}, { names: { std: 'v1', v1: 'llm' } })
+  t.equal((await both.call('POST', '/llm/responses', { model: 'chat', input: 'Hi' })).status, 200)
+  t.equal((await both.call('POST', '/v1/chat/completions', { model: 'chat', messages })).status, 200)
+  const closed = await opened(t, hello, {}, { surfaces: ['chat'] })
+  t.equal((await closed.call('POST', '/v1/responses', { model: 'chat', input: 'Hi' })).status, 404)
+  const shared = await opened(t, hello, {}, { names: { std: 'v1' } })
+  const { data } = (await (await shared.call('GET', '/v1/models')).json()) as any
+  t.type(data[0].id, 'number', 'standard routes that were called v1 before stay what they were')
+})
+
+t.test('a session that the caller names stays with one backend', async (t) => {
+  const all = await Promise.all(Array.from({ length: 4 }, () => backend(t, hello)))
+  const upstreams = all.map(({ url }, at) => use(openai, { baseUrl: `${url}/v1` }, `backend-${at}`))
+  const talk = { upstreams: all.map((_, at) => ({ provider: `backend-${at}` })) }
+  const it = await running(t, { ...memory(), fetch: use(doors), upstreams }, { models: { talk }, ...unhurried })
+  const counts = () => all.map(({ asked }) => asked.length)
+  const ask = (text: string, body: object, headers: Record<string, string>) =>
+    it.call('POST', '/v1/responses', { model: 'talk', input: text, ...body }, headers)
+  for (const [body, headers] of [
+    [{ prompt_cache_key: 'mine' }, {}],
+    [{}, { 'x-claude-code-session-id': 'mine' }],
+    [{}, { session_id: 'mine' }],
+  ] as const) {
+    const before = counts()
+    for (let at = 0; at < 12; at++) await ask(`Question ${at}`, body, headers)
+    const news = counts().map((count, at) => count - before[at]!)
+    t.same(
+      news.toSorted((a, b) => b - a),
+      [12, 0, 0, 0],
+      JSON.stringify({ body, headers }),
+    )
+  }
+})
+
+t.test('with a secret, another gateway opens what a caller keeps; without one, it does not', async (t) => {
+  const kept = async (secret?: string) => {
+    const settings = secret === undefined ? {} : { keepsakes: { secret } }
+    const [one, other] = [await opened(t, hello, {}, settings), await opened(t, hello, {}, settings)]
+    const { output } = (await (await one.call('POST', '/v1/responses', { model: 'chat', input: 'Hi' })).json()) as any
+    const input = output.map(({ id }: any) => ({ type: 'item_reference', id }))
+    return (await other.call('POST', '/v1/responses', { model: 'chat', input })).status
+  }
+  t.equal(await kept('a secret of thirty-two characters'), 200)
+  t.equal(await kept(), 400)
+})

@@ -1,0 +1,114 @@
+import t, { type Test } from 'tap'
+import cache from '../adapters/memory/cache.ts'
+import { clock, fetch, log, random } from '../adapters/memory/platform.ts'
+import { memory } from '../adapters/memory/index.ts'
+import { readers } from '../adapters/memory/readers.ts'
+import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
+import { inside } from '../core/sealed/enclave/assemble.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Enclave } from '../core/ports/enclave.ts'
+import { Upstream } from '../core/ports/upstream.ts'
+import dev from '../plugins/evidence/dev.ts'
+import audioGenerateFromText from '../plugins/tools/audioGenerateFromText.ts'
+import generateImage from '../plugins/tools/generateImage.ts'
+import searchRag from '../plugins/tools/searchRag.ts'
+import { running, unhurried } from './environments.ts'
+import { until } from './until.ts'
+
+const upstreams = [{ provider: 'studio' }]
+const models = {
+  brush: { type: 'IMAGE', confidential: true, upstreams },
+  pen: { type: 'IMAGE', confidential: true, upstreams },
+  voice: { type: 'AUDIO_SPEECH', confidential: true, upstreams },
+  vectors: { type: 'EMBEDDING', confidential: true, upstreams },
+} as const
+
+/** A gateway with an enclave whose one backend notes which model was asked. */
+const stage = async (t: Test, drawing: { readonly model?: string } = {}) => {
+  const asked: string[] = []
+  const sound = { mime: 'audio/wav', bytes: Buffer.from('RIFF') }
+  const studio: Upstream = {
+    name: 'studio',
+    models: async () => [],
+    draw: async ({ model }) => (asked.push(model), [{ mime: 'image/png', bytes: Buffer.from('png') }]),
+    speak: async ({ model }) => (asked.push(model), sound),
+    embed: async ({ model, texts }) => {
+      asked.push(model)
+      return { vectors: texts.map(() => Float32Array.of(0.6, 0.8)), usage: { input: 1, output: 0 } }
+    },
+  }
+  const backend = use(plugin({ port: Upstream, name: 'studio', create: () => studio }))
+  const tools = [use(generateImage, drawing), use(audioGenerateFromText), use(searchRag)]
+  const base = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
+  const within = { ...base, prover: use(dev), upstreams: [backend], tools, readers }
+  const enclave = plugin({
+    port: Enclave,
+    name: 'studio',
+    create: (): Enclave => inside(within, { models }, {}, new Uint8Array(32)),
+  })
+  const adapters = { ...memory(), upstreams: [backend], tools, enclave: use(enclave) }
+  const it = await running(t, adapters, { ...unhurried, models })
+  return {
+    /** A client whose key may use these models, and which models were asked for it. */
+    async client(models: readonly string[] | null) {
+      const { credential } = await it.gateway.keys.create({ models })
+      const kek = newKek()
+      const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
+      const client = connect({ baseUrl: it.base, apiKey: credential, ...own })
+      const employed = async (work: () => Promise<unknown>): Promise<readonly string[] | object> => {
+        asked.length = 0
+        const fault = await work().then(
+          () => null,
+          ({ code, field }) => ({ code, field }),
+        )
+        t.ok(fault === null || asked.length === 0, 'a refusal asked no model')
+        return fault ?? [...new Set(asked)]
+      }
+      const draw = () => employed(() => client.tools.call('generateImage', { prompt: 'a heron' }))
+      const speak = () => employed(() => client.tools.call('audioGenerateFromText', { text: 'Hi.' }))
+      return { client, employed, draw, speak }
+    },
+  }
+}
+
+const unconfigured = { code: 'not_configured', field: 'models' }
+
+t.test('a tool employs the first model that the key of its caller may use', async (t) => {
+  const { client } = await stage(t)
+  t.same(await (await client(null)).draw(), ['brush'])
+  t.same(await (await client(['vectors', 'pen'])).draw(), ['pen'])
+  t.same(await (await client(['voice'])).draw(), unconfigured)
+  t.same(await (await client([])).draw(), unconfigured)
+  t.same(await (await client(['voice'])).speak(), ['voice'])
+  t.same(await (await client(['pen'])).speak(), [], 'the package speaks where the key may use no model that does')
+})
+
+t.test('a tool whose settings name a model that the key may not use is not configured for its caller', async (t) => {
+  const { client } = await stage(t, { model: 'pen' })
+  t.same(await (await client(['brush'])).draw(), unconfigured)
+  t.same(await (await client(['pen'])).draw(), ['pen'])
+})
+
+t.test('vectors for an index and a search are made by a model that the key may use, or not at all', async (t) => {
+  const { client } = await stage(t)
+  for (const [models, expected] of [
+    [['vectors'], ['vectors']],
+    [['pen'], []],
+  ] as const) {
+    const { client: it, employed } = await client(models)
+    const note = { name: 'note.txt', mime: 'text/plain', bytes: Buffer.from('The ferry leaves at noon.') }
+    const { id } = await it.files.upload(note)
+    const indexed = async () => {
+      await it.files.index([id])
+      t.ok(
+        await until(
+          async () => (await it.files.list()).files.find((file) => file.id === id)?.rag_status === 'completed',
+        ),
+      )
+    }
+    t.same(await employed(indexed), expected, `${models}: indexed`)
+    const search = () => it.tools.call('searchRag', { query: 'ferry' })
+    t.match(await search(), { results: [{ fileId: id }] }, 'words alone find it, too')
+    t.same(await employed(search), expected, `${models}: searched`)
+  }
+})

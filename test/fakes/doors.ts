@@ -1,0 +1,60 @@
+import type { Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { fetch as doors } from '../../adapters/production/platform.ts'
+import { use } from '../../core/plugin.ts'
+import type { SettingsInput } from '../../core/settings.ts'
+import anthropic from '../../plugins/providers/anthropic.ts'
+import gemini from '../../plugins/providers/gemini.ts'
+import openai from '../../plugins/providers/openai.ts'
+import { running, unhurried, type Running } from '../environments.ts'
+import type { Asked, Recorded, Take } from './recorded.ts'
+import { backend } from './stage.ts'
+
+/** Models by the dialect of their backend. */
+export const backends = ['chat', 'messages', 'gemini'] as const
+export type Backend = (typeof backends)[number]
+
+const own: Readonly<Record<Backend, string>> = {
+  chat: 'gpt-own',
+  messages: 'claude-opus-4-8',
+  gemini: 'gemini-2.5-pro',
+}
+
+export interface Doors extends Running {
+  readonly backend: Recorded
+  /** The last body that a backend was asked with. */
+  asked(): any
+}
+
+/** A gateway whose models have backends that each speak one dialect. `names` are further models. */
+export const opened = async (
+  t: Test,
+  play: (asked: Asked) => Take,
+  names: Readonly<Record<string, Backend>> = {},
+  settings: SettingsInput = {},
+): Promise<Doors> => {
+  const it = await backend(t, play)
+  const upstreams = [
+    use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
+    use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
+    use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
+  ]
+  const all = { ...Object.fromEntries(backends.map((name) => [name, name])), ...names } as Record<string, Backend>
+  const models = Object.fromEntries(
+    Object.entries(all).map(([name, provider]) => [name, { upstreams: [{ provider, model: own[provider] }] }]),
+  )
+  const gateway = await running(
+    t,
+    { ...memory(), fetch: use(doors), upstreams },
+    { models, routing: { retries: 0 }, ...unhurried, ...settings },
+  )
+  return { ...gateway, backend: it, asked: () => JSON.parse(it.asked.at(-1)!.body.toString()) }
+}
+
+/** The events of a stream, by their data. */
+export const eventsOf = (text: string): readonly any[] =>
+  text
+    .split('\n\n')
+    .flatMap((event) => event.split('\n'))
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice(6)))

@@ -1,0 +1,172 @@
+import type { Asked, Take } from './recorded.ts'
+
+/** What a scripted model does, one thing after the other. */
+export type Act =
+  | { readonly think: string; readonly signature?: string }
+  | { readonly say: string }
+  | { readonly call: string; readonly args: object; readonly signature?: string }
+
+/** The acts of one answer; `tools` are the names on offer, so that a script can serve clients that name theirs differently. */
+export type Script = (turn: number, tools: readonly string[]) => readonly Act[]
+
+type Json = Record<string, any>
+
+const json = { 'content-type': 'application/json' }
+const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
+const usage = { prompt_tokens: 19, completion_tokens: 11, total_tokens: 30 }
+
+/** A text in two pieces, so that a stream has something to join. */
+const pieces = (text: string): readonly string[] => {
+  const half = Math.ceil(text.length / 2)
+  return [text.slice(0, half), text.slice(half)].filter((it) => it !== '')
+}
+
+const lines = (events: readonly (readonly [event: string | null, data: unknown])[]): string =>
+  events
+    .map(
+      ([event, data]) =>
+        `${event === null ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
+    )
+    .join('')
+
+/** Answers in the dialect of the path that it is asked by: chat completions, Messages or Gemini. Its turn is how many results of tools it has seen. */
+export const scripted =
+  (script: Script) =>
+  ({ path, body }: Asked): Take => {
+    if (path.endsWith('/models') || path.includes('/models?')) return { headers: json, body: '{"data":[],"models":[]}' }
+    const asked = JSON.parse(body.toString()) as Json
+    if (path.endsWith('/chat/completions')) return asChat(asked, script)
+    if (path.endsWith('/messages')) return asMessages(asked, script)
+    return asGemini(asked, path.includes(':stream'), script)
+  }
+
+const asChat = ({ stream, messages, tools, model }: Json, script: Script): Take => {
+  const turn = messages.filter(({ role }: Json) => role === 'tool').length
+  const acts = script(
+    turn,
+    (tools ?? []).map((it: Json) => it['function'].name),
+  )
+  const head = { id: `chatcmpl-${turn}`, created: 1_700_000_000, model }
+  const calls = acts.flatMap((act) => ('call' in act ? [act] : []))
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop'
+  const tool = (act: { call: string; args: object }, index: number) => ({
+    id: `call_${turn}_${index}`,
+    type: 'function',
+    function: { name: act.call, arguments: JSON.stringify(act.args) },
+  })
+  if (!stream) {
+    const text = acts.map((act) => ('say' in act ? act.say : '')).join('')
+    const reasoning = acts.map((act) => ('think' in act ? act.think : '')).join('')
+    const message = {
+      role: 'assistant',
+      content: text === '' ? null : text,
+      ...(reasoning !== '' && { reasoning_content: reasoning }),
+      ...(calls.length > 0 && { tool_calls: calls.map(tool) }),
+    }
+    const choices = [{ index: 0, message, finish_reason }]
+    return { headers: json, body: JSON.stringify({ ...head, object: 'chat.completion', choices, usage }) }
+  }
+  const chunk = (delta: Json, finish: string | null = null) =>
+    [null, { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] }] as const
+  const events = acts.flatMap((act) => {
+    if ('think' in act) return pieces(act.think).map((it) => chunk({ reasoning_content: it }))
+    if ('say' in act) return pieces(act.say).map((it) => chunk({ content: it }))
+    const index = calls.indexOf(act)
+    const whole = tool(act, index)
+    const begun = { ...whole, index, function: { ...whole.function, arguments: '' } }
+    const rest = pieces(whole.function.arguments).map((it) =>
+      chunk({ tool_calls: [{ index, function: { arguments: it } }] }),
+    )
+    return [chunk({ tool_calls: [begun] }), ...rest]
+  })
+  const last = { ...head, object: 'chat.completion.chunk', choices: [], usage }
+  return {
+    headers: sse,
+    body: lines([chunk({ role: 'assistant' }), ...events, chunk({}, finish_reason), [null, last], [null, '[DONE]']]),
+  }
+}
+
+const asMessages = ({ stream, messages, tools, model }: Json, script: Script): Take => {
+  const turn = messages
+    .flatMap(({ content }: Json) => (Array.isArray(content) ? content : []))
+    .filter(({ type }: Json) => type === 'tool_result').length
+  const acts = script(
+    turn,
+    (tools ?? []).map((it: Json) => it['name']),
+  )
+  const stop_reason = acts.some((act) => 'call' in act) ? 'tool_use' : 'end_turn'
+  const content = acts.map((act, at) =>
+    'think' in act
+      ? { type: 'thinking', thinking: act.think, signature: act.signature ?? 'c2lnbmVk' }
+      : 'say' in act
+        ? { type: 'text', text: act.say }
+        : { type: 'tool_use', id: `toolu_${turn}_${at}`, name: act.call, input: act.args },
+  )
+  const head = { id: `msg_${turn}`, type: 'message', role: 'assistant', model }
+  const its = { input_tokens: 9, cache_creation_input_tokens: 0, cache_read_input_tokens: 10, output_tokens: 11 }
+  if (!stream) {
+    return { headers: json, body: JSON.stringify({ ...head, content, stop_reason, stop_sequence: null, usage: its }) }
+  }
+  const delta = (index: number, delta: Json) =>
+    ['content_block_delta', { type: 'content_block_delta', index, delta }] as const
+  const events = content.flatMap((block, index) => {
+    const [empty, deltas] =
+      block.type === 'thinking'
+        ? [
+            { type: 'thinking', thinking: '', signature: '' },
+            [
+              ...pieces(block.thinking!).map((thinking) => ({ type: 'thinking_delta', thinking })),
+              { type: 'signature_delta', signature: block.signature },
+            ],
+          ]
+        : block.type === 'text'
+          ? [{ type: 'text', text: '' }, pieces(block.text!).map((text) => ({ type: 'text_delta', text }))]
+          : [
+              { ...block, input: {} },
+              pieces(JSON.stringify(block.input)).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+            ]
+    return [
+      ['content_block_start', { type: 'content_block_start', index, content_block: empty }] as const,
+      ...deltas.map((it) => delta(index, it)),
+      ['content_block_stop', { type: 'content_block_stop', index }] as const,
+    ]
+  })
+  const begun = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...its, output_tokens: 1 } }
+  return {
+    headers: sse,
+    body: lines([
+      ['message_start', { type: 'message_start', message: begun }],
+      ...events,
+      ['message_delta', { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: its }],
+      ['message_stop', { type: 'message_stop' }],
+    ]),
+  }
+}
+
+const asGemini = ({ contents, tools }: Json, stream: boolean, script: Script): Take => {
+  const parts = contents.flatMap((it: Json) => it['parts'])
+  const turn = parts.filter((it: Json) => it['functionResponse'] !== undefined).length
+  const names = (tools ?? []).flatMap((it: Json) => it['functionDeclarations'] ?? []).map((it: Json) => it['name'])
+  const said = script(turn, names).map((act, at) =>
+    'think' in act
+      ? { text: act.think, thought: true }
+      : 'say' in act
+        ? { text: act.say }
+        : {
+            functionCall: { id: `fc_${turn}_${at}`, name: act.call, args: act.args },
+            ...(act.signature !== undefined && { thoughtSignature: act.signature }),
+          },
+  )
+  const usageMetadata = { promptTokenCount: 19, candidatesTokenCount: 11, totalTokenCount: 30 }
+  const head = { modelVersion: 'gemini-own', responseId: `r${turn}` }
+  const whole = (parts: readonly Json[], more: Json = {}) => ({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    ...head,
+  })
+  const end = { finishReason: 'STOP' }
+  if (!stream) return { headers: json, body: JSON.stringify({ ...whole(said, end), usageMetadata }) }
+  return {
+    headers: sse,
+    body: lines([...said.map((part) => [null, whole([part])] as const), [null, { ...whole([], end), usageMetadata }]]),
+  }
+}

@@ -1,0 +1,120 @@
+/** What a caller sees of one call. */
+export interface Sight {
+  status: number
+  text: string
+  /** Ms from the request to the first byte, comments included; null when none came. */
+  firstByte: number | null
+  firstToken: number | null
+  ms: number
+  comments: number
+  /** Model names that the answer gave. */
+  readonly models: Set<string>
+  /** In the words of the common format. */
+  finish: string | null
+  /** The end mark of a stream, or a whole body. */
+  done: boolean
+  /** The error told in the body or in the stream. */
+  error: string | null
+  /** An event that is no JSON. */
+  garbled: boolean
+  /** The connection broke instead of ending. */
+  broken: boolean
+  raw: string
+}
+
+/** How a caller of one door asks, and how it reads what it is told. */
+export interface Tongue {
+  readonly name: string
+  /** In front of the path, behind the address. */
+  readonly under: string
+  path(model: string, stream: boolean): string
+  body(model: string, conversation: string, stream: boolean): object
+  /** One event of a stream. */
+  event(value: any, sight: Sight): void
+  /** A whole answer. */
+  whole(value: any, sight: Sight): void
+}
+
+export const chat: Tongue = {
+  name: 'chat completions',
+  under: '/std',
+  path: () => '/chat/completions',
+  body: (model, conversation, stream) => ({ model, stream, messages: [{ role: 'user', content: conversation }] }),
+  event(value, sight) {
+    sight.models.add(value.model)
+    for (const { delta, finish_reason } of value.choices) {
+      sight.text += delta.content ?? ''
+      sight.finish = finish_reason ?? sight.finish
+    }
+  },
+  whole(value, sight) {
+    sight.models.add(value.model)
+    sight.text = value.choices[0].message.content
+    sight.finish = value.choices[0].finish_reason
+  },
+}
+
+const ended = ({ status, incomplete_details }: any): string | null =>
+  status === 'completed' ? 'stop' : (incomplete_details?.reason ?? null)
+
+export const responses: Tongue = {
+  name: 'Responses',
+  under: '/v1',
+  path: () => '/responses',
+  body: (model, input, stream) => ({ model, stream, input, store: false }),
+  event({ type, delta, response }, sight) {
+    if (response !== undefined) sight.models.add(response.model)
+    if (type === 'response.output_text.delta') sight.text += delta
+    if (type === 'response.failed') sight.error = JSON.stringify(response.error)
+    if (type === 'response.completed' || type === 'response.incomplete') {
+      sight.finish = ended(response)
+      sight.done = true
+    }
+  },
+  whole(value, sight) {
+    sight.models.add(value.model)
+    sight.text = value.output.at(-1).content[0].text
+    sight.finish = ended(value)
+  },
+}
+
+const reasons: Readonly<Record<string, string>> = { end_turn: 'stop', refusal: 'content_filter' }
+
+export const messages: Tongue = {
+  name: 'Messages',
+  under: '/v1',
+  path: () => '/messages',
+  body: (model, content, stream) => ({ model, stream, max_tokens: 100, messages: [{ role: 'user', content }] }),
+  event({ type, message, delta }, sight) {
+    if (type === 'message_start') sight.models.add(message.model)
+    if (type === 'content_block_delta') sight.text += delta.text ?? ''
+    if (type === 'message_delta') sight.finish = reasons[delta.stop_reason] ?? delta.stop_reason
+    if (type === 'message_stop') sight.done = true
+  },
+  whole({ model, content, stop_reason }, sight) {
+    sight.models.add(model)
+    sight.text = content[0].text
+    sight.finish = reasons[stop_reason] ?? stop_reason
+  },
+}
+
+const finishes: Readonly<Record<string, string>> = { STOP: 'stop', SAFETY: 'content_filter' }
+
+export const gemini: Tongue = {
+  name: 'Gemini',
+  under: '/v1beta',
+  path: (model, stream) => `/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  body: (_, text) => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+  event({ modelVersion, candidates }, sight) {
+    sight.models.add(modelVersion)
+    for (const { content, finishReason } of candidates) {
+      for (const { text = '' } of content.parts) sight.text += text
+      if (finishReason === undefined) continue
+      sight.finish = finishes[finishReason] ?? finishReason
+      sight.done = true
+    }
+  },
+  whole: (value, sight) => gemini.event(value, sight),
+}
+
+export const tongues: readonly Tongue[] = [chat, responses, messages, gemini]

@@ -1,0 +1,79 @@
+import { type Socket, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'node:http'
+import { type Envelope, keyAt, sealedFor } from '../hunt/sealing.ts'
+import { type Got, send } from '../hunt/send.ts'
+import type { Stage } from '../hunt/stage.ts'
+
+const json = 'application/json'
+
+/** Sends JSON on a connection of its own, with the key of the stage unless another is named. */
+export const post = async (stage: Stage, path: string, body: Buffer, key = stage.key): Promise<Got> => {
+  const agent = new Agent()
+  const headers = { authorization: `Bearer ${key}`, 'content-type': json }
+  try {
+    return await send(agent, stage.base + path, { method: 'POST', headers, body })
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** The same, sealed; how many bytes went over the wire is told with the answer. */
+export const postSealed = async (stage: Stage, path: string, plain: Buffer, envelope: Envelope): Promise<number> => {
+  const { body } = sealedFor(await keyAt(stage.base, stage.key), plain, envelope)
+  await post(stage, path, body)
+  return body.length
+}
+
+/** An open connection to the gateway that takes whatever comes back. */
+export const connected = async (stage: Stage): Promise<Socket> => {
+  const { hostname, port } = new URL(stage.base)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
+  return socket
+}
+
+/** Writes so many bytes of one request again and again on each of several connections, and reads nothing for `ms`. */
+export const pipelined = async (
+  stage: Stage,
+  line: string,
+  bytes: number,
+  connections: number,
+  ms: number,
+): Promise<void> => {
+  const one = `${line} HTTP/1.1\r\nhost: a\r\n\r\n`
+  const all = Buffer.alloc(one.length * Math.floor(bytes / one.length), one)
+  const sockets = await Promise.all(Array.from({ length: connections }, () => connected(stage)))
+  for (const socket of sockets) socket.pause().write(all)
+  await sleep(ms)
+  for (const socket of sockets) socket.destroy()
+}
+
+/** Begins bodies and never ends them; gives back their connections. */
+export const unfinished = async (
+  stage: Stage,
+  path: string,
+  bytes: number,
+  count: number,
+): Promise<readonly Socket[]> => {
+  const head =
+    `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${stage.key}\r\n` +
+    `content-type: ${json}\r\ncontent-length: ${bytes + 1024}\r\n\r\n`
+  const body = Buffer.alloc(bytes, ' ')
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = await connected(stage)
+      socket.resume().write(head)
+      socket.write(body)
+      return socket
+    }),
+  )
+}
+
+/** How many of them the other side has not closed within so many ms. */
+export const leftOpen = async (sockets: readonly Socket[], ms: number): Promise<number> => {
+  const open = () => sockets.filter(({ closed }) => !closed).length
+  for (const end = performance.now() + ms; open() > 0 && performance.now() < end;) await sleep(50)
+  return open()
+}

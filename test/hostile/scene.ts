@@ -1,0 +1,47 @@
+import type { Stage } from '../hunt/stage.ts'
+
+/** Something that was measured, and what it may be at most. */
+export interface Figure {
+  readonly name: string
+  readonly value: number
+  readonly most: number
+}
+
+/** What somebody does to a gateway, and what it may come to. */
+export interface Scene {
+  readonly name: string
+  /** Whether it is short enough for the suite. */
+  readonly short: boolean
+  /** Ms that a loop may stand still; 300 when absent. */
+  readonly stall?: number
+  /** Bytes above the floor that each process may take; six times the bytes sent with 64 MiB beside, when absent. */
+  readonly memory?: number
+  /** Gives back how many bytes were sent, and what else was measured. */
+  play(stage: Stage): Promise<{ readonly sent: number; readonly figures?: readonly Figure[] }>
+}
+
+export const mebibyte = 1024 * 1024
+const room = 64 * mebibyte
+
+/** Plays it. Silences by the clock on the wall are judged on a quiet machine alone. */
+export const played = async (
+  { play, stall = 300, memory }: Scene,
+  stage: Stage,
+  quiet: boolean,
+): Promise<readonly Figure[]> => {
+  await stage.watch.begin()
+  const { sent, figures = [] } = await play(stage)
+  const fallen = stage.fallen()
+  // A process that ended answers no probe any more.
+  if (fallen !== null) return [{ name: `${fallen} ended`, value: 1, most: 0 }, ...figures]
+  const seen = await stage.watch.end()
+  const most = (memory ?? 6 * sent + room) / mebibyte
+  const sides = (['gateway', 'enclave'] as const).flatMap((side) => [
+    { name: `${side} stall, ms`, value: seen[side].stall, most: stall },
+    ...(quiet ? [{ name: `${side} silence, ms`, value: seen[side].silence, most: stall }] : []),
+    { name: `${side} memory, MiB`, value: seen[side].peak / mebibyte, most },
+  ])
+  return [...sides, { name: 'processes ended', value: stage.fallen() === null ? 0 : 1, most: 0 }, ...figures]
+}
+
+export const passes = ({ value, most }: Figure): boolean => value <= most

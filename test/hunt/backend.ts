@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+const likely = ['A', 'B', 'yes', 'no', '0', '1'].map((token) => ({ token, logprob: -1 }))
+const choice = {
+  index: 0,
+  message: { role: 'assistant', content: 'A' },
+  finish_reason: 'stop',
+  logprobs: { content: [{ ...likely[0], top_logprobs: likely }] },
+}
+
+const vector = { index: 0, embedding: 'AACAPwAAAEAAAEDA' }
+
+/** The same answer to every question of a kind. Nothing is read of a body but how many texts it has. */
+const answers: Readonly<Record<string, object>> = {
+  '/v1/models': { object: 'list', data: [] },
+  '/v1/chat/completions': { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage },
+  '/v1/images/generations': { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] },
+  '/v1/audio/transcriptions': { text: 'Hello.', duration: 2, language: 'english' },
+  '/v1/audio/translations': { text: 'Hello.', duration: 2, language: 'english' },
+}
+const sound = Buffer.alloc(4096, 'a')
+
+export interface Backend {
+  readonly url: string
+  close(): void
+}
+
+const embedded = (body: Buffer): object => {
+  const { input } = JSON.parse(body.toString()) as { readonly input: unknown }
+  const texts = Array.isArray(input) ? input : [input]
+  return { data: texts.map((_, index) => ({ ...vector, index })), usage }
+}
+
+export const startBackend = async (): Promise<Backend> => {
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const answer = request.url === '/v1/embeddings' ? embedded(body) : answers[request.url!]
+      response.writeHead(200, { 'content-type': answer === undefined ? 'audio/mpeg' : 'application/json' })
+      response.end(answer === undefined ? sound : JSON.stringify(answer))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

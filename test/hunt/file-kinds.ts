@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { readDocument } from '../../plugins/readers/document/document.ts'
+import { readSlides } from '../../plugins/readers/slides/slides.ts'
+import { openImage } from '../../plugins/shared/pictures/image.ts'
+import { drawImage } from '../../plugins/shared/pictures/raster-image.ts'
+import { openVideo } from '../../plugins/tools/videoDescribeAndCaption/video.ts'
+import { readData } from '../../plugins/readers/data/data.ts'
+import { readSheets } from '../../plugins/readers/spreadsheet/sheets.ts'
+import { type Chance, boxed, damaged, damagedArchive } from './damage.ts'
+
+export interface Kind {
+  readonly name: string
+  /** The sealed tool that reads it. */
+  readonly tool: string
+  /** A file of this kind with something wrong in it. */
+  make(chance: Chance): Promise<Uint8Array>
+  /** Reads it without an enclave around. */
+  read(bytes: Uint8Array, signal: AbortSignal): Promise<unknown>
+}
+
+type Read = (
+  file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array },
+  signal: AbortSignal,
+) => Promise<unknown>
+
+const sources: Readonly<Record<string, string>> = {
+  docx: 'docx/harvest.docx',
+  xlsx: 'xlsx/orders-two-sheets.xlsx',
+  pptx: 'pptx/orchard.pptx',
+  epub: 'epub/harvest.epub',
+  odt: 'odt/harvest.odt',
+  png: 'image/order.png',
+  gif: 'image/order.gif',
+  webp: 'image/order.webp',
+  tiff: 'image/two-pages-of-fax.tiff',
+  mp4: 'video/eight-colours-with-speech.mp4',
+  parquet: 'parquet/orders-snappy.parquet',
+}
+
+const source = (kind: string): Promise<Buffer> => readFile(`test/vectors/files/${sources[kind]!}`)
+
+const draw: Read = async ({ bytes }, signal) => drawImage(openImage(bytes), { colours: 'grey', longest: 800 }, signal)
+const watch: Read = ({ bytes }, signal) => openVideo(bytes, signal, (video) => video.frames(1))
+
+const kind = (name: string, tool: string, read: Read, make: Kind['make']): Kind => ({
+  name,
+  tool,
+  make,
+  read: (bytes, signal) => read({ name: `a.${name}`, mime: '', bytes }, signal),
+})
+
+const archive = (name: string, tool: string, read: Read): Kind =>
+  kind(name, tool, read, async (chance) => damagedArchive(await source(name), chance))
+
+const plain = (name: string, tool: string, read: Read): Kind =>
+  kind(name, tool, read, async (chance) => damaged(await source(name), chance, name === 'png'))
+
+export const kinds: readonly Kind[] = [
+  archive('docx', 'getTextDocumentContent', readDocument),
+  archive('xlsx', 'getSpreadsheetContent', readSheets),
+  archive('pptx', 'getPowerPointContent', readSlides),
+  archive('epub', 'getTextDocumentContent', readDocument),
+  archive('odt', 'getTextDocumentContent', readDocument),
+  kind('zip', 'getTextDocumentContent', readDocument, async (chance) =>
+    boxed(await source(['docx', 'odt', 'epub'][chance(3)]!), chance),
+  ),
+  plain('png', 'getFileContentOCR', draw),
+  plain('gif', 'getFileContentOCR', draw),
+  plain('webp', 'getFileContentOCR', draw),
+  plain('tiff', 'getFileContentOCR', draw),
+  plain('mp4', 'audioDiarization', watch),
+  plain('parquet', 'getDataFileContent', readData),
+]

@@ -1,0 +1,21 @@
+import { type Found, huntEnclave, huntParsers } from './hunt-files.ts'
+
+const [count = 500, seed = 1] = process.argv.slice(2).map(Number)
+let wrong = 0
+
+const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
+  wrong += those.length
+  process.stdout.write(`${kind.padEnd(8)} ${read} read, ${refused} refused, slowest ${slowest} ms\n`)
+  for (const it of those) process.stdout.write(`  ${it}\n`)
+}
+
+process.stdout.write(`${count} files of each kind through the parsers, seed ${seed}\n`)
+for await (const found of huntParsers(count, seed)) say(found)
+
+const sample = Math.ceil(count / 10)
+process.stdout.write(`${sample} of each kind through an enclave\n`)
+const sealed = huntEnclave(sample, seed)
+let next = await sealed.next()
+for (; !next.done; next = await sealed.next()) say(next.value)
+process.stdout.write(next.value ? 'the enclave is the same process\n' : 'the enclave was started anew\n')
+process.exit(wrong === 0 && next.value ? 0 : 1)

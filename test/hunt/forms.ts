@@ -1,0 +1,38 @@
+import { form } from '../../plugins/providers/shared/form.ts'
+import type { Spoiled } from './bodies.ts'
+
+type Fields = readonly (readonly [name: string, value: string])[]
+
+const file = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array(64) }
+
+/** The boundary of every form here, which stands in no field. */
+export const formType = form([], file).type
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const spread = (sample: Readonly<Record<string, unknown>>): Fields =>
+  Object.entries(sample).flatMap(([name, value]) => [value].flat().map((it) => [name, textOf(it)] as const))
+
+const made = (fields: Fields, bytes = file.bytes): Buffer => Buffer.from(form(fields, { ...file, bytes }).body)
+
+/** The form of a sample whose field `file` is a file: valid, and each of its fields spoiled. */
+export const spoiledForms = ({ file: _, ...sample }: Readonly<Record<string, unknown>>): readonly Spoiled[] => {
+  const fields = spread(sample)
+  const grown = (name: string, text: (size: number) => Buffer): Spoiled => ({ name, grows: true, text })
+  const many = (size: number, one: (at: number) => readonly [string, string]) =>
+    Array.from({ length: Math.max(1, Math.floor(size / 70)) }, (_, at) => one(at))
+  return [
+    grown('valid', (size) => made(fields, new Uint8Array(Math.max(1, size - 1_000)))),
+    grown('body wide fields', (size) => made([...fields, ...many(size, (at) => [`f${at}`, ''])])),
+    grown('body cut', (size) => made(fields, new Uint8Array(size)).subarray(0, size >> 1)),
+    { name: 'file gone', grows: false, text: () => Buffer.from(`--${formType.split('=')[1]}--\r\n`) },
+    ...fields.flatMap(([name]) => {
+      const others = fields.filter(([it]) => it !== name)
+      return [
+        grown(`${name} long`, (size) => made([...others, [name, 'a'.repeat(size)]])),
+        grown(`${name} twice`, (size) => made([...fields, ...many(size, () => [name, 'a'])])),
+        { name: `${name} gone`, grows: false, text: () => made(others) },
+      ]
+    }),
+  ]
+}

@@ -1,0 +1,532 @@
+import './fakes/unwatched.ts'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
+import { names } from '../adapters/production/config/load-plugin.ts'
+import { production } from '../adapters/production/index.ts'
+import { type Running, running, unhurried } from './environments.ts'
+import { jsonTake, said } from './fakes/at-work.ts'
+import { type Kept, type Labels, type Literal, literalClient, stored } from './fakes/literal-client.ts'
+import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { until } from './until.ts'
+
+const fixture = async (path: string) => new Uint8Array(await readFile(join('test/vectors/files', path)))
+
+/** Behind the socket: a model that sees, one that draws, one that listens, and a search engine that repeats what it was asked. */
+const play = ({ path, body }: Asked): Take => {
+  if (path.endsWith('/images/generations')) return jsonTake({ created: 1, data: [{ b64_json: png }] })
+  if (path.endsWith('/audio/transcriptions')) {
+    const language = /name="language"\r\n\r\n(\w+)/.exec(body.toString('latin1'))?.[1] ?? 'none'
+    const text = `The heron waits in ${language}.`
+    return jsonTake({ task: 'transcribe', language: 'en', duration: 2, text, segments: [{ id: 0, start: 0, end: 2, text }] }) // prettier-ignore
+  }
+  if (path.startsWith('/search'))
+    return jsonTake({ results: [{ title: path, url: 'https://example.org/', content: '' }] })
+  return said(JSON.stringify({ caption: 'A heron', description: 'Grey', objects: [], text: '', scenes: [] }))
+}
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+interface Scene {
+  readonly it: Running
+  readonly client: Literal
+}
+
+const sceneOf = async (t: Test): Promise<Scene> => {
+  const backend = await recorded(play)
+  t.teardown(() => backend.close())
+  const upstreams = [{ provider: 'openai' }]
+  const config = checkedConfig(
+    {
+      log: { level: 'silent' },
+      providers: { openai: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'k' } },
+      models: {
+        seer: { confidential: true, input_modalities: ['text', 'image'], upstreams },
+        painter: { type: 'IMAGE', confidential: true, upstreams },
+        listener: { type: 'AUDIO_TRANSCRIPTION', confidential: true, upstreams },
+      },
+      outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
+      tools: {
+        ...Object.fromEntries((await names('tools')).map((name) => [name, {}])),
+        webSearchTool: { provider: 'searxng', baseUrl: backend.url },
+      },
+    },
+    {},
+  )
+  const it = await running(t, await production(config, t.testdir()), unhurried)
+  return { it, client: literalClient(it.base, it.key) }
+}
+
+/** One statement of the interface, and what shows that it holds. */
+type Row = readonly [statement: string, holds: (t: Test, scene: Scene) => Promise<void>]
+
+/** Names and types that say nothing, as a client writes them that knows none. */
+const unnamed: Labels = { name: 'a', mime: 'application/octet-stream' }
+
+const reads: readonly (readonly [tool: string, file: string, answer: RegExp])[] = [
+  ['imageDescribeAndCaption', 'image/order.png', /A heron/],
+  ['imageDescribeAndCaptionFallback', 'image/order.bmp', /"format":"bmp"/],
+  ['videoDescribeAndCaption', 'video/eight-colours-with-speech.mp4', /The heron waits/],
+  ['getPDFContent', 'pdf/two-pages-with-headings-and-umlauts.pdf', /Lübeck/],
+  ['getTextDocumentContent', 'docx/harvest.docx', /Boskoop/],
+  ['getTextDocumentContent', 'odt/harvest.odt', /Boskoop/],
+  ['getTextDocumentContent', 'rtf/harvest.rtf', /Boskoop/],
+  ['getTextDocumentContent', 'html/harvest.html', /Boskoop/],
+  ['getTextDocumentContent', 'txt/harvest.txt', /Boskoop/],
+  ['audioDiarization', 'audio/dialogue-of-two.ogg', /"speakers":2/],
+  ['getFileContentOCR', 'image/order.png', /forty lanterns/i],
+  ['getSpreadsheetContent', 'xlsx/orders-two-sheets.xlsx', /"format":"xlsx"/],
+  ['getSpreadsheetContent', 'csv/semicolons-quoted-newline.csv', /"format":"csv"/],
+  ['getDataFileContent', 'json/tree.json', /"format":"json"/],
+  ['getDataFileContent', 'jsonl/nested-records.jsonl', /"format":"jsonl"/],
+  ['getDataFileContent', 'toml/dates.toml', /"format":"toml"/],
+  ['getDataFileContent', 'csv/semicolons-quoted-newline.csv', /"format":"csv"/],
+  ['getDataFileContent', 'tsv/utf-16.tsv', /"format":"tsv"/],
+  ['getPowerPointContent', 'pptx/orchard.pptx', /Gäste begrüßen/],
+  ['getPowerPointContent', 'odp/orchard.odp', /./],
+  ['transcribeAudioToText', 'audio/dialogue-of-two.ogg', /The heron waits/],
+  ['transcribeAudioWithDiarization', 'audio/dialogue-of-two.ogg', /The heron waits/],
+]
+
+const read = ([tool, file, answer]: (typeof reads)[number]): Row => [
+  `4.9 ${tool} reads ${file} of a literal client`,
+  async (t, { client }) => {
+    const kept = await client.upload(await fixture(file), unnamed)
+    const { status, body } = await client.tool(tool, { fileId: kept.record.id }, kept)
+    t.equal(status, 200)
+    t.match(JSON.stringify(body), answer)
+  },
+]
+
+const statusOf = async ({ client }: Scene, { record }: Kept): Promise<string> =>
+  (await client.send(`/files/encrypted/${record.id}`)).body.data.rag_status
+
+const indexed = async (t: Test, scene: Scene, files: readonly Kept[]): Promise<void> => {
+  const agreement = await scene.client.agree()
+  const items = files.map((file) => scene.client.indexItem(agreement, file))
+  const { status, body } = await scene.client.send('/files/encrypted/index', { body: { files: items } })
+  t.equal(status, 200)
+  t.same(
+    body.data.results,
+    files.map(({ record }) => ({ file_id: record.id, rag_status: 'running', success: true })),
+  )
+  for (const file of files) {
+    await until(async () => !/running|pending/.test(await statusOf(scene, file)), 60_000)
+    t.equal(await statusOf(scene, file), 'completed')
+  }
+}
+
+const files: readonly Row[] = [
+  [
+    '4.12 a file of a literal client is indexed, whatever it is',
+    async (t, scene) => {
+      const paths = [
+        'xlsx/orders-two-sheets.xlsx',
+        'pdf/two-pages-with-headings-and-umlauts.pdf',
+        'odp/orchard.odp',
+        'xls/orders-two-sheets.xls',
+      ]
+      for (const path of paths) await indexed(t, scene, [await scene.client.upload(await fixture(path), unnamed)])
+    },
+  ],
+  [
+    '2.5 name and type may be anything that was encrypted on the client',
+    async (t, { client }) => {
+      const content = new TextEncoder().encode('# Heron\n\nIt waits.')
+      const other = new Uint8Array(32)
+      const kept = await client.upload(content, unnamed, {
+        encrypted_name: stored(other, 'poem.md'),
+        mime_type: 'ab'.repeat(30),
+      })
+      const { status, body } = await client.tool('getTextDocumentContent', { fileId: kept.record.id }, kept)
+      t.equal(status, 200)
+      t.match(body, { format: 'txt' })
+    },
+  ],
+  [
+    '2.5 the name of a literal client tells what a text is',
+    async (t, { client }) => {
+      const content = new TextEncoder().encode('# Heron\n\nIt waits.')
+      const kept = await client.upload(content, { name: 'poem.md', mime: 'text/markdown' })
+      const { body } = await client.tool('getTextDocumentContent', { fileId: kept.record.id }, kept)
+      t.match(body, { format: 'md' })
+    },
+  ],
+  [
+    '4.9 content under another key is refused, and not its labels',
+    async (t, { client }) => {
+      const kept = await client.upload(new TextEncoder().encode('text'), unnamed)
+      const wrong = { ...kept, dek: new Uint8Array(32) }
+      const { status, body } = await client.tool('getTextDocumentContent', { fileId: kept.record.id }, wrong)
+      t.equal(status, 400)
+      t.match(body, { code: 'unreadable_file' })
+    },
+  ],
+]
+
+const tools: readonly Row[] = [
+  [
+    '2.6 a tool has four names, and the JSON schema of its parameters',
+    async (t, { client }) => {
+      const { body } = await client.send('/tools')
+      const tool = body.data.find(({ name }: { name: string }) => name === 'searchRag')
+      t.match(tool, { name: String, normalizedName: String, shortName: String, description: /fileIds/ })
+      const { properties, required, additionalProperties } = tool.parameters
+      t.same([required, additionalProperties], [['query'], false])
+      t.match(properties, { fileIds: { type: 'array', description: /ids of the files/ }, file_ids: { type: 'array' } })
+      t.ok(body.data.every(({ parameters }: { parameters: any }) => parameters.type === 'object'))
+    },
+  ],
+  [
+    '4.9 searchRag has an optional file filter, under either name',
+    async (t, scene) => {
+      const { client } = scene
+      const text = (at: string) => new TextEncoder().encode(`The ferry leaves from ${at}.`)
+      const [here, there] = [await client.upload(text('here'), unnamed), await client.upload(text('there'), unnamed)]
+      await indexed(t, scene, [here])
+      await indexed(t, scene, [there])
+      for (const name of ['fileIds', 'file_ids']) {
+        const { body } = await client.tool('searchRag', { query: 'ferry', [name]: [there.record.id] })
+        t.same(
+          body.results.map(({ fileId }: { fileId: string }) => fileId),
+          [there.record.id],
+        )
+      }
+      const both = await client.tool('searchRag', { query: 'ferry', fileIds: [], file_ids: [] })
+      t.match(both.body, { code: 'invalid_parameters', field: 'file_ids' })
+    },
+  ],
+  [
+    '4.9 a parameter that a tool does not have is refused by its name',
+    async (t, { client }) => {
+      for (const [tool, params, field] of [
+        ['getTime', { timezone: 'UTC', zone: 'UTC' }, 'zone'],
+        ['searchRag', { query: 'ferry', files: [] }, 'files'],
+      ] as const) {
+        const { status, body } = await client.tool(tool, params)
+        t.equal(status, 400)
+        t.same(body, { code: 'invalid_parameters', field })
+      }
+      t.equal((await client.tool('getTime', { timezone: 'UTC', $own: 1 })).status, 200)
+    },
+  ],
+  [
+    '4.9 null and an empty text stand for an optional parameter that is absent',
+    async (t, { client }) => {
+      const params = { query: 'herons', country: '', searchLang: null }
+      const { status, body } = await client.tool('webSearchTool', params)
+      t.equal(status, 200)
+      t.notMatch(body.results[0].title, /language/)
+      const required = await client.tool('webSearchTool', { query: '' })
+      t.match(required.body, { code: 'invalid_parameters', field: 'query' })
+    },
+  ],
+  [
+    '4.9 countries and languages may be named',
+    async (t, { client }) => {
+      const found = await client.tool('webSearchTool', { query: 'herons', country: 'Germany', searchLang: 'English' })
+      t.match(found.body.results[0].title, /language=en-DE/)
+      const kept = await client.upload(await fixture('audio/dialogue-of-two.ogg'), unnamed)
+      const params = { fileId: kept.record.id, language: 'German' }
+      const heard = await client.tool('transcribeAudioToText', params, kept)
+      t.match(heard.body.text, /waits in de/)
+    },
+  ],
+]
+
+const indexing: readonly Row[] = [
+  [
+    '4.12 files may share one cipher text: one encapsulation, and a result for each of them',
+    async (t, scene) => {
+      const { client } = scene
+      const text = (at: number) => new TextEncoder().encode(`The ferry number ${at} leaves at noon.`)
+      const kept = await Promise.all([1, 2, 3].map((at) => client.upload(text(at), unnamed)))
+      const agreement = await client.agree()
+      const rag = client.part(agreement, 'encrypted_rag_dek', 'rag_dek_nonce', client.ragDek)
+      const items = kept.map((file) => ({ ...client.indexItem(agreement, file), ...rag }))
+      const unknown = { ...items[0]!, file_id: 'file_none' }
+      const files = [...items, unknown]
+      const { body } = await client.send('/files/encrypted/index', { body: { files } })
+      t.same(
+        body.data.results.map(({ success }: { success: boolean }) => success),
+        [true, true, true, false],
+        'all that are there run, also with one retrieval key that was sealed once',
+      )
+      for (const file of kept) {
+        await until(async () => !/running|pending/.test(await statusOf(scene, file)), 60_000)
+        t.equal(await statusOf(scene, file), 'completed')
+      }
+      const again = await client.send('/files/encrypted/index', { body: { files: items } })
+      t.match(again.body.data.enclave_response[0], { code: 'undecryptable' }, 'it is entered, and opens no second time')
+      const mixed = items.map((item) => ({ ...item, file_nonce: items[0]!.file_nonce }))
+      const shared = await client.send('/files/encrypted/index', { body: { files: mixed } })
+      t.notOk(shared.body.data.results[0].success, 'a nonce never seals two things')
+    },
+  ],
+  [
+    '4.12 of files that share a cipher text each has its own end',
+    async (t, scene) => {
+      const { client } = scene
+      const text = new TextEncoder().encode('The ferry leaves at noon.')
+      const good = await client.upload(text, unnamed)
+      const bad = { ...(await client.upload(text, unnamed)), dek: new Uint8Array(32) }
+      const agreement = await client.agree()
+      const files = [good, bad].map((file) => client.indexItem(agreement, file))
+      await client.send('/files/encrypted/index', { body: { files } })
+      for (const file of [good, bad]) await until(async () => !/running/.test(await statusOf(scene, file)), 60_000)
+      t.same(await Promise.all([good, bad].map((file) => statusOf(scene, file))), ['completed', 'failed'])
+    },
+  ],
+  [
+    '8 files in an index request have a minimum of one, and no maximum of a hundred',
+    async (t, { client }) => {
+      const agreement = await client.agree()
+      const nowhere = { record: { id: 'file_none', file_path: 'none' }, dek: new Uint8Array(32) }
+      const files = Array.from({ length: 101 }, (_, at) => ({
+        ...client.indexItem(agreement, nowhere),
+        file_id: `f${at}`,
+      }))
+      const { status, body } = await client.send('/files/encrypted/index', { body: { files } })
+      t.equal(status, 200)
+      t.equal(body.data.results.length, 101)
+      t.equal((await client.send('/files/encrypted/index', { body: { files: [] } })).status, 400)
+    },
+  ],
+]
+
+const uploads: readonly Row[] = [
+  [
+    '4.10 encrypted_content is hex, in a form as in JSON',
+    async (t, { client }) => {
+      const dek = new Uint8Array(32)
+      const fields = client.fileFields(dek, unnamed, new TextEncoder().encode('The heron waits.'))
+      const texts = new FormData()
+      for (const [name, value] of Object.entries(fields)) texts.set(name, value)
+      const { status, body } = await client.send('/files/encrypted/upload', { form: texts })
+      t.equal(status, 200)
+      t.equal(body.data.file_size, fields.encrypted_content.length / 2)
+      const { body: text } = await client.tool(
+        'getTextDocumentContent',
+        { fileId: body.data.id },
+        { dek, record: body.data },
+      )
+      t.match(JSON.stringify(text), /heron waits/)
+      texts.set('encrypted_content', 'zz')
+      t.match((await client.send('/files/encrypted/upload', { form: texts })).body.validator, {
+        encrypted_content: /hex/,
+      })
+      texts.set('client_hash', 'another')
+      texts.set('encrypted_content', new Blob([new Uint8Array(50)]))
+      t.equal((await client.send('/files/encrypted/upload', { form: texts })).body.data.file_size, 50, 'a file is raw')
+      const { body: described } = await client.send('/openapi.json')
+      const { content } = described.paths['/files/encrypted/upload'].post.requestBody
+      t.same(Object.keys(content), ['application/json', 'multipart/form-data'])
+      t.match(content['application/json'].schema.properties, {
+        type_hint: { anyOf: [{ description: /kind of file/ }] },
+        name_tag: { anyOf: [{ description: /tag of the name/ }] },
+      })
+    },
+  ],
+  [
+    '4.10 fields that the interface does not name are passed over, nested ones too',
+    async (t, { client }) => {
+      const kept = await client.upload(new Uint8Array(3), unnamed, {
+        meta: { tags: ['a "quoted\\" ]', { b: [] }] },
+        list: [],
+      })
+      t.match(kept.record, { type: 'encrypted', version: '1' })
+      const deep = JSON.parse('['.repeat(100) + ']'.repeat(100))
+      await t.rejects(client.upload(new Uint8Array(3), unnamed, { deep }), /Malformed JSON/)
+    },
+  ],
+  [
+    '4.10 client_hash is a hash of any form, and finds its duplicate',
+    async (t, { client }) => {
+      for (const client_hash of ['md5:1B2M2Y8AsgTpgAmY7PhCfg==', 'A'.repeat(64), 'f'.repeat(128)]) {
+        const first = await client.upload(new Uint8Array(3), unnamed, { client_hash })
+        const second = await client.upload(new Uint8Array(3), unnamed, { client_hash })
+        t.same([second.record.id, second.record.is_duplicate], [first.record.id, true])
+      }
+      await t.rejects(client.upload(new Uint8Array(3), unnamed, { client_hash: 'f'.repeat(257) }), /client_hash/)
+    },
+  ],
+  [
+    '4.10 null and an empty text stand for an optional field that is absent',
+    async (t, { client }) => {
+      const absent = { incognito: '', version: null, encrypted_rag_dek: '', rag_dek_nonce: null, cipher_text: '' }
+      const { record } = await client.upload(new Uint8Array(3), unnamed, {
+        ...absent,
+        encrypted_file_dek: '',
+        file_nonce: '',
+      })
+      t.match(record, { version: '1', rag_status: 'none' })
+    },
+  ],
+  [
+    '2.9 hex is read in upper case too, and written in lower case',
+    async (t, { client }) => {
+      const upper = (fields: object): any =>
+        Object.fromEntries(
+          Object.entries(fields).map(([name, it]) => [name, /^[0-9a-f]{20,}$/.test(it) ? it.toUpperCase() : it]),
+        )
+      const dek = new Uint8Array(32).fill(7)
+      const fields = client.fileFields(dek, unnamed, new TextEncoder().encode('The heron waits.'))
+      const { status, body } = await client.send('/files/encrypted/upload', { body: upper(fields) })
+      t.equal(status, 200)
+      t.match(body.data, {
+        wrapped_dek: fields.wrapped_dek,
+        original_name: fields.encrypted_name,
+        mime_type: fields.mime_type,
+      })
+      const agreement = await client.agree()
+      const call = client.sealed(agreement, 'encryptedParams', { fileId: body.data.id })
+      const part = client.part(agreement, 'encryptedFileDek', 'fileNonce', dek)
+      const answer = await client.send('/tools/getTextDocumentContent', { body: upper({ ...call, ...part }) })
+      t.match(JSON.stringify(client.opened(agreement, answer.body.data)), /heron waits/)
+      const item = upper(client.indexItem(await client.agree(), { dek, record: body.data }))
+      const index = await client.send('/files/encrypted/index', { body: { files: [item] } })
+      t.ok(index.body.data.results[0].success)
+      const nonce = 'ab'.repeat(24)
+      const twice = { ...call, nonce, ...part, fileNonce: nonce.toUpperCase() }
+      t.match((await client.send('/tools/getTextDocumentContent', { body: twice })).body.error, /Nonces must differ/)
+    },
+  ],
+  [
+    '4.11 an empty query parameter stands for an absent one',
+    async (t, { client }) => {
+      const { status, body } = await client.send('/files/encrypted?search=&type=&limit=&offset=&from=&to=')
+      t.equal(status, 200)
+      t.match(body.data.pagination, { limit: 20, offset: 0 })
+    },
+  ],
+  [
+    '4.11 files that tools make are found by their type',
+    async (t, { client }) => {
+      for (const [tool, params, type] of [
+        ['generateImage', { prompt: 'a heron' }, 'image'],
+        ['audioGenerateFromText', { text: 'The heron waits.' }, 'audio'],
+      ] as const) {
+        const agreement = await client.agree()
+        const dek = new Uint8Array(32).fill(9)
+        const part = client.part(agreement, 'encryptedFileDek', 'fileNonce', dek)
+        const beside = { ...part, kid: 'kek-1', wrappedDek: client.wrapped(dek) }
+        const { body } = await client.tool(tool, params, null, {
+          ...client.sealed(agreement, 'encryptedParams', params),
+          ...beside,
+        })
+        t.match(body.data, { fileId: String, fileName: String, fileSize: Number, handle: String, mimeType: String, s3Path: String, success: true, message: String }) // prettier-ignore
+        const { body: listed } = await client.send(`/files/encrypted?type=${type}`)
+        t.ok(
+          listed.data.files.some(({ id }: { id: string }) => id === body.data.fileId),
+          tool,
+        )
+      }
+    },
+  ],
+]
+
+/** What a server writes on one connection. */
+const rawAnswer = async (base: string, text: string): Promise<string> => {
+  const { hostname, port } = new URL(base)
+  const socket = connect(Number(port), hostname)
+  socket.end(text)
+  let all = ''
+  for await (const piece of socket) all += String(piece)
+  return all
+}
+
+const http: readonly Row[] = [
+  [
+    '5 missing or invalid credentials return 401, and how to show them',
+    async (t, { it }) => {
+      for (const key of ['', 'sk_live_nothing']) {
+        const answer = await literalClient(it.base, key).send('/files/encrypted')
+        t.equal(answer.status, 401)
+        t.match(answer.headers.get('www-authenticate'), /^Bearer/)
+      }
+    },
+  ],
+  [
+    '2.1 validator has words, never a pattern',
+    async (t, { client }) => {
+      const chat = { model: 'seer', messages: [], provider: 'No Such' }
+      const asked = [
+        client.send('/files/encrypted?limit=ten&offset=-1&from=now&type=none'),
+        client.send('/rvenc/attestation?challenge=zz'),
+        client.send('/std/chat/completions', { body: chat }),
+        client.send('/files/encrypted/upload', {
+          body: { encrypted_content: 'ab', kid: '?', version: 'x', mime_type: 'zz' },
+        }),
+        client.send('/files/encrypted/index', { body: { files: [{ file_nonce: 'z' }] } }),
+        client.send('/tools/getTime', { body: {} }),
+        client.send('/std/images/generations', { body: { model: 'painter', prompt: 'x', size: 'huge' } }),
+      ]
+      for (const { status, body } of await Promise.all(asked)) {
+        t.equal(status, 400)
+        t.ok(Object.keys(body.validator).length > 0)
+        for (const expected of Object.values(body.validator)) t.notMatch(expected, /[\\^$]|\/\S+\//)
+      }
+    },
+  ],
+  [
+    '7 a path that takes another method is a 404 that tells which',
+    async (t, { client }) => {
+      for (const [method, path, allowed] of [
+        ['GET', '/tools/getTime', 'POST'],
+        ['POST', '/rvenc/models', 'HEAD, GET'],
+        ['POST', '/files/encrypted/file_x', 'HEAD, GET, PATCH, DELETE'],
+      ] as const) {
+        const answer = await client.send(path, { method })
+        t.equal(answer.status, 404)
+        t.same(new Set(answer.headers.get('allow')?.split(', ')), new Set(allowed.split(', ')), path)
+      }
+      t.equal((await client.send('/nowhere')).headers.get('allow'), null)
+    },
+  ],
+  [
+    '4 a request of HTTP/1.1 without a host is a 400',
+    async (t, { it }) => {
+      t.match(
+        await rawAnswer(it.base, 'GET /tools HTTP/1.1\r\nconnection: close\r\n\r\n'),
+        /^HTTP\/1.1 400 .*"status":400/s,
+      )
+      t.match(await rawAnswer(it.base, 'GET /tools HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
+    },
+  ],
+  [
+    '2.1 env says production in production, in errors too',
+    async (t) => {
+      const it = await running(t, memory(), { env: 'production' })
+      const { send } = literalClient(it.base, it.key)
+      for (const path of ['/tools', '/nowhere', '/files/encrypted/none', '/files/encrypted?limit=x'])
+        t.equal((await send(path)).body.env, 'production', path)
+      t.match(await rawAnswer(it.base, 'nothing\r\n\r\n'), /"env":"production"/)
+    },
+  ],
+  [
+    '7 a key without any permission gets 403 on the catalogs, and any permission is enough for them',
+    async (t, { it }) => {
+      for (const [scopes, status] of [
+        [[], 403],
+        [['models.read'], 200],
+        [['files.encrypted.read'], 200],
+      ] as const) {
+        const { credential } = await it.gateway.keys.create({ scopes })
+        for (const path of ['/compat/v1/models', '/std/models', '/rvenc/models'])
+          t.equal((await literalClient(it.base, credential).send(path)).status, status, path)
+      }
+    },
+  ],
+]
+
+const rows: readonly Row[] = [...reads.map(read), ...files, ...tools, ...indexing, ...uploads, ...http]
+
+t.test('each statement of the interface, by a client that knows nothing else', async (t) => {
+  const scene = await sceneOf(t)
+  const only = process.env['ROW'] ?? ''
+  for (const [statement, holds] of rows.filter(([name]) => name.includes(only)))
+    await t.test(statement, (t) => holds(t, scene))
+})

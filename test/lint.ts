@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
+import ts from 'typescript'
+import { longFunctions } from './lint-long-functions.ts'
+
+export interface Fault {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  readonly words: string
+}
+
+const mostLines = 60
+
+/** From the root of the house. */
+const pathOf = ({ fileName }: ts.SourceFile): string => relative('.', fileName)
+
+const lineOf = (file: ts.SourceFile, at: number): number => file.getLineAndCharacterOfPosition(at).line + 1
+
+/** A subtest of tap's is awaited by its parent. */
+const isSubtest = (node: ts.Expression): boolean =>
+  ts.isCallExpression(node) && /^t\.\w+$/.test(node.expression.getText())
+
+/** Whether a rejection of the promise has somebody who hears it. */
+const isHandled = (node: ts.Expression): boolean => {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false
+  const { name, expression } = node.expression
+  if (name.text === 'catch') return node.arguments.length > 0
+  if (name.text === 'then') return node.arguments.length > 1
+  return name.text === 'finally' && isHandled(expression)
+}
+
+const isPromise = (checker: ts.TypeChecker, node: ts.Expression): boolean => {
+  const type = checker.getTypeAtLocation(node)
+  const parts = type.isUnion() ? type.types : [type]
+  return parts.some((part) => {
+    const then = part.getProperty('then')
+    return then !== undefined && checker.getTypeOfSymbolAtLocation(then, node).getCallSignatures().length > 0
+  })
+}
+
+/** Statements that drop a promise: nobody waits for it, and nobody hears that it fails. */
+export const floatingPromises = (file: ts.SourceFile, checker: ts.TypeChecker): readonly Fault[] => {
+  const faults: Fault[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isExpressionStatement(node)) {
+      const { expression } = node
+      const isKept =
+        ts.isVoidExpression(expression) || ts.isAwaitExpression(expression) || ts.isBinaryExpression(expression)
+      if (!isKept && !isHandled(expression) && !isSubtest(expression) && isPromise(checker, expression))
+        faults.push({ file: pathOf(file), line: lineOf(file, node.getStart()), words: 'A promise floats' })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return faults
+}
+
+const nameOf = (node: ts.Node): string => {
+  const { parent } = node
+  const named = ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) ? node : parent
+  return (named as { readonly name?: ts.Node }).name?.getText() ?? 'a function'
+}
+
+/** Functions of more than 60 lines by `file name`, without those that create a plugin. */
+export const functionLengths = (
+  file: ts.SourceFile,
+): ReadonlyMap<string, { readonly lines: number; readonly line: number }> => {
+  const found = new Map<string, { readonly lines: number; readonly line: number }>()
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const line = lineOf(file, node.getStart())
+      const lines = lineOf(file, node.end) - line + 1
+      const name = nameOf(node)
+      if (lines > mostLines && name !== 'create') found.set(`${pathOf(file)} ${name}`, { lines, line })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}
+
+const tooLong = (file: ts.SourceFile): readonly Fault[] =>
+  [...functionLengths(file)]
+    .filter(([name, { lines }]) => lines > (longFunctions[name] ?? mostLines))
+    .map(([name, { lines, line }]) => ({
+      file: pathOf(file),
+      line,
+      words: `${name.split(' ')[1]} has ${lines} lines, and may have ${longFunctions[name] ?? mostLines}`,
+    }))
+
+/** The sources of the house, with their types. */
+export const program = (names?: readonly string[]): ts.Program => {
+  const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as { config: object }
+  const parsed = ts.parseJsonConfigFileContent(config, ts.sys, '.')
+  const options: ts.CompilerOptions = { ...parsed.options, noEmit: true, incremental: false }
+  const host = ts.createCompilerHost(options, true)
+  return ts.createProgram(names ?? parsed.fileNames, options, host)
+}
+
+/** The faults of these files, or of all. */
+export const lint = (names?: readonly string[]): readonly Fault[] => {
+  const known = names?.filter((name) => /\.ts$/.test(name) && existsSync(name))
+  if (known?.length === 0) return []
+  const whole = program(known)
+  const checker = whole.getTypeChecker()
+  const wanted = known && new Set(known)
+  return whole
+    .getSourceFiles()
+    .filter((it) => !it.isDeclarationFile && (wanted === undefined || wanted.has(pathOf(it))))
+    .flatMap((it) => [
+      ...floatingPromises(it, checker),
+      ...(/^(core|plugins|adapters|examples)\//.test(pathOf(it)) ? tooLong(it) : []),
+    ])
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
+import { chance } from './bench/retrieval/chance.ts'
+import { type Mutation, mutations } from './mutations.ts'
+
+/** `npm run mutate`: each mutation breaks one promise in a copy of the built code, and its test has to fail there. */
+const { values } = parseArgs({
+  options: {
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    /** Mutations whose file or test has this in its path. */
+    only: { type: 'string', default: '' },
+    jobs: { type: 'string', default: '2' },
+  },
+})
+
+/** Ms in which a test ends, broken or not. */
+const patience = 120_000
+
+type Verdict = 'killed' | 'killed by time' | 'ALIVE' | 'NO CODE' | 'UNFIT'
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** A copy of the built code beside links to all that tests read. */
+const copied = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealgate-mutant-'))
+  const isCode = (path: string) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path)
+  await cp('dist', join(folder, 'dist'), { recursive: true, filter: isCode })
+  for (const name of await readdir('.'))
+    if (!['dist', '.git', '.tap'].includes(name)) await symlink(resolve(name), join(folder, name))
+  await mkdir(join(folder, '.tap'))
+  return folder
+}
+
+const built = (file: string): string => join('dist', file.replace(/\.ts$/, '.js'))
+
+/** The exit code of a test; null when its time was over. */
+const run = (folder: string, test: string): Promise<number | null> =>
+  new Promise((done, fail) => {
+    // The runner's own limit of 30 seconds would count a busy machine as a broken test.
+    const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000) }
+    const child = spawn(process.execPath, ['--enable-source-maps', built(test)], { cwd: folder, stdio: 'ignore', env })
+    const late = setTimeout(() => child.kill('SIGKILL'), patience)
+    child.on('error', fail)
+    child.on('exit', (code) => {
+      clearTimeout(late)
+      done(code)
+    })
+  })
+
+/** The changed file as JavaScript; null when it is no TypeScript. */
+const broken = async ({ file, from, to }: Mutation): Promise<string | null> => {
+  const source = await readFile(file, 'utf8')
+  const { outputText, diagnostics } = transpileModule(
+    source.replace(from, () => to),
+    {
+      fileName: file,
+      reportDiagnostics: true,
+      compilerOptions: {
+        module: ModuleKind.ESNext,
+        target: ScriptTarget.ES2023,
+        verbatimModuleSyntax: true,
+        rewriteRelativeImportExtensions: true,
+      },
+    },
+  )
+  if (diagnostics?.length) return null
+  return outputText
+}
+
+const tried = async (folder: string, it: Mutation): Promise<Verdict> => {
+  const place = join(folder, built(it.file))
+  const [whole, changed] = [await readFile(place), await broken(it)]
+  if (changed === null) return 'NO CODE'
+  await writeFile(place, changed)
+  const code = await run(folder, it.test)
+  await writeFile(place, whole)
+  if (code === null) return 'killed by time'
+  return code === 0 ? 'ALIVE' : 'killed'
+}
+
+const room = (file: string): string => file.split('/').slice(0, 2).join('/')
+
+const wanted = mutations.filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))
+const mixed = chance(Number(values.seed)).shuffled(wanted.filter(({ equivalent }) => equivalent === undefined))
+const chosen = values.sample === undefined ? mixed : mixed.slice(0, Number(values.sample))
+print(`${chosen.length} of ${mutations.length} mutations, seed ${values.seed}`)
+
+const lanes = await Promise.all(Array.from({ length: Number(values.jobs) }, copied))
+/** Does the work for each item, in as many lanes as there are copies. */
+const inLanes = async <T>(items: readonly T[], work: (folder: string, item: T) => Promise<void>): Promise<void> => {
+  const queue = [...items]
+  await Promise.all(
+    lanes.map(async (folder) => {
+      for (let it = queue.shift(); it !== undefined; it = queue.shift()) await work(folder, it)
+    }),
+  )
+}
+
+const unfit = new Set<string>()
+await inLanes([...new Set(chosen.map(({ test }) => test))], async (folder, test) => {
+  if ((await run(folder, test)) === 0) return
+  unfit.add(test)
+  print(`UNFIT ${test} fails without a mutation`)
+})
+const sums = new Map<string, { killed: number; alive: number }>()
+await inLanes(chosen, async (folder, it) => {
+  const began = Date.now()
+  const verdict = unfit.has(it.test) ? 'UNFIT' : await tried(folder, it)
+  const sum = sums.get(room(it.file)) ?? { killed: 0, alive: 0 }
+  sum[verdict.startsWith('killed') ? 'killed' : 'alive']++
+  sums.set(room(it.file), sum)
+  print(`${verdict} in ${Date.now() - began} ms: ${it.file}: ${it.breaks}`)
+})
+await Promise.all(lanes.map((folder) => rm(folder, { recursive: true, force: true })))
+
+for (const [name, { killed, alive }] of [...sums].sort()) print(`${name.padEnd(24)} ${killed} killed, ${alive} alive`)
+const alive = [...sums.values()].reduce((sum, it) => sum + it.alive, 0)
+print(`${chosen.length - alive} killed, ${alive} alive`)
+process.exit(alive === 0 ? 0 : 1)

@@ -1,0 +1,18 @@
+import { access, readFile } from 'node:fs/promises'
+import t from 'tap'
+import { mutations } from './mutations.ts'
+
+t.test('every mutation stands once in its file, and names a test', async (t) => {
+  const texts = new Map<string, string>()
+  for (const { file, test, from, to, breaks } of mutations) {
+    const text = texts.get(file) ?? (await readFile(file, 'utf8'))
+    texts.set(file, text)
+    if (text.split(from).length !== 2) t.fail(`${file}: "${from}" stands there ${text.split(from).length - 1} times`)
+    if (from === to) t.fail(`${file}: "${from}" is not changed`)
+    if (!/^[A-Z].*\.$/.test(breaks)) t.fail(`${file}: "${breaks}" is no sentence`)
+    await access(test).catch(() => t.fail(`${file}: there is no ${test}`))
+  }
+  const places = mutations.map(({ file, from, to }) => `${file}\n${from}\n${to}`)
+  t.equal(new Set(places).size, mutations.length, 'none stands twice')
+  t.ok(mutations.length >= 120, `${mutations.length} mutations`)
+})

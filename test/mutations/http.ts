@@ -1,0 +1,133 @@
+import type { Changes } from './mutation.ts'
+
+const test = 'test/core/http/limits.test.ts'
+
+export const http: readonly Changes[] = [
+  {
+    file: 'core/http/concurrency.ts',
+    test,
+    changes: [
+      {
+        breaks: 'A place is renewed for as long as its request runs.',
+        from: '    if (ticking) clock.alarm(ttl / 3, tick)\n',
+        to: '    ticking = false\n',
+      },
+      { breaks: 'A place is renewed at all.', from: 'hold.place.renew()', to: 'Promise.resolve()' },
+      {
+        breaks: 'A place is renewed before its time is over.',
+        from: 'clock.alarm(ttl / 3, tick)\n    ticking',
+        to: 'clock.alarm(ttl * 3, tick)\n    ticking',
+      },
+      { breaks: 'A place that is left is free.', from: 'return place.release()', to: 'return Promise.resolve()' },
+      {
+        breaks: 'Nothing is renewed when no place is held.',
+        from: 'if (leave(holds, hold)) lane.held',
+        to: 'lane.held',
+      },
+      {
+        breaks: 'A caller without a place is refused.',
+        from: 'if (place === null) {',
+        to: 'if (place === null && lane.held < 0) {',
+      },
+    ],
+  },
+  {
+    file: 'core/http/limits.ts',
+    test,
+    changes: [
+      {
+        breaks: 'A refused request tells what is left.',
+        from: 'if (requests.length > 0 && !ofBytes) {',
+        to: 'if (requests.length > 0 && spent.ok) {',
+      },
+      {
+        breaks: 'A request that its bytes refuse says nothing of requests.',
+        from: 'if (requests.length > 0 && !ofBytes) {',
+        to: 'if (requests.length > 0) {',
+      },
+      {
+        breaks: 'A request beyond its allowance is refused.',
+        from: 'if (!spent.ok) throw tooMany(ofBytes, spent.wait)',
+        to: '',
+      },
+      {
+        breaks: 'Bytes of a body are counted.',
+        from: 'if (length > 0) charges.push',
+        to: 'if (length < 0) charges.push',
+      },
+      {
+        breaks: 'Bytes of a body without a length are counted.',
+        from: 'if (spent !== null && !spent.ok) throw tooMany(true, spent.wait)',
+        to: '',
+      },
+      {
+        breaks: 'Requests of an organisation are counted over its keys.',
+        from: '[`${kind}/organization/${caller.organization}`, all]',
+        to: '[`${kind}/organization/${caller.key}`, all]',
+      },
+    ],
+  },
+  {
+    file: 'core/http/body-budget.ts',
+    test,
+    changes: [
+      { breaks: 'Bytes in memory are bounded for a key.', from: 'full(ofKey, room.key, bytes) ||', to: '' },
+      {
+        breaks: 'Bytes in memory are bounded for the process.',
+        from: '        if (all > own && all + bytes > room.process) throw new Unavailable()\n',
+        to: '',
+      },
+      {
+        breaks: 'One body of a key is taken whatever its size.',
+        from: 'if (others > 0 && (',
+        to: 'if (others >= 0 && (',
+      },
+      { breaks: 'Bytes are given back.', from: 'add(ofKey, -own)', to: 'void ofKey' },
+    ],
+  },
+  {
+    file: 'core/http/keyless.ts',
+    test,
+    changes: [
+      {
+        breaks: 'Requests without a key are bounded.',
+        from: 'if (bucket.left < 1) throw',
+        to: 'if (bucket.left < -9) throw',
+      },
+      { breaks: 'A network of IPv6 is one sender.', from: "address.split(':').slice(0, 4).join(':')", to: 'address' },
+      { breaks: 'An address of IPv4 is one sender.', from: ' : address)', to: " : '')" },
+      { breaks: 'An allowance refills with time.', from: '(Math.max(0, now - bucket.at) / 1000) * perSecond', to: '0' },
+    ],
+  },
+  {
+    file: 'core/http/body-intake.ts',
+    test: 'test/core/http/bodies.test.ts',
+    changes: [
+      { breaks: 'A body that came whole is never lost.', from: 'if (!request.readableEnded) failed', to: 'failed' },
+      {
+        breaks: 'A body of exactly the limit is taken.',
+        from: 'if (size > most) throw',
+        to: 'if (size >= most) throw',
+      },
+      { breaks: 'A body without a length is bounded.', from: 'if (size > most) throw', to: 'if (size < 0) throw' },
+    ],
+  },
+  {
+    file: 'core/http/body.ts',
+    test: 'test/core/http/bodies.test.ts',
+    changes: [
+      { breaks: 'A body of exactly the limit is read.', from: '?? 0) > most) throw', to: '?? 0) >= most) throw' },
+    ],
+  },
+  {
+    file: 'core/http/app.ts',
+    test: 'test/core/http/bodies.test.ts',
+    changes: [
+      {
+        breaks: 'A download that breaks in the store is cut.',
+        from: 'if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()',
+        to: 'if (ctx.res.headersSent || ctx.res.destroyed) return',
+      },
+    ],
+  },
+]

@@ -1,0 +1,91 @@
+import type { Changes } from './mutation.ts'
+
+const chunks = 'test/core/inference/collect-chunks.test.ts'
+const meter = 'test/core/inference/metering/meter.test.ts'
+
+export const inference: readonly Changes[] = [
+  {
+    file: 'core/inference/collect-chunks.ts',
+    test: chunks,
+    changes: [
+      { breaks: 'A field of a chunk sets no prototype.', from: " || name === '__proto__'", to: '' },
+      {
+        breaks: 'Texts grow piece by piece.',
+        from: 'growing.has(name) ? old + value : value',
+        to: 'growing.has(name) ? value : value',
+      },
+      {
+        breaks: 'What is said once is kept once.',
+        from: "typeof old === 'string' && growing.has(name)",
+        to: "typeof old === 'string'",
+      },
+      {
+        breaks: 'Calls of tools have their order.',
+        from: "Number(a['index'] ?? 0) - Number(b['index'] ?? 0)",
+        to: '0',
+      },
+      {
+        breaks: 'Pieces of one call belong together.',
+        from: "if (typeof index === 'number') return",
+        to: "if (typeof index === 'string') return",
+      },
+      { breaks: 'Usage of a stream is kept.', from: '...(usage !== undefined && { usage }) } as', to: '} as' },
+      {
+        breaks: 'A completion tells its reason to end.',
+        from: 'delta: {}, finish_reason, ...more',
+        to: 'delta: {}, finish_reason: null, ...more',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/meter.ts',
+    test: meter,
+    changes: [
+      {
+        breaks: 'A 429 of an overdrawn allowance tells what is left.',
+        from: 'tell(charges, seen.ok ? seen.left : overdrawn(charges, seen))',
+        to: 'seen.ok ? tell(charges, seen.left) : {}',
+      },
+      {
+        breaks: 'A refused call tells what is left.',
+        from: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })",
+        to: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait) })",
+      },
+      {
+        breaks: 'A question that never fits names no time.',
+        from: 'if (spent.wait === Infinity) throw',
+        to: 'if (spent.wait === 0) throw',
+      },
+      {
+        breaks: 'A key shares the daily allowances of its makers.',
+        from: '        ...makersOf(caller).map(({ key, most }) => [`tokens/day/key/${key}`, most.tokensPerDay, day] as const),\n',
+        to: '',
+      },
+      {
+        breaks: 'A call is settled once.',
+        from: '          if (settled) return\n          settled = true\n          const truth',
+        to: '          const truth',
+      },
+      {
+        breaks: 'A backend that does not count is counted as reserved.',
+        from: 'counted ?? (backend === null ? null : guess)',
+        to: 'counted',
+      },
+      {
+        breaks: 'A call that no backend answered is handed back.',
+        from: 'counted ?? (backend === null ? null : guess)',
+        to: 'counted ?? guess',
+      },
+      {
+        breaks: 'A long question never fits.',
+        from: 'input > most ? input : Math.min(most, input + output)',
+        to: 'Math.min(most, input + output)',
+      },
+      {
+        breaks: 'A long answer is let in while the allowance is whole.',
+        from: 'input > most ? input : Math.min(most, input + output)',
+        to: 'input + output',
+      },
+    ],
+  },
+]

@@ -1,0 +1,88 @@
+import type { Changes } from './mutation.ts'
+
+const keys = 'test/adapters/production/commands/bootstrap-key.test.ts'
+const egress = 'test/adapters/production/network/egress.test.ts'
+
+export const production: readonly Changes[] = [
+  {
+    file: 'adapters/production/commands/bootstrap-key.ts',
+    test: keys,
+    changes: [
+      {
+        breaks: 'Of first starts at once, one tells a key.',
+        from: '  if (rows.at(-1)?.id === row.id) return credential\n',
+        to: '  if (rows.length > 0) return credential\n',
+      },
+      {
+        breaks: 'A first key that is not told is revoked.',
+        from: '() => keys.revoke(row.id, null))',
+        to: 'async () => true)',
+      },
+      { breaks: 'A store with a key gets no further one.', from: '  if (total > 0) return null\n', to: '' },
+    ],
+  },
+  {
+    file: 'adapters/production/network/egress.ts',
+    test: egress,
+    changes: [
+      { breaks: 'Private addresses are refused.', from: "'0.0.0.0/8 10.0.0.0/8", to: "'0.0.0.0/8" },
+      { breaks: 'The address of a cloud is refused.', from: ' 169.254.0.0/16', to: '' },
+      { breaks: 'Documentation addresses of IPv6 are refused.', from: ' 2001:db8::/32', to: '' },
+      {
+        breaks: 'Ports that nobody opened are refused.',
+        from: '      if (!doors.has(url.port ? Number(url.port) : usual)) return refuse()\n',
+        to: '',
+      },
+      {
+        breaks: 'An address with a name and a password is refused.',
+        from: '      if (url.username || url.password) return refuse()\n',
+        to: '',
+      },
+      { breaks: 'Names of a private network are refused.', from: ' || privateName.test(host)', to: '' },
+      {
+        breaks: 'Every address of a name is checked.',
+        from: 'for (const address of addresses) {',
+        to: 'for (const address of addresses.slice(0, 1)) {',
+      },
+      { breaks: 'A name without an address is refused.', from: '      if (addresses.length === 0) refuse()\n', to: '' },
+      {
+        breaks: 'An address with a zone is refused.',
+        from: "isIP(address) !== 0 && !address.includes('%') &&",
+        to: 'isIP(address) !== 0 &&',
+      },
+    ],
+  },
+  {
+    file: 'core/fair-shares.ts',
+    test: 'test/core/fair-shares.test.ts',
+    changes: [
+      {
+        breaks: 'An organisation holds its share.',
+        from: 'fits(held.organization.get(holder.organization) ?? 0, size, room.organization) &&\n    ',
+        to: '',
+      },
+      { breaks: 'A queue is bounded in all.', from: 'queued > queue.all || ', to: '' },
+      { breaks: 'A queue is bounded for an organisation.', from: ' || mine.length > queue.organization', to: '' },
+      { breaks: 'A caller that left waits no more.', from: '          if (remove(it)) pass()\n', to: '' },
+    ],
+  },
+  {
+    file: 'adapters/memory/rate-limiter.ts',
+    test: 'test/adapters/memory/rate-limiter.test.ts',
+    changes: [
+      { breaks: 'A refused charge takes nothing.', from: '            bucket.left = before[i]!\n', to: '' },
+      {
+        breaks: 'An allowance holds its most.',
+        from: 'Math.min(most, bucket.left + (Math.max(0, now - bucket.at) * most) / per)',
+        to: 'bucket.left + (Math.max(0, now - bucket.at) * most) / per',
+      },
+      {
+        breaks: 'A place falls free after its time.',
+        from: '      if (leases.length >= most) lapse(leases, now)\n',
+        to: '',
+      },
+      { breaks: 'Places are as many as were said.', from: '      if (leases.length >= most) return null\n', to: '' },
+      { breaks: 'A charge is settled once.', from: '            if (settled) return\n', to: '' },
+    ],
+  },
+]

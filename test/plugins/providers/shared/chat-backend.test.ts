@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
+import { fold } from '../../../../core/inference/collect-chunks.ts'
+import openai from '../../../../plugins/providers/openai.ts'
+import { backend, provided, vector } from '../../../fakes/stage.ts'
+
+const signal = new AbortController().signal
+const json = { 'content-type': 'application/json' }
+
+t.test('compatible servers of other habits', async (t) => {
+  const chunk = (content: string, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`
+  let body = ''
+  let headers: Record<string, string> = { 'content-type': 'text/event-stream' }
+  let status = 200
+  const server = await backend(t, () => ({ status, headers, body }))
+  const run = async (settings: object, prefix?: string) => {
+    const it = await provided(t, openai, { baseUrl: server.url, ...settings })
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const answer = await it.chat!(
+      { model: 'm', stream: true, body: { messages }, ...(prefix !== undefined && { prefix }) },
+      signal,
+    )
+    return answer.kind === 'chunks' ? fold(answer.chunks) : answer.completion
+  }
+
+  body = chunk('one') + chunk(' two', 'stop')
+  t.match(
+    await run({ marksEnd: false }),
+    { choices: [{ message: { content: 'one two' } }] },
+    'no mark, but a finish reason',
+  )
+  await t.rejects(run({}), UpstreamFailed, 'no mark where there should be one')
+  body = chunk('one')
+  await t.rejects(run({ marksEnd: false }), UpstreamFailed, 'neither')
+  body = ''
+  await t.rejects(run({ marksEnd: false }), UpstreamFailed, 'nothing at all')
+
+  body = `${chunk('x', 'stop')}data: [DONE]\n\n`
+  await t.rejects(run({}, 'so far'), UpstreamFailed, 'cannot go on')
+  await run({ continuation: { prefill: true } }, 'so far')
+  t.match(JSON.parse(server.asked.at(-1)!.body.toString()), {
+    prefill: true,
+    messages: [{}, { role: 'assistant', content: 'so far' }],
+  })
+
+  body = (await vector('openai/chat.json')).toString()
+  headers = json
+  t.equal((await run({})).object, 'chat.completion', 'one that does not stream')
+
+  headers = {}
+  for (const [code, fault] of [
+    [404, UpstreamFailed],
+    [413, BadRequest],
+    [422, BadRequest],
+    [402, UpstreamFailed],
+    [408, UpstreamFailed],
+    [409, UpstreamFailed],
+    [302, UpstreamFailed],
+    [503, UpstreamFailed],
+  ] as const) {
+    status = code
+    await t.rejects(run({}), fault, String(code))
+  }
+  await t.rejects(
+    run({}).catch((fault) => Promise.reject(fault.again ? fault : null)),
+    UpstreamFailed,
+  )
+  status = 409
+  t.equal(await run({}).catch((fault) => fault.again), false, 'other 4xx are not tried again')
+  status = 404
+  t.equal(await run({}).catch((fault) => fault.again), true, 'a model that is not there may be elsewhere')
+  status = 429
+  for (const [header, value, wait] of [
+    ['retry-after-ms', '1500', 1500],
+    ['retry-after', '2.5', 2500],
+    ['retry-after', 'soon', null],
+    ['x-none', '', null],
+  ] as const) {
+    headers = { [header]: value }
+    t.equal(await run({}).catch((fault) => fault.retryAfter), wait, `${header} ${value}`)
+  }
+  headers = { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }
+  const wait = await run({}).catch((fault) => fault.retryAfter)
+  t.ok(wait > 50_000 && wait <= 60_000, 'a date')
+})
+
+t.test('a connection serves again behind the end mark, and one that stays open is closed', async (t) => {
+  const body = await vector('openai/chat.sse')
+  const headers = { 'content-type': 'text/event-stream' }
+  for (const pace of ['whole', { stall: body.length }] as const) {
+    const server = await backend(t, () => ({ headers, body, pace }))
+    const it = await provided(t, openai, { baseUrl: server.url })
+    const call = { model: 'm', stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } }
+    for (let n = 0; n < (pace === 'whole' ? 20 : 1); n++) {
+      const answer = await it.chat!(call, signal)
+      if (answer.kind === 'chunks') await fold(answer.chunks)
+      await sleep(10)
+    }
+    t.equal(await server.open(), 1, 'one connection')
+    await sleep(1500)
+    t.equal(await server.open(), pace === 'whole' ? 1 : 0, 'a second later')
+  }
+})
+
+t.test('reads what is not chat', async (t) => {
+  let diarized = false
+  const image = Buffer.from('/9j/', 'base64')
+  const server = await backend(t, async ({ path }) => {
+    if (/image\.jpg$/.test(path)) return { body: image }
+    if (/speech$/.test(path)) return { headers: { 'content-type': 'audio/wav' }, body: 'RIFF' }
+    const name = /embeddings$/.test(path)
+      ? 'embeddings'
+      : /generations$/.test(path)
+        ? 'images'
+        : /models$/.test(path)
+          ? 'models'
+          : diarized
+            ? 'diarized'
+            : 'transcription'
+    return { headers: json, body: await vector(`openai/${name}.json`) }
+  })
+  const it = await provided(t, openai, { baseUrl: server.url, types: { 'gpt-4o': 'DECISION' } })
+  t.same(
+    (await it.models(signal)).map(({ id, type }) => [id, type]),
+    [
+      ['gpt-4o', 'DECISION'],
+      ['text-embedding-3-small', 'EMBEDDING'],
+      ['whisper-1', 'AUDIO_TRANSCRIPTION'],
+      ['gpt-4o-mini-tts', 'AUDIO_SPEECH'],
+      ['gpt-image-1', 'IMAGE'],
+    ],
+  )
+  t.equal(server.asked[0]!.headers.authorization, undefined)
+  const { vectors, usage } = await it.embed!({ model: 'm', texts: ['a', 'b'] }, signal)
+  t.same(
+    vectors.map((one) => [...one]),
+    [
+      [0.25, -0.5, 0.125],
+      [1, 2, -3],
+    ],
+  )
+  t.same(usage, { input: 8, output: 0 })
+  await t.rejects(it.embed!({ model: 'm', texts: ['a'] }, signal), UpstreamFailed)
+  const [drawn] = await it.draw!({ model: 'm', prompt: 'x' }, signal)
+  t.equal(drawn!.mime, 'image/png')
+  t.equal(Buffer.from(drawn!.bytes).toString('latin1', 1, 4), 'PNG')
+  t.match(await it.speak!({ model: 'm', text: 'x' }, signal), { mime: 'audio/wav', bytes: Buffer.from('RIFF') })
+  const audio = { name: 'a"\r\nb.wav', mime: 'audio/wav', bytes: new Uint8Array(3) }
+  const words = [
+    { text: 'Hello', start: 0, end: 0.6 },
+    { text: 'there', start: 0.7, end: 1.1 },
+  ]
+  t.same(await it.transcribe!({ model: 'whisper-1', audio }, signal), {
+    text: 'Hello there.',
+    language: 'english',
+    duration: 2.5,
+    segments: [{ text: ' Hello there.', start: 0, end: 2.5 }],
+    words,
+  })
+  t.match(server.asked.at(-1)!.body.toString('latin1'), 'filename="a%22%0D%0Ab.wav"')
+  diarized = true
+  const { segments } = await it.transcribe!({ model: 'gpt-4o-transcribe-diarize', audio, diarize: true }, signal)
+  t.same(
+    segments.map(({ speaker }) => speaker),
+    [0, 1],
+  )
+})

@@ -1,0 +1,21 @@
+import t from 'tap'
+import data from '../../../plugins/readers/data.ts'
+import { conform } from '../../contracts/contract.ts'
+import { reader } from '../../contracts/reader.ts'
+import { file, made, soon, stored } from './tried.ts'
+
+t.test('contract', async (t) => {
+  const good = { file: await stored('parquet/orders-snappy.parquet'), says: 'Müller & Söhne' }
+  const broken = file('secret.parquet', 'PAR1 and nothing more')
+  const foreign = await stored('image/order.png')
+  await conform(t, reader.contract, () => ({ reader: made(data), good, broken, foreign }))
+})
+
+t.test('gives data of any shape as text that can be searched', async (t) => {
+  const read = async (name: string, text: string) => (await made(data).read(file(name, text), soon())).sections[0]!.text
+  t.equal(
+    await read('a.json', '[{"name":"apple","weight":3},{"name":"pear","weight":null}]'),
+    'name | weight\napple | 3\npear | ',
+  )
+  t.equal(await read('a.json', '{"fruit":{"name":"apple"}}'), '{"fruit":{"name":"apple"}}')
+})

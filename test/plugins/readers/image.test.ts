@@ -1,0 +1,23 @@
+import t from 'tap'
+import { Unconfigured } from '../../../core/errors.ts'
+import image from '../../../plugins/readers/image.ts'
+import { conform } from '../../contracts/contract.ts'
+import { reader } from '../../contracts/reader.ts'
+import { file, made, soon, stored } from './tried.ts'
+
+t.test('contract', async (t) => {
+  const good = { file: await stored('image/order.png'), says: 'forty lanterns' }
+  const broken = file('secret.png', Buffer.from('89504e470d0a1a0a', 'hex'))
+  const foreign = file('plan.txt', 'words')
+  await conform(t, reader.contract, () => ({ reader: made(image), good, broken, foreign }))
+})
+
+t.test('without what OCR takes an image has no text, and looking at it says what is missing', async (t) => {
+  const path = process.env['PATH']
+  process.env['PATH'] = '/nowhere'
+  t.teardown(() => (process.env['PATH'] = path))
+  const it = made(image)
+  const picture = await stored('image/order.webp')
+  t.same(await it.read(picture, soon()), { content: { pages: [], truncated: true }, sections: [] })
+  await t.rejects(it.see!(picture, 1, soon()), Unconfigured)
+})

@@ -1,0 +1,38 @@
+import '../../fakes/unwatched.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { readDocument } from '../../../plugins/readers/document/document.ts'
+import { readSheets } from '../../../plugins/readers/spreadsheet/sheets.ts'
+import { decodeBytes } from '../../../plugins/shared/charset.ts'
+
+const folder = 'test/vectors/files/encodings'
+const texts = JSON.parse(readFileSync(`${folder}/texts.json`, 'utf8')) as Readonly<Record<string, string>>
+const soon = () => AbortSignal.timeout(20_000)
+
+t.test('the encoding of a text is found, stated or not', async (t) => {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.txt') && name !== 'sources.txt')
+  t.equal(files.length, 35)
+  for (const name of files) {
+    const { text, encoding } = decodeBytes(readFileSync(`${folder}/${name}`), '')
+    t.equal(text.normalize('NFC').replace('\ufeff', ''), texts[name.split('.')[0]!], name)
+    t.ok(encoding.confidence > 0 && encoding.confidence <= 1, `${name}: ${encoding.name}, ${encoding.confidence}`)
+  }
+})
+
+t.test('a stated encoding is taken, unless the bytes contradict it', async (t) => {
+  const bytes = Buffer.of(0xe9, 0x20, 0xe8)
+  const read = (mime: string) => readDocument({ name: 'note.txt', mime, bytes }, soon())
+  for (const [charset, text] of [
+    ['iso-8859-1', 'é è'],
+    ['windows-1251', 'й и'],
+    ['"KOI8-R"', 'И Х'],
+    ['ibm866', 'щ ш'],
+  ] as const) {
+    const { sections, encoding } = await read(`text/plain; charset=${charset}`)
+    t.match(sections, [{ text }], charset)
+    t.equal(encoding?.confidence, 1, 'and is sure')
+  }
+  t.not((await read('text/plain; charset=utf-8')).encoding?.name, 'utf-8', 'these bytes are no UTF-8')
+  const stated = await readSheets({ name: 'a.csv', mime: 'text/csv; charset=koi8-r', bytes }, soon())
+  t.match(stated, { encoding: { name: 'koi8-r', confidence: 1 }, sheets: [{ rows: [['И Х']] }] })
+})

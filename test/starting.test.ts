@@ -1,0 +1,140 @@
+import './fakes/unwatched.ts'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import t from 'tap'
+import { makeFolder } from '../core/fsync.ts'
+import { startRedis } from './fakes/redis.ts'
+import { program, served } from './fakes/served.ts'
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The status of an answer; null while nobody listens. */
+const ask = (port: number, path: string, key = ''): Promise<number | null> =>
+  new Promise((resolve) => {
+    const headers = { ...(key && { authorization: `Bearer ${key}` }), connection: 'close' }
+    request({ host: '127.0.0.1', port, path, headers }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode!))
+    })
+      .once('error', () => resolve(null))
+      .end()
+  })
+
+/** The first answer that anybody gets from a port that opens. */
+const firstAnswer = async (port: number, path: string, key: string): Promise<number> => {
+  for (;;) {
+    const status = await ask(port, path, key)
+    if (status !== null) return status
+    await sleep(5)
+  }
+}
+
+const key = `sk_live_${'3'.repeat(44)}`
+const noProc = process.platform === 'linux' ? false : 'there is no /proc'
+const redis = await startRedis()
+t.teardown(() => redis?.close())
+
+t.test('the configured key opens from the first answer on', async (t) => {
+  const data = join(t.testdir(), 'data')
+  const port = await freePort()
+  await (await served({ SEALGATE_DATA: data, SEALGATE_KEY: `sk_live_${'4'.repeat(44)}` })).stop('SIGKILL')
+  // Nothing can be written for a while, neither the key nor what the audit says of it.
+  const busy = new Database(join(data, 'sealgate.db'))
+  busy.exec('begin immediate')
+  const starting = served({ SEALGATE_DATA: data, SEALGATE_KEY: key, HOST: '127.0.0.1', PORT: `${port}` })
+  const answer = firstAnswer(port, '/admin/keys', key)
+  t.equal(await Promise.race([answer, sleep(3_000, 'no answer')]), 'no answer', 'the port is not open before')
+  busy.exec('rollback')
+  busy.close()
+  t.equal(await answer, 200)
+  t.equal(await (await starting).stop('SIGINT'), 0)
+})
+
+t.test('the same of several workers', { skip: redis === null && 'no redis-server here' }, async (t) => {
+  const file = join(t.testdir(), 'config.json')
+  await writeFile(file, JSON.stringify({ limits: { redis: redis!.url }, enclave: { connect: ['/nowhere'] } }))
+  const port = await freePort()
+  const data = { SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_KEY: key }
+  const starting = served({ ...data, HOST: '127.0.0.1', PORT: `${port}` }, program, ['serve', '--workers', '2'])
+  t.equal(await firstAnswer(port, '/admin/keys', key), 200)
+  const it = await starting
+  t.equal(await ask(port, '/admin/keys', key), 200)
+  t.equal(await it.stop('SIGINT'), 0)
+})
+
+t.test('readiness waits until a made key is known', async (t) => {
+  const port = await freePort()
+  const data = join(t.testdir(), 'data')
+  const starting = served({ SEALGATE_DATA: data, HOST: '127.0.0.1', PORT: `${port}` })
+  const statuses = new Set<number>()
+  for (let status: number | null = null; status !== 200; await sleep(5)) {
+    status = await ask(port, '/health/ready')
+    if (status !== null) statuses.add(status)
+  }
+  const db = new Database(join(data, 'sealgate.db'))
+  const { keys } = db.prepare("select count(*) as keys from rows where kind = 'key'").get([]) as { keys: number }
+  db.close()
+  t.equal(keys, 1, 'the key is there as soon as it is ready')
+  t.ok([...statuses].every((status) => status === 200 || status === 503))
+  const it = await starting
+  t.match(it.said, /made a key, shown only now/)
+  t.equal(await it.stop('SIGINT'), 0)
+})
+
+t.test('a place that takes no folders ends the start with a sentence', { timeout: 20_000, skip: noProc }, async (t) => {
+  await t.rejects(served({ SEALGATE_DATA: '/proc/x' }), {
+    message: 'sealgate: SEALGATE_DATA: the folder cannot be made (ENOENT)\n',
+  })
+  const file = join(t.testdir(), 'config.json')
+  await writeFile(file, JSON.stringify({ storage: { blobs: { use: 'fs', folder: '/proc/x/y' } } }))
+  await t.rejects(served({ SEALGATE_DATA: join(t.testdirName, 'data'), SEALGATE_CONFIG: file }), {
+    message: /fs: the folder cannot be made \(ENOENT\)/,
+  })
+})
+
+t.test('folders are made as far as they are missing, for their owner alone', async (t) => {
+  const folder = t.testdir({ open: {}, file: 'x' })
+  await chmod(join(folder, 'open'), 0o755)
+  makeFolder(join(folder, 'open/a/b'))
+  makeFolder(join(folder, 'open/a/b'))
+  const modes = await Promise.all(['open', 'open/a', 'open/a/b'].map(async (it) => (await stat(join(folder, it))).mode))
+  t.same(modes.map((mode) => mode & 0o777), [0o755, 0o700, 0o700]) // prettier-ignore
+  await symlink(join(folder, 'nowhere'), join(folder, 'dangling'))
+  for (const bad of ['file/a', 'dangling/a'])
+    t.throws(() => makeFolder(join(folder, bad)), /ENOTDIR|ENOENT|EEXIST/, bad)
+})
+
+t.test('the rows of the embedded store are for their owner alone', async (t) => {
+  const data = join(t.testdir(), 'data')
+  const modes = () =>
+    Promise.all(
+      ['', '-wal', '-shm'].map(async (it) => ((await stat(join(data, `sealgate.db${it}`))).mode & 0o777).toString(8)),
+    )
+  // Made by an older release, in a folder that was there.
+  await mkdir(data, { mode: 0o755 })
+  const old = new Database(join(data, 'sealgate.db'))
+  old.pragma('journal_mode = wal')
+  old.exec('create table other (a)')
+  for (const ending of ['', '-wal', '-shm']) await chmod(join(data, `sealgate.db${ending}`), 0o644)
+  t.same(await modes(), ['644', '644', '644'])
+  const first = await served({ SEALGATE_DATA: data, SEALGATE_KEY: key })
+  t.same(await modes(), ['600', '600', '600'], 'those that were there are tightened')
+  old.close()
+  t.equal(await first.stop('SIGINT'), 0)
+  t.ok((await readFile(join(data, 'sealgate.db'))).length > 0)
+
+  const fresh = await served({ SEALGATE_DATA: join(data, 'fresh/deep'), SEALGATE_KEY: key })
+  const db = join(data, 'fresh/deep/sealgate.db')
+  for (const ending of ['', '-wal', '-shm']) t.equal((await stat(db + ending)).mode & 0o777, 0o600, `a new ${ending}`)
+  t.equal(await fresh.stop('SIGINT'), 0)
+})
