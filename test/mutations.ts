@@ -1,4 +1,5 @@
 import { access } from './mutations/access.ts'
+import { dialects } from './mutations/dialects.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
@@ -10,7 +11,15 @@ import { wire } from './mutations/wire.ts'
 export type { Mutation } from './mutations/mutation.ts'
 
 /** Every mutation, room by room. */
-export const mutations: readonly Mutation[] = [access, files, http, inference, production, sealed, wire].flatMap(
-  (room) =>
-    room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
+export const mutations: readonly Mutation[] = [
+  access,
+  dialects,
+  files,
+  http,
+  inference,
+  production,
+  sealed,
+  wire,
+].flatMap((room) =>
+  room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
 )

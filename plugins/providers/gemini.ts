@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
 import { chunksOf, completionOf } from './gemini/generate-content-answers.ts'
 import {
   drawBody,
@@ -76,7 +77,7 @@ export default plugin({
 
     const ask = async (path: string, body: Fields | null, signal: AbortSignal) => {
       const method = body === null ? 'GET' : 'POST'
-      const asked = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) } as const
+      const asked = { method, headers, signal, ...(body && { body: await printJson(body) }) } as const
       try {
         return await accepted(await fetch.upstream(baseUrl + path, asked), clock)
       } catch (fault) {

@@ -3,6 +3,7 @@ import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { ChatCall, Model, SpeakCall, TranscribeCall, Upstream, WireUsage } from '../../../core/ports/upstream.ts'
 import { accepted, garbled, readBytes, readObject, readText } from '../../../core/dialects/backend.ts'
 import { chunksOf, wholeOf } from './chat-chunks.ts'
+import { printJson } from '../../../core/dialects/print-json.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { form } from './form.ts'
 import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
@@ -63,7 +64,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
     },
 
     async chat(call, signal) {
-      const answer = await post('/chat/completions', call.model, JSON.stringify(chatBody(it, call)), signal)
+      const answer = await post('/chat/completions', call.model, await printJson(chatBody(it, call)), signal)
       const type = answer.header('content-type') ?? ''
       if (call.stream && !type.startsWith('application/json')) {
         if (!type.startsWith('text/html'))
@@ -76,7 +77,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
 
     async embed({ model, texts, dimensions }, signal) {
       const body = { model, input: texts, encoding_format: 'base64', ...(dimensions !== undefined && { dimensions }) }
-      const { data, usage } = await readObject(await post('/embeddings', model, JSON.stringify(body), signal))
+      const { data, usage } = await readObject(await post('/embeddings', model, await printJson(body), signal))
       const vectors = vectorsOf(data, texts.length)
       return { vectors, usage: usageOf(usage as WireUsage) ?? { input: 0, output: 0 } }
     },
@@ -88,7 +89,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
     },
 
     async speak(call, signal) {
-      const answer = await post('/audio/speech', call.model, JSON.stringify(speakBody(it, call)), signal)
+      const answer = await post('/audio/speech', call.model, await printJson(speakBody(it, call)), signal)
       const type = answer.header('content-type')?.split(';')[0] ?? ''
       const bytes = await readBytes(answer)
       if (type.startsWith('text/') || type === 'application/json') throw garbled('The speech is text', answer.status)
@@ -98,7 +99,7 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
     async draw({ model, prompt, count, size, extra }, signal) {
       const named = { ...(count !== undefined && { n: count }), ...(size !== undefined && { size }) }
       const body = { ...extra, ...it.drawFields?.(model), model, prompt, ...named }
-      const { data } = await readObject(await post('/images/generations', model, JSON.stringify(body), signal))
+      const { data } = await readObject(await post('/images/generations', model, await printJson(body), signal))
       if (!Array.isArray(data) || data.length === 0) throw garbled('No images')
       return Promise.all(data.map((image) => mediaOf(image, fetch, clock, signal)))
     },
