@@ -130,4 +130,22 @@ export const http: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/http/cross-origin.ts',
+    test: 'test/core/http/cross-origin.test.ts',
+    changes: [
+      { breaks: 'No other origin is told anything.', from: ' || !origins.includes(origin)', to: '' },
+      { breaks: 'Administration and metrics are closed to every page.', from: ' || closed.test(path)', to: '' },
+      {
+        breaks: 'A cache keeps the answers to different origins apart.',
+        from: "return { vary: 'origin' }",
+        to: 'return {}',
+      },
+      {
+        breaks: 'A path that no route has takes no request of a page.',
+        from: " || methods === '') return null",
+        to: ') return null',
+      },
+    ],
+  },
 ]
