@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import { functionLengths } from './lint.ts'
+import { countNodes, functionLengths, nonNullAssertions } from './lint.ts'
 
 /** Sizes and habits of one file. */
 interface FileFigures {
@@ -32,16 +32,6 @@ export interface HouseFigures {
 
 const tops = ['core', 'plugins', 'adapters']
 
-const count = (file: ts.SourceFile, counts: (node: ts.Node) => boolean): number => {
-  let sum = 0
-  const visit = (node: ts.Node): void => {
-    if (counts(node)) sum++
-    ts.forEachChild(node, visit)
-  }
-  visit(file)
-  return sum
-}
-
 /** Lines that hold nothing but a part of a comment. */
 const commentLines = (text: string): number => {
   let inside = false
@@ -58,8 +48,8 @@ export const fileFigures = (file: ts.SourceFile): FileFigures => ({
   file: file.fileName,
   lines: file.text.split('\n').length - 1,
   commentLines: commentLines(file.text),
-  nonNull: count(file, ts.isNonNullExpression),
-  any: count(file, (node) => node.kind === ts.SyntaxKind.AnyKeyword),
+  nonNull: nonNullAssertions(file),
+  any: countNodes(file, (node) => node.kind === ts.SyntaxKind.AnyKeyword),
   longFunctions: functionLengths(file).size,
 })
 

@@ -59,11 +59,10 @@ export const changing = ({ connection: { ask }, clock, random, patience, keysOf,
   const turns = new Map<string, Promise<unknown>>()
 
   /** Reads, changes and swaps until no other process came between. `assumed` is the text that stands there, if known. */
-  const swapUntilDone = async <T>(kind: Kind<T>, id: string, change: Change, assumed: string | null) => {
+  const swapUntilDone = async <T>(kind: Kind<T>, id: string, change: Change, assumed: string | null, until: number) => {
     const { row, index, indexes, done } = keysOf(kind)
     const key = row + encodeText(id)
     const keys = [key, indexes, done + Buffer.from(random.bytes(12)).toString('base64url')]
-    const until = clock.now() + patience
     const member = (fields: RowFields | null, name: string) => (fields ? memberOf(name, id, fields) : '')
     for (let standing = assumed; ;) {
       if (clock.now() >= until) throw new Unavailable()
@@ -84,7 +83,9 @@ export const changing = ({ connection: { ask }, clock, random, patience, keysOf,
     /** Gives the row after the change, null when it is gone; undefined when it was left. */
     change<T>(kind: Kind<T>, id: string, change: Change, assumed: string | null = null) {
       const key = keysOf(kind).row + encodeText(id)
-      const work = () => swapUntilDone(kind, id, change, assumed)
+      // The time that a change waits for its turn is a part of its patience.
+      const until = clock.now() + patience
+      const work = () => swapUntilDone(kind, id, change, assumed, until)
       const turn = (turns.get(key) ?? Promise.resolve()).then(work, work)
       const over = () => turns.get(key) === turn && turns.delete(key)
       turns.set(key, turn)
