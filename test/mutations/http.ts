@@ -37,13 +37,13 @@ export const http: readonly Changes[] = [
     changes: [
       {
         breaks: 'A refused request tells what is left.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0 && spent.ok) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined && spent.ok) {',
       },
       {
         breaks: 'A request that its bytes refuse says nothing of requests.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined) {',
       },
       {
         breaks: 'A request beyond its allowance is refused.',

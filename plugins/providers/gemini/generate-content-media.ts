@@ -33,8 +33,8 @@ export const speakBody = ({ text, voice: voiceName, speed, format }: SpeakCall, 
 export const speechOf = (body: Fields, format: string | undefined): Media => {
   const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
   if (sounds.length === 0) throw garbled('No speech in the answer')
-  const mime = sounds[0]!.mimeType ?? ''
-  const bytes = Buffer.concat(sounds.map(({ data }) => Buffer.from(data!, 'base64')))
+  const mime = sounds[0]?.mimeType ?? ''
+  const bytes = Buffer.concat(sounds.map(({ data }) => Buffer.from(data ?? '', 'base64')))
   if (!/^audio\/(l16|pcm)/i.test(mime)) {
     return format === 'pcm' ? { mime: 'audio/pcm', bytes: samplesOf(bytes) } : { mime, bytes }
   }
@@ -106,7 +106,10 @@ export const imagesOf = (body: Fields): readonly Media[] => {
     inlineData?.data && !thought ? inlineData : [],
   )
   if (images.length === 0) throw garbled('No image in the answer')
-  return images.map(({ mimeType, data }) => ({ mime: mimeType ?? 'image/png', bytes: Buffer.from(data!, 'base64') }))
+  return images.map(({ mimeType, data }) => ({
+    mime: mimeType ?? 'image/png',
+    bytes: Buffer.from(data ?? '', 'base64'),
+  }))
 }
 
 const transcript = {
@@ -175,8 +178,9 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
   const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as Fields]))
   const spokenBy = ({ speakerLabel: label }: Fields) => {
     if (typeof label !== 'string') return {}
-    if (!speakers.has(label)) speakers.set(label, speakers.size)
-    return { speaker: speakers.get(label)! }
+    const speaker = speakers.get(label) ?? speakers.size
+    speakers.set(label, speaker)
+    return { speaker }
   }
   const pieces = told.map((it) => {
     const by = spokenBy(it)

@@ -48,8 +48,9 @@ export const transcriptOf = (body: Fields): Transcript => {
 /** Speakers by name become numbers in the order they are heard. */
 const numbered = (speakers: Map<unknown, number>, speaker: unknown): number => {
   if (typeof speaker === 'number') return speaker
-  if (!speakers.has(speaker)) speakers.set(speaker, speakers.size)
-  return speakers.get(speaker)!
+  const number = speakers.get(speaker) ?? speakers.size
+  speakers.set(speaker, number)
+  return number
 }
 
 /** An image in the answer, or behind an address that the backend names: that one is fetched through the door for strangers. */
