@@ -545,7 +545,14 @@ t.test('readers', async (t) => {
       await once(res, 'close')
       const ctx = { req, res, state: { headers: {} } } as unknown as Context
       const pace = { clock: system.clock, heartbeat: 1000, stalled }
-      await render(ctx, bytes(source(), 'a/b', null), { env: 'development', id: '' }, pace, () => {}).then(
+      await render(
+        ctx,
+        bytes(source(), 'a/b', null),
+        { env: 'development', id: '' },
+        pace,
+        () => {},
+        () => ({}),
+      ).then(
         () => (told = 'all'),
         (fault: Error) => (told = fault.name),
       )

@@ -172,6 +172,7 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
     catalog: {
       find: async (name) => entries.find((entry) => entry.name === name) ?? null,
       list: async () => entries,
+      isWhole: () => true,
     } satisfies Catalog,
     inference: made(
       Inference,
