@@ -61,7 +61,7 @@ export async function* paced(
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
         // What stands beside the text has grown too.
-        text = textIn(queue, 2 * bucket - size - longer)
+        text = textIn(queue, bucket - longer + text.size)
         more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
         longer = sizeOf(more)
       }
