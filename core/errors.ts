@@ -6,6 +6,10 @@ export interface Facts extends ErrorOptions {
   readonly retryAfter?: number | null
   /** A word by which programs tell the error from others of its status. */
   readonly code?: string | null
+  /** A backend's own sentence, fit for the one who asked; no log and nobody else gets it. */
+  readonly told?: string | null
+  /** True where callers that wait at once are told different times already. */
+  readonly apart?: boolean
 }
 
 /**
@@ -18,6 +22,8 @@ export class GatewayError extends Error {
   readonly validator: Validator | null
   readonly retryAfter: number | null
   readonly code: string | null
+  readonly told: string | null
+  readonly apart: boolean
 
   constructor(message = 'Service temporarily unavailable', facts: Facts = {}) {
     super(message, facts)
@@ -25,6 +31,8 @@ export class GatewayError extends Error {
     this.validator = facts.validator ?? null
     this.retryAfter = facts.retryAfter ?? null
     this.code = facts.code ?? null
+    this.told = facts.told ?? null
+    this.apart = facts.apart ?? false
   }
 }
 

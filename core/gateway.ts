@@ -11,6 +11,7 @@ import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
+import { refusedKeys, type RefusedKey } from './inference/models/key-check.ts'
 import type { Middleware } from './http/middleware.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
@@ -21,6 +22,7 @@ import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
 import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
+import { Upstream } from './ports/upstream.ts'
 import type { Siblings } from './ports/cluster.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
 import { lost } from './routes/not-found-hint.ts'
@@ -55,6 +57,8 @@ export interface Gateway {
   readonly reload: Reload
   readonly renew: Renew
   readonly metrics: Metrics
+  /** Asks every provider once, and logs those that refuse the key that the configuration gives for them. */
+  refusedKeys(): Promise<readonly RefusedKey[]>
   /** Readiness is 503 until the function that this gives is called. */
   hold(): () => void
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
@@ -100,12 +104,13 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
-  const { clock, random } = base.supply({ clock: Clock, random: Random })
+  const { clock, random, log } = base.supply({ clock: Clock, random: Random, log: Log })
 
   return {
     ...shown,
     renew: eras.renew,
     listener: served.listener,
+    refusedKeys: () => refusedKeys(eras.supply({ upstreams: Upstream }).upstreams, clock, log),
     server: () => serverFor(served.listener, settings, clock, random),
     hold() {
       let held = true

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { ChatBody, Chunk, Completion, Usage, WireUsage } from '../ports/upstream.ts'
+import { ModelName } from './model-name.ts'
+import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })
 
@@ -10,7 +11,7 @@ const message = v.looseObject({
 
 /** The public chat format. What is not named here goes to the backend untouched. */
 export const ChatRequest = v.looseObject({
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  model: ModelName,
   messages: v.pipe(v.array(message), v.minLength(1)),
   stream: v.nullish(v.boolean()),
   /** Pins a backend. */
@@ -50,6 +51,23 @@ export const withoutUsage = (chunk: Chunk): Chunk | null => {
   // Not printed, and a copy without the field costs ten times as much.
   return { ...chunk, usage: undefined as never }
 }
+
+/** A delta of the interface has all its keys, null where they say nothing. */
+export const wholeDelta = (delta: ChunkChoice['delta']): ChunkChoice['delta'] => ({
+  role: null,
+  content: null,
+  reasoning_content: null,
+  tool_calls: null,
+  ...delta,
+})
+
+/** The chunk with whole deltas; that of an end stays as it is. */
+export const withWholeDeltas = (chunk: Chunk): Chunk => ({
+  ...chunk,
+  choices: chunk.choices.map((choice) =>
+    choice.finish_reason == null ? { ...choice, delta: wholeDelta(choice.delta) } : choice,
+  ),
+})
 
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })

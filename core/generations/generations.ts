@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Container } from '../container.ts'
+import type { Container, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, generation } from './generation.ts'
 import { forget } from '../inference/models/model-lists.ts'
 import { differing, lasting } from '../fixed-settings.ts'
@@ -63,6 +63,8 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
+    /** Of the one that requests begin with now. */
+    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

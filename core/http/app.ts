@@ -17,7 +17,7 @@ import { inTurn } from './in-turn.ts'
 import { keylessAllowance } from './keyless.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
-import { challenge, known, retryHeaders } from './http-errors.ts'
+import { type Wait, challenge, known, retryHeaders } from './http-errors.ts'
 import { crossOrigin, preflight } from './cross-origin.ts'
 import { counting, crowding } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
@@ -64,6 +64,7 @@ export const app = (
   const addressOf = callerAddress(settings.trustedProxies)
   const keyless = (request: IncomingMessage, { limits }: Settings) =>
     allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
+  const waits = (refusal: Wait) => retryHeaders(refusal, random.fraction())
   let active = 0
   let draining = false
 
@@ -155,7 +156,7 @@ export const app = (
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      Object.assign(visit.headers, retryHeaders(error), challenge(error), error instanceof TooMany && error.headers)
+      Object.assign(visit.headers, waits(error), challenge(error), error instanceof TooMany && error.headers)
       await send(ctx, status, JSON.stringify(body), visit.era.pace)
     }
   })
@@ -166,7 +167,7 @@ export const app = (
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const handle = serving({ admit, take, hold, keyless, clock, report }, route, at)
+    const handle = serving({ admit, take, hold, keyless, clock, waits, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)

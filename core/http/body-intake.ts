@@ -110,8 +110,13 @@ export const bodyIntake = (
     })
   }
 
+  /** Another try is read away like this one, so no time is named for it. */
+  const mustBeUnread = (): void => {
+    if (request.readableEnded) throw new Unavailable('The body was read before it came here', { retryAfter: null })
+  }
+
   const begin = (): void => {
-    if (request.readableEnded) throw new Unavailable('The body was read before it came here')
+    mustBeUnread()
     if (declared !== null) held.grow(declared)
     mayContinue(request, response)
   }
@@ -136,6 +141,7 @@ export const bodyIntake = (
     },
 
     async *pieces() {
+      mustBeUnread()
       mayContinue(request, response)
       const source = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
       let patience = window

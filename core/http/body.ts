@@ -20,7 +20,10 @@ export const inputOf = async (
 ): Promise<unknown> => {
   if (body === undefined || body.read === 'stream') return undefined
   const most = limitOf(body, settings)
-  const oversized = () => new (body.tooLarge ? TooLarge : BadRequest)(`The body may have ${most} bytes at most`)
+  const oversized = () =>
+    new (body.tooLarge ? TooLarge : BadRequest)(`The body may have ${most} bytes at most`, {
+      code: 'request_too_large',
+    })
   if (Number(ctx.request.headers['content-length'] ?? 0) > most) throw oversized()
   if (body.read === 'form') return body.check(await readForm(ctx, most, oversized, intake))
   mustBePlain(ctx.req)

@@ -56,7 +56,7 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
       const held = Math.max(least, lane.held, 2 * (began - (holds.first?.began ?? began)))
       lane.next = Math.max(began + held, lane.next) + (1.25 * held) / most
       const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
-      throw new TooMany('Too many concurrent requests', { retryAfter })
+      throw new TooMany('Too many concurrent requests', { retryAfter, apart: true })
     }
     const hold: Hold = { place, began, before: null, behind: null }
     join(holds, hold)

@@ -13,6 +13,7 @@ import { type Intake, bodyIntake } from './body-intake.ts'
 import { render } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import type { Release, slots } from './concurrency.ts'
+import type { Wait } from './http-errors.ts'
 import { showsKey } from './connections.ts'
 import { type Visit, labelOf } from './context.ts'
 
@@ -23,11 +24,13 @@ interface Gate {
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly clock: Clock
+  /** The headers that say when a refused request may come again. */
+  waits(refusal: Wait): Record<string, string>
   report(visit: Visit, error: unknown): void
 }
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, route: AnyRoute, at: number) => {
+export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
   const tracer = trace.getTracer('sealgate')
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
@@ -65,7 +68,7 @@ export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, rou
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
       const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
       const reply = await route.handle(request, supplied)
-      await render(ctx, reply, visit.about, pace, (error) => report(visit, error))
+      await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {
       span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
       room?.release()

@@ -32,6 +32,8 @@ export interface Task extends Wish {
 export interface ChatTask extends Wish {
   readonly body: ChatBody
   readonly stream: boolean
+  /** Ms to the first token of a stream over all attempts, of which the last backend has what is left; `timeouts.total` bounds them when absent. */
+  readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
   readonly fit?: (dialect: Dialect | undefined) => Fitted
 }
@@ -124,7 +126,7 @@ export const inference = plugin({
     }
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
-      const { entry, body, total = timeouts.total } = task
+      const { entry, body, patience, total = patience ?? timeouts.total } = task
       const candidates = order(task, 'chat')
       const given = rescuable(entry, body)
       const live: Live = { backend: null, usage: null, size: 0, notes: [] }
@@ -134,6 +136,7 @@ export const inference = plugin({
           order: after === null ? candidates : startingBehind(candidates, after),
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
+          patient: after === null && patience !== undefined,
           async ask({ upstream, model }, signal) {
             const { body, ...own } = fitted(task, upstream)
             const call = { model, stream: true }

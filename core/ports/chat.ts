@@ -119,4 +119,6 @@ export type ChatAnswer =
 /** The ability to chat; absent where the backend has none. */
 export interface Chats {
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
+  /** False where no model of it can go on from a prefix. */
+  readonly continues?: boolean
 }

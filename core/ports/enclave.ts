@@ -90,6 +90,8 @@ export type SealedReply =
       readonly body: Readonly<Record<string, unknown>>
       /** Fixed words when it failed after opening; what exactly is sealed in the body. */
       readonly failure: string | null
+      /** Ms after which a failure may be over; null where no time helps, absent where none is known. */
+      readonly retryAfter?: number | null
       readonly trailer: Trailer
     }
   | {

@@ -34,6 +34,8 @@ export interface Model {
   readonly type: ModelType
   readonly description?: string
   readonly modalities?: readonly string[]
+  /** Unix seconds. */
+  readonly created?: number
 }
 
 /**

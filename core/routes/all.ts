@@ -28,8 +28,15 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   admin: [...admin, ...usage, ...auditing],
 }
 
+/** Whoever seals for a tool or an index at this address finds the keys for it here. */
+const sealedTo = (surfaces: readonly Surface[]): readonly AnyRoute[] =>
+  !surfaces.includes('rvenc') && surfaces.some((it) => it === 'tools' || it === 'index')
+    ? rvenc.filter(({ method }) => method === 'GET')
+    : []
+
 export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
   ...health,
+  ...sealedTo(surfaces),
   // The last route of a path serves it: where `names.std` is `v1` too, the standard routes stay what they were.
   ...surfaces.toSorted((one, other) => Number(other === 'v1') - Number(one === 'v1')).flatMap((it) => chapters[it]),
 ]

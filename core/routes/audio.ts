@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../dialects/model-name.ts'
 import { checked, listOf } from '../validate.ts'
 import type { Form, FormFile } from '../http/form.ts'
 import { bytes, json, text, type Reply } from '../http/reply.ts'
@@ -104,7 +105,7 @@ const written = (it: Transcript, format: (typeof formats)[number]): Reply => {
 }
 
 const speech = v.object({
-  model: v.string(),
+  model: ModelName,
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
   voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
   instructions: v.optional(v.pipe(v.string(), v.maxLength(10_000))),

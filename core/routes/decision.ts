@@ -45,9 +45,11 @@ const entryFor = async (name: string, caller: Caller, given: Given, signal: Abor
   const { catalog, settings } = given
   const model = await resolve(name, caller, given, signal)
   const entry = await catalog.find(model, signal)
-  if (entry?.settings.standard && mayUse(caller, model) && entry.does.has('chat') && !entry.does.has('decide')) {
+  if (entry?.settings.standard && mayUse(caller, entry.name) && entry.does.has('chat') && !entry.does.has('decide')) {
     const message = 'The model only chats: send it to /' + settings.names.std + '/chat/completions'
-    throw new BadRequest(message, { validator: { model: 'expected a model that decides' } })
+    // Any chat model can; whether this one should is for its operator to say.
+    const expected = 'expected a model that decides; a chat model does with "decide": true in its settings'
+    throw new BadRequest(message, { validator: { model: expected } })
   }
   return served(catalog, caller, model, 'decide', signal)
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../dialects/model-name.ts'
 import { listOf } from '../validate.ts'
 import { json } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -15,7 +16,7 @@ import { served } from './find-model.ts'
 const texts = v.union([v.pipe(v.string(), v.minLength(1)), listOf(v.string(), 1, 2048)])
 
 const embedding = v.object({
-  model: v.string(),
+  model: ModelName,
   input: texts,
   encoding_format: v.optional(v.picklist(['float', 'base64']), 'float'),
   dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
@@ -63,7 +64,7 @@ const base64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
 const drawing = v.looseObject({
-  model: v.string(),
+  model: ModelName,
   prompt: v.pipe(v.string(), v.minLength(1)),
   n: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10)))),
   size: v.optional(

@@ -55,7 +55,7 @@ const chat = route({
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return reply.failure === null
           ? json(reply.body, 200, reservation.headers)
-          : refused(reply.status, reply.failure, reply.body)
+          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
       }
       const release = await streams.take(caller).catch((error: unknown) => {
         stop.abort(error)
@@ -92,7 +92,7 @@ async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, id
       const flag = frame.slice(46, 48)
       over = flag !== '00'
       if (over) await ended()
-      yield { event: 'data', data: frame }
+      yield { event: flag === '02' ? 'error' : 'data', data: frame }
       // An error frame is never followed by the end mark.
       if (flag === '01') yield { event: 'done', data: '[DONE]' }
     }
@@ -150,7 +150,9 @@ const audio = (
         )
         if (reply.kind !== 'body') throw new Unavailable()
         void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
-        return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+        return reply.failure === null
+          ? data(reply.body)
+          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
       } catch (error) {
         void reservation.settle(null, null)
         throw error

@@ -112,7 +112,9 @@ const execute = route({
       const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
       if (reply.kind !== 'body') throw new Unavailable()
       void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
-      return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+      return reply.failure === null
+        ? data(reply.body)
+        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
     } catch (error) {
       pay(null, null)
       throw error

@@ -59,8 +59,8 @@ const meant = (fault: unknown): unknown => {
   }
   const wait = /"retryDelay":\s*"([\d.]+)s"/.exec(message)
   if (!(fault instanceof UpstreamFailed) || fault.retryAfter !== null || !wait) return fault
-  const { again, answered } = fault
-  return new UpstreamFailed(undefined, { again, answered, retryAfter: Number(wait[1]) * 1000, cause: said })
+  const { again, answered, code } = fault
+  return new UpstreamFailed(undefined, { again, answered, code, retryAfter: Number(wait[1]) * 1000, cause: said })
 }
 
 export default plugin({
@@ -91,6 +91,7 @@ export default plugin({
     return {
       name,
       dialect: 'generate-content',
+      continues: false,
 
       async models(signal) {
         const found: Model[] = []

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
+import type { RefusedKey } from '../../../core/inference/models/key-check.ts'
 import { boot } from '../boot.ts'
 import { complaint } from './error-text.ts'
 import { firstKey, givenKey } from './bootstrap-key.ts'
@@ -29,6 +30,8 @@ export const serve = async (
     const made = given ? null : await firstKey(gateway.keys, gateway.audit)
     if (made !== null) await show(`sealgate made a key, shown only now: ${made}\n`)
     begun()
+    // Nobody waits for it: a provider may be silent, and requests are served meanwhile.
+    void gateway.refusedKeys().then((refused) => refused.forEach(tellOfKey), complain)
     // A signal may come as soon as the port is told.
     const left = team?.leave ?? signalled()
     if (team === null) {
@@ -70,5 +73,10 @@ export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | '
   const host = family === 'IPv6' ? `[${address}]` : address
   process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 }
+
+const tellOfKey = ({ provider, status }: RefusedKey): void =>
+  void process.stderr.write(
+    `sealgate: provider ${provider} refuses the key that the configuration gives for it (${status})\n`,
+  )
 
 const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${complaint(error)}\n`)

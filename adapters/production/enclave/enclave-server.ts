@@ -102,7 +102,9 @@ const refuse = (error: unknown, request: IncomingMessage, response: ServerRespon
   if (!request.complete) request.resume()
   if (response.headersSent) return void response.destroy()
   response.writeHead(known.status, { 'content-type': 'application/json' })
-  response.end(`${JSON.stringify({ name: known.name, message: known.message, validator: known.validator })}\n`)
+  response.end(
+    `${JSON.stringify({ name: known.name, message: known.message, validator: known.validator, retryAfter: known.retryAfter })}\n`,
+  )
 }
 
 /** Leaving off early keeps the connection: the refusal still has to go out on it. */

@@ -6,7 +6,7 @@ import { fromHex } from '../wire/hex.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
 import type { Send, Sent } from './send-sealed.ts'
-import { openAnswer } from './seal-request.ts'
+import { failure, openAnswer } from './seal-request.ts'
 
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
 
@@ -46,9 +46,10 @@ export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal |
   let begun = false
   for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
     if (event === 'heartbeat' || event === 'done') continue
-    if (event === 'error') throw new SealgateError(begun ? 'truncated' : 'unavailable')
-    if (event !== 'data') continue
+    if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)
+    // Anyone on the way could say so in the clear.
+    if (event === 'error' && frame === null) throw new SealgateError(begun ? 'truncated' : 'unavailable')
     const opened = frame === null ? null : open(frame)
     if (opened === null) throw new SealgateError('damaged')
     begun = true
@@ -61,8 +62,8 @@ export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal |
 }
 
 const failed = (said: string): SealgateError => {
-  const { error } = JSON.parse(said) as { error?: { code?: string } }
-  return new SealgateError('failed', { code: error?.code ?? null })
+  const { error } = JSON.parse(said) as { error?: unknown }
+  return failure(error)
 }
 
 async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {

@@ -35,6 +35,8 @@ export class SealgateError extends Error {
   /** The enclave's own code and field, which came sealed. */
   readonly code: string | null
   readonly field: string | null
+  /** Its own words, or those of the backend that refused; they came sealed too. */
+  readonly told: string | null
   /** Ms. */
   readonly retryAfter: number | null
   /** Why the evidence was refused, and where: a name of our own. */
@@ -49,6 +51,7 @@ export class SealgateError extends Error {
       status?: number | null
       code?: string | null
       field?: string | null
+      told?: string | null
       retryAfter?: number | null
       reason?: Reason
       detail?: string | null
@@ -62,6 +65,7 @@ export class SealgateError extends Error {
     this.status = facts.status ?? null
     this.code = facts.code ?? null
     this.field = facts.field ?? null
+    this.told = facts.told ?? null
     this.retryAfter = facts.retryAfter ?? null
     this.reason = facts.reason ?? null
     this.detail = facts.detail ?? null

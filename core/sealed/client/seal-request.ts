@@ -172,11 +172,12 @@ export const failure = (
   value: unknown,
   facts: { readonly status?: number | null; readonly retryAfter?: number | null } = {},
 ): SealgateError => {
-  const { code, field } = (value ?? {}) as { readonly code?: unknown; readonly field?: unknown }
+  const { code, field, message } = (value ?? {}) as Readonly<Record<'code' | 'field' | 'message', unknown>>
   return new SealgateError('failed', {
     ...facts,
     code: typeof code === 'string' ? code : null,
     field: typeof field === 'string' ? field : null,
+    told: typeof message === 'string' ? message : null,
   })
 }
 

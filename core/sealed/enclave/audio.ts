@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../../dialects/model-name.ts'
 import { listOf } from '../../validate.ts'
 import { listenStyle } from '../../dialects/listen-style.ts'
 import type { Supplied } from '../../container.ts'
@@ -14,7 +15,7 @@ const short = v.pipe(v.string(), v.maxLength(64))
 
 /** The sealed parameters of both audio routes. */
 export const AudioRequest = v.strictObject({
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  model: ModelName,
   language: v.optional(short),
   prompt: v.optional(v.pipe(v.string(), v.maxLength(4096))),
   diarize: v.optional(v.boolean(), false),
@@ -35,7 +36,7 @@ export const audio = async (
 ): Promise<SealedReply> => {
   const { params, parts } = opened
   const { model, language, prompt, diarize, smart_format, timestamp_granularities } = parameters(AudioRequest, params)
-  if (outer['model'] !== undefined && outer['model'] !== model) throw new Refusal('invalid_parameters', 'model')
+  if (outer['model'] !== undefined && String(outer['model']) !== model) throw new Refusal('invalid_parameters', 'model')
   const name = nameOf(parts['encryptedFileName']!)
   const entry = await confidential(catalog, grant, model, 'transcribe', signal)
   const call = {

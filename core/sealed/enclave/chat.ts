@@ -6,6 +6,7 @@ import { estimateOf } from '../../inference/metering/tokens.ts'
 import type { Supplied } from '../../container.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
 import { Clock } from '../../ports/platform.ts'
+import { Settings } from '../../settings.ts'
 import type { Chunk, Usage } from '../../ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
@@ -16,13 +17,13 @@ import type { Opened } from './open.ts'
 import { type Paced, paced } from './frame-pacing.ts'
 import { refusalOf, sealedReply } from './reply.ts'
 
-export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock }
+export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
 
 /** Decrypted parameters → inference → one sealed answer, or frames. Throws what went wrong; the caller seals it. */
 export const chat = async (
   opened: Opened,
   grant: Grant,
-  { catalog, inference, clock }: Supplied<typeof chatNeeds>,
+  { catalog, inference, clock, settings }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
   const { params, secret, nonce } = opened
@@ -35,7 +36,8 @@ export const chat = async (
     const it = await inference.chat({ ...task, stream: false }, signal)
     return sealedReply(opened, { ...it.answer.completion, model: entry.name }, trailerOf(it, entry, guess.input))
   }
-  const it = await inference.chat({ ...task, stream: true }, signal)
+  const patience = settings.timeouts.sealedIdle
+  const it = await inference.chat({ ...task, stream: true, patience }, signal)
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const chunks = shown(it.answer.chunks, asksUsage(body))
@@ -53,6 +55,7 @@ export const confidential = async (
   signal: AbortSignal,
 ): Promise<Entry> => {
   const entry = await catalog.find(model, signal)
+  if (entry === null && !catalog.isWhole()) throw new Refusal('unavailable', 'model')
   const granted = entry !== null && (grant.models === null || grant.models.includes(entry.name))
   if (!granted || !entry.settings.confidential || !entry.does.has(ability)) throw new Refusal('unknown_model', 'model')
   return entry
@@ -83,8 +86,8 @@ async function* framed(chunks: AsyncIterable<Paced>, key: Uint8Array, ended: () 
     }
     yield toHex(seal(held ?? utf8(' '), flags.final))
   } catch (error) {
-    const { code } = refusalOf(error)
-    const said = { error: { code, message: catalogue[code].message } }
+    const { code, field, told } = refusalOf(error)
+    const said = { error: { code, message: told ?? catalogue[code].message, ...(field !== null && { field }) } }
     yield toHex(seal(utf8(JSON.stringify(said)), flags.error))
   } finally {
     ended()

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../ports/upstream.ts'
+import { wholeDelta } from '../../dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { merged } from './merge-chunks.ts'
@@ -61,7 +62,7 @@ export async function* paced(
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
         // What stands beside the text has grown too.
-        text = textIn(queue, 2 * bucket - size - longer)
+        text = textIn(queue, bucket - longer + text.size)
         more = { ...merged(chunk, text.chunk ?? next), model }
         longer = sizeOf(more)
       }
@@ -95,8 +96,13 @@ export async function* paced(
   }
 }
 
-/** With every field that a choice may have. */
-const whole = (choice: ChunkChoice): ChunkChoice => ({ logprobs: null, matched_stop: null, ...choice })
+/** With every field that a choice and its delta may have; the delta of an end is empty. */
+const whole = (choice: ChunkChoice): ChunkChoice => ({
+  logprobs: null,
+  matched_stop: null,
+  ...choice,
+  delta: choice.finish_reason == null ? wholeDelta(choice.delta) : choice.delta,
+})
 
 const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 

@@ -92,6 +92,7 @@ export const runTool = async (
 const refused = (error: unknown): unknown => {
   if (error instanceof Unreadable || error instanceof Unconfigured) return error
   if (error instanceof NotFound) return new Refusal('unknown_file')
+  if (error instanceof BadRequest && error.code !== null) return error
   if (error instanceof BadRequest)
     return new Refusal('invalid_parameters', Object.keys(error.validator ?? {})[0]?.slice(0, 100) ?? null)
   return error

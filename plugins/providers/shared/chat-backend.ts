@@ -34,7 +34,9 @@ export interface ChatBackend {
   drawFields?(model: string): Fields
 }
 
-export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat' | 'embed' | 'transcribe' | 'speak' | 'draw'>>
+export type ChatUpstream = Required<
+  Pick<Upstream, 'models' | 'chat' | 'continues' | 'embed' | 'transcribe' | 'speak' | 'draw'>
+>
 
 /** The back door of the public chat format: everything that a server which speaks it may have. */
 export const chatBackend = (it: ChatBackend): ChatUpstream => {
@@ -57,6 +59,8 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
   }
 
   return {
+    continues: it.continuation != null,
+
     async models(signal) {
       const { data } = await readObject(await get('/models', signal))
       if (!Array.isArray(data)) throw garbled('No list of models')
@@ -106,7 +110,12 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
   }
 }
 
-const plainModel = ({ id }: Fields): Model | null => (typeof id === 'string' ? { id, type: 'CHAT' } : null)
+const plainModel = ({ id, created }: Fields): Model | null =>
+  typeof id === 'string' ? { id, type: 'CHAT', ...createdAt(created) } : null
+
+/** When a model was made, where a list of models says so in Unix seconds. */
+export const createdAt = (created: unknown): Pick<Model, 'created'> =>
+  Number.isSafeInteger(created) && (created as number) > 0 ? { created: created as number } : {}
 
 const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
   const { model, stream, prefix, body } = call
