@@ -1,15 +1,13 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
-import type { ChatCall, Model, TranscribeCall, Upstream } from '../../../core/ports/upstream.ts'
+import type { Answer } from '../../../core/ports/platform.ts'
+import type { ChatCall, Model, Upstream } from '../../../core/ports/upstream.ts'
 import { accepted, garbled, readObject, readText } from '../../../core/dialects/backend.ts'
 import { chunksOf, wholeOf } from './chat-chunks.ts'
-import { type MediaUpstream, type Post, mediaBackend } from './media-backend.ts'
+import { type MediaBackend, type MediaUpstream, type Post, mediaBackend } from './media-backend.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export interface ChatBackend {
-  readonly fetch: Fetch
-  readonly clock: Clock
+export interface ChatBackend extends MediaBackend {
   /** Without a slash at the end. */
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
@@ -23,12 +21,6 @@ export interface ChatBackend {
   modelOf?(entry: Fields): Model | null
   /** Fields of every chat body, behind those of the caller. */
   chatFields?(call: ChatCall): Fields
-  /** The format of a transcript that tells most for this call. */
-  transcriptFormat?(call: TranscribeCall): string
-  /** The voice for a caller who names none. */
-  readonly voice?: string
-  /** Fields of every image request. */
-  drawFields?(model: string): Fields
 }
 
 export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat'>> & MediaUpstream

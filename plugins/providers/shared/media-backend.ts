@@ -1,7 +1,7 @@
 import { transcriptEvents } from '../../../core/dialects/transcript-events.ts'
 import { garbled, readBytes, readObject } from '../../../core/dialects/backend.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
-import type { Answer } from '../../../core/ports/platform.ts'
+import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
 import type {
   DrawCall,
   Drawn,
@@ -13,12 +13,22 @@ import type {
   Upstream,
   WireUsage,
 } from '../../../core/ports/upstream.ts'
-import type { ChatBackend } from './chat-backend.ts'
 import { type FormField, form, formOf } from './form.ts'
 import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
 import { transcriptStream } from './transcript-stream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+export interface MediaBackend {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  /** The format of a transcript that tells most for this call. */
+  transcriptFormat?(call: TranscribeCall): string
+  /** The voice for a caller who names none. */
+  readonly voice?: string
+  /** Fields of every image request. */
+  drawFields?(model: string): Fields
+}
 
 /** Sends a body to a path of the backend; JSON unless its type says otherwise. Resolves with an answer of 2xx alone. */
 export type Post = (
@@ -37,7 +47,7 @@ export type MediaUpstream = Required<
 >
 
 /** Vectors, sound and images by a server that speaks the common format. */
-export const mediaBackend = (it: ChatBackend, post: Post): MediaUpstream => {
+export const mediaBackend = (it: MediaBackend, post: Post): MediaUpstream => {
   const listen = (call: TranscribeCall, signal: AbortSignal, more: readonly FormField[] = []): Promise<Answer> => {
     const { type, body } = form([...transcribeFields(it, call), ...more], call.audio)
     return post(call.translate ? '/audio/translations' : '/audio/transcriptions', call.model, body, signal, type)
@@ -117,9 +127,9 @@ const vectors = async (
   }
 }
 
-const formatOf = (it: ChatBackend, call: TranscribeCall): string => it.transcriptFormat?.(call) ?? 'verbose_json'
+const formatOf = (it: MediaBackend, call: TranscribeCall): string => it.transcriptFormat?.(call) ?? 'verbose_json'
 
-const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly FormField[] => {
+const transcribeFields = (it: MediaBackend, call: TranscribeCall): readonly FormField[] => {
   const format = formatOf(it, call)
   const { model, language, prompt, temperature, granularities = [], extra = [] } = call
   const own: readonly FormField[] = [
@@ -141,7 +151,7 @@ const transcribeFields = (it: ChatBackend, call: TranscribeCall): readonly FormF
 }
 
 /** The common form has no fields for these; what its models do by themselves is not ignored. */
-const ignoredBy = (it: ChatBackend, call: TranscribeCall): NonNullable<ReturnType<typeof transcriptOf>['ignored']> => {
+const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnType<typeof transcriptOf>['ignored']> => {
   const format = formatOf(it, call)
   const timed = format === 'verbose_json'
   return [
@@ -158,7 +168,7 @@ const ignoredBy = (it: ChatBackend, call: TranscribeCall): NonNullable<ReturnTyp
 }
 
 const speakBody = (
-  it: ChatBackend,
+  it: MediaBackend,
   { model, text, voice = it.voice, instructions, format, speed, extra }: SpeakCall,
 ): Fields => ({
   ...extra,
@@ -170,7 +180,7 @@ const speakBody = (
   ...(speed !== undefined && { speed }),
 })
 
-const drawFields = (it: ChatBackend, { model, prompt, count, size, extra }: DrawCall): Fields => ({
+const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: DrawCall): Fields => ({
   ...extra,
   ...it.drawFields?.(model),
   model,
@@ -184,7 +194,7 @@ const filesOf = ({ images, mask }: EditCall) => [
   ...(mask === undefined ? [] : [{ ...mask, field: 'mask' }]),
 ]
 
-const drawnOf = async ({ fetch, clock }: ChatBackend, body: Fields, signal: AbortSignal): Promise<Drawn> => {
+const drawnOf = async ({ fetch, clock }: MediaBackend, body: Fields, signal: AbortSignal): Promise<Drawn> => {
   const { data, created: _, ...about } = body
   if (!Array.isArray(data) || data.length === 0) throw garbled('No images')
   const pictures = data.map(async (image: Fields) => {
