@@ -35,13 +35,16 @@ export const transcriptOf = (body: Fields): Transcript => {
     end: Number(it['end'] ?? 0),
     ...(it['speaker'] != null && { speaker: numbered(speakers, it['speaker']) }),
   })
+  const { seconds } = (body['usage'] ?? {}) as { readonly seconds?: unknown }
+  const length = Number(duration ?? seconds ?? Number.NaN)
   return {
     text,
     language: typeof language === 'string' ? language : null,
-    // Some say it in a string.
-    duration: duration == null || Number.isNaN(Number(duration)) ? null : Number(duration),
+    // Some say it in a string, and some with the usage alone.
+    duration: Number.isNaN(length) ? null : length,
     segments: Array.isArray(segments) ? segments.map(spoken) : [],
     words: Array.isArray(words) ? words.map(spoken) : [],
+    answer: body,
   }
 }
 
