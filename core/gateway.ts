@@ -26,6 +26,7 @@ import { type Again, type Renew, Reload, reloading } from './generations/reload.
 import { lost } from './routes/not-found-hint.ts'
 import { table } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
+import { type Survey, survey } from './survey.ts'
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
 export interface Adapters extends Renewable {
@@ -55,6 +56,8 @@ export interface Gateway {
   readonly reload: Reload
   readonly renew: Renew
   readonly metrics: Metrics
+  /** What it stands on, asked now: backends with their models or their faults, and the enclave's kind of evidence. */
+  survey(signal: AbortSignal): Promise<Survey>
   /** Readiness is 503 until the function that this gives is called. */
   hold(): () => void
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
@@ -105,6 +108,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   return {
     ...shown,
     renew: eras.renew,
+    survey: (signal) => survey(eras.supply, signal),
     listener: served.listener,
     server: () => serverFor(served.listener, settings, clock, random),
     hold() {

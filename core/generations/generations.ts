@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Container } from '../container.ts'
+import type { Container, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, generation } from './generation.ts'
 import { forget } from '../inference/models/model-lists.ts'
 import { differing, lasting } from '../fixed-settings.ts'
@@ -38,6 +38,8 @@ export const generations = (
   }
 
   return {
+    /** Of the one that requests begin with now. */
+    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     /** Whatever may fail comes before the turn, which can't. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)
