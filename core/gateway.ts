@@ -23,7 +23,7 @@ import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Siblings } from './ports/cluster.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
-import { lost } from './routes/not-found-hint.ts'
+import { lostAmong } from './routes/not-found-hint.ts'
 import { table } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import { type Survey, survey } from './survey.ts'
@@ -100,7 +100,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
-  const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings), middleware)
+  const served = app([...routes, ...documents(routes, settings)], base, lostAmong(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const { clock, random } = base.supply({ clock: Clock, random: Random })
