@@ -9,9 +9,11 @@ import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
+import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
+import { under } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -40,6 +42,8 @@ export interface Adapters extends Renewable {
   readonly rateLimiter: Fitting<RateLimiter>
   /** Koa middleware around every route; none when absent. */
   readonly middleware?: readonly Middleware[]
+  /** What the second argument of `createGateway` takes, where that is absent. */
+  readonly settings?: SettingsInput
   /** None when absent. */
   readonly siblings?: Fitting<Siblings>
 }
@@ -47,6 +51,8 @@ export interface Adapters extends Renewable {
 export interface Gateway {
   /** For `http.createServer`, or behind any framework that hands over Node's own request and response. */
   readonly listener: RequestListener
+  /** The same without Node's server: for frameworks of the web's own requests, and for tests that need no port. */
+  readonly fetch: FetchRequest
   /** A server of our own around it, not yet listening: what Node itself refuses is answered in the envelope too. */
   server(): Server
   readonly keys: Keyring
@@ -69,7 +75,7 @@ export interface Gateway {
 /** With `again` it can be told by its callers to read anew what it was made from. */
 export const createGateway = (
   adapters: Adapters,
-  settings: SettingsInput = {},
+  settings: SettingsInput = adapters.settings ?? {},
   again: Again | null = null,
 ): Gateway => {
   const checked = checkedSettings(settings)
@@ -83,7 +89,7 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, middleware = [], ...lasting } = { siblings: use(alone), ...adapters }
+  const { upstreams, enclave, tools, middleware = [], settings: _, ...lasting } = { siblings: use(alone), ...adapters }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   const reloads = plugin({
@@ -103,14 +109,16 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const served = app([...routes, ...documents(routes, settings)], base, lostAmong(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
+  const listener = under(settings.prefix, served.listener)
   const { clock, random } = base.supply({ clock: Clock, random: Random })
 
   return {
     ...shown,
     renew: eras.renew,
     survey: (signal) => survey(eras.supply, signal),
-    listener: served.listener,
-    server: () => serverFor(served.listener, settings, clock, random),
+    listener,
+    fetch: fetchOf(listener),
+    server: () => serverFor(listener, settings, clock, random),
     hold() {
       let held = true
       lifecycle.held++

@@ -13,14 +13,15 @@ export const linksOf = ({ surfaces, names: { compat, std, v1 } }: Settings): Rea
   ...(surfaces.includes('tools') && { tools: '/tools' }),
 })
 
-const linked = (path: string, words: string): string => `<li><a href=".${path}">${path}</a> ${words}</li>`
+const linked = (prefix: string, path: string, words: string): string =>
+  `<li><a href="${prefix || '.'}${path}">${path}</a> ${words}</li>`
 
-const links = ({ surfaces }: Settings): string =>
+const links = ({ surfaces, prefix }: Settings): string =>
   [
-    linked('/docs', 'every route, to read'),
-    linked('/openapi.json', 'the same for programs, as OpenAPI 3.1'),
-    linked('/health', 'whether requests should be sent here'),
-    ...(surfaces.includes('tools') ? [linked('/tools', 'the tools, without a key')] : []),
+    linked(prefix, '/docs', 'every route, to read'),
+    linked(prefix, '/openapi.json', 'the same for programs, as OpenAPI 3.1'),
+    linked(prefix, '/health', 'whether requests should be sent here'),
+    ...(surfaces.includes('tools') ? [linked(prefix, '/tools', 'the tools, without a key')] : []),
   ].join('')
 
 const clients = ({ surfaces, names: { compat, std, v1 } }: Settings, base: string): readonly (readonly string[])[] => [
@@ -64,6 +65,6 @@ export const frontPage = (settings: Settings, origin: string | null, obstacle: s
     'sealgate',
     `<header><h1>sealgate</h1><p>A confidential AI gateway: OpenAI-compatible chat, typed decisions, and calls that are ` +
       `sealed from your machine to the enclave.</p>${state}</header>` +
-      `<main><h2>Read on</h2><ul>${links(settings)}</ul>${connecting(settings, origin ?? 'https://this-gateway')}<p>${keys}</p></main>`,
+      `<main><h2>Read on</h2><ul>${links(settings)}</ul>${connecting(settings, (origin ?? 'https://this-gateway') + settings.prefix)}<p>${keys}</p></main>`,
   )
 }

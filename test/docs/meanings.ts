@@ -65,6 +65,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
+  prefix: 'The path under which the gateway is mounted, such as `/ai`. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   'keepsakes.secret':

@@ -39,6 +39,8 @@ interface Sources {
 export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
   let known: Known | null = null
   let flight: Promise<Known> | null = null
+  /** Providers whose failure was told, until they list again. */
+  const failing = new Set<string>()
 
   const listOf = async (upstream: Upstream): Promise<Copy | null> => {
     const key = keyOf(upstream.name)
@@ -50,9 +52,12 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       const models = await unlessAborted(upstream.models(controller.signal), controller.signal)
       const fresh = { at: clock.now(), models }
       await cache.set(key, fresh, day)
+      failing.delete(upstream.name)
       return fresh
     } catch (cause) {
-      log.error('models.unlisted', { provider: upstream.name, stale: copy !== undefined }, cause)
+      if (!failing.has(upstream.name))
+        log.error('models.unlisted', { provider: upstream.name, stale: copy !== undefined }, cause)
+      failing.add(upstream.name)
       return copy ?? null
     } finally {
       alarm.off()
