@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 export const lasting = [
   'env',
   'names',
+  'prefix',
   'surfaces',
   'dashboardUrl',
   'keepsakes',

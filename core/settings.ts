@@ -97,6 +97,8 @@ export const SettingsShape = v.strictObject({
     }),
     {},
   ),
+  /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
+  prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */

@@ -87,7 +87,7 @@ t.test('readiness waits until a made key is known', async (t) => {
   t.equal(keys, 1, 'the key is there as soon as it is ready')
   t.ok([...statuses].every((status) => status === 200 || status === 503))
   const it = await starting
-  t.match(it.said, /made a key, shown only now/)
+  t.match(it.said, /made a key; it stands in /)
   t.equal(await it.stop('SIGINT'), 0)
 })
 

@@ -89,7 +89,7 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.equal(it.said.match(/listening on/g)?.length, 1, 'said once, by the one who leads')
   t.equal(workers().length, 2)
   t.equal(enclaves().length, 1, 'one confidential process for both')
-  const key = /(sk_live_\w+)/.exec(it.said)![1]!
+  const key = it.key
 
   /** On a connection of its own, so that the next one is taken by the other worker. */
   const call = (method: string, path: string, body?: unknown) =>
@@ -229,7 +229,7 @@ t.test(
     const pids = below(it.child.pid!, 'serve --workers')
     t.teardown(() => [it.child.pid!, ...pids].forEach((pid) => alive(pid) && process.kill(pid, 'SIGKILL')))
     const headers = {
-      authorization: `Bearer ${/(sk_live_\w+)/.exec(it.said)![1]!}`,
+      authorization: `Bearer ${it.key}`,
       'content-type': 'application/json',
     }
 

@@ -38,6 +38,8 @@ export const generations = (
   }
 
   return {
+    /** Of the one that requests begin with now. */
+    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     /** Whatever may fail comes before the turn, which can't. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)

@@ -42,7 +42,7 @@ export const variables: Readonly<Record<string, string>> = {
   SEALGATE_CONFIG: 'The configuration file.',
   SEALGATE_DATA: 'The folder of the embedded stores, made when it is not there; `./data` when absent.',
   SEALGATE_KEY:
-    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key and shows it once.',
+    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key. A terminal shows it once; otherwise it stands in the file `first-key` of `SEALGATE_DATA`, for its owner alone.',
   SEALGATE_LOG: 'The same as `log.level`.',
   HOST: 'The same as `server.host`.',
   PORT: 'The same as `server.port`; 0 takes any free port.',
@@ -65,6 +65,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
+  prefix: 'The path under which the gateway is mounted, such as `/ai`. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   'keepsakes.secret':

@@ -8,7 +8,7 @@ const client = `
 const ownKeys = `
   --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
-export const overview = `sealgate [serve] [--surfaces a,b] [--workers N]   serves the gateway
+export const overview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate keys create|list|revoke                 makes, shows and revokes keys
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
@@ -16,18 +16,19 @@ sealgate verify URL                              shows what the enclave proves
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
-sealgate --version                               shows which release it is
+sealgate --version, -v                           shows which release it is
 --help after a command shows what it takes.`
 
 /** What each command takes. */
 export const usages = {
-  serve: `sealgate [serve] [--surfaces a,b] [--workers N]
+  serve: `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]
+  --port N                       8787 by default; 0 takes any free port
   --surfaces a,b                 serves only these chapters of the interface
   --workers N                    serves with N processes; needs limits.redis
   SEALGATE_CONFIG                the configuration file; without it the environment decides
   SEALGATE_DATA                  the folder of the embedded stores; ./data by default
   HOST, PORT, SEALGATE_LOG       override server.host, server.port and log.level of the file
-  SEALGATE_KEY                   a key that shall be valid; without it the first start makes and shows one`,
+  SEALGATE_KEY                   a key that shall be valid; without it the first start makes one`,
 
   keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b]
                      [--addresses a,b] [--days N]

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'
 import { standardOutput, writeLog } from '../log/log.ts'
 import { announce } from '../commands/serve.ts'
+import { isTerminal } from '../screen/style.ts'
 import { signalled } from '../signals.ts'
 import { type Member, crew } from './pool.ts'
 import { loans } from './enclave-leases.ts'
@@ -15,6 +16,10 @@ import { within } from './with-timeout.ts'
 /** Ms that one worker, which may stand still, holds up the others. */
 const longest = 60_000
 
+/** What a worker draws; nothing where it is gone meanwhile. */
+const drawnBy = (worker: Member | undefined): Promise<string> =>
+  worker === undefined ? Promise.resolve('') : worker.line.ask<string>('drawn', isTerminal()).catch(() => '')
+
 /** Leads workers that serve one port: has the one confidential process, tells all of them what to serve, and ends after them. */
 export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
@@ -23,7 +28,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   let config = together(await firstConfiguration(env))
   if (config.limits.redis === undefined)
     throw new Error('limits.redis is not set: only there can workers count together')
-  const log = writeLog(config.log.level, standardOutput())
+  const log = writeLog(config.log.level, standardOutput(), isTerminal())
   const opened = async (config: Config): Promise<EnclaveProcess | null> =>
     config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
   let enclave = await opened(config)
@@ -89,7 +94,9 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     const { address, port, addressType } = await workers.start()
     await begun()[0]?.line.ask('ready')
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()))
-    announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' })
+    const draw = () => drawnBy(begun()[0])
+    if (isTerminal()) process.stdout.write(await draw())
+    announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' }, draw)
     process.on(
       'SIGHUP',
       () =>
