@@ -11,6 +11,7 @@ import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
+import { proofMetrics } from './http/proof-metrics.ts'
 import type { Middleware } from './http/middleware.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
@@ -93,7 +94,19 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, keepsakes, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+  for (const part of [
+    keyring,
+    keepsakes,
+    audit,
+    metrics,
+    witness,
+    observer,
+    proofMetrics,
+    streams,
+    ledger,
+    sweep,
+    reloads,
+  ])
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)

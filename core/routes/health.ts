@@ -6,6 +6,7 @@ import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/platform.ts'
+import { ProofWitness } from '../ports/proof-witness.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
 const patience = 2_000
@@ -26,9 +27,10 @@ const ready = route({
   summary:
     'Whether requests should be sent here: not while starting or draining, nor while the row store is out of reach.',
   access: 'unasked',
-  answer: enveloped(v.object({ ready: v.boolean() })),
-  needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
-  async handle({ signal }, { rows, lifecycle, clock }) {
+  /** `degraded` names what clients that seal would refuse; requests in the clear are served as ever. */
+  answer: enveloped(v.object({ ready: v.boolean(), degraded: v.optional(v.array(v.string())) })),
+  needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock, proof: ProofWitness },
+  async handle({ signal }, { rows, lifecycle, clock, proof }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
     if (lifecycle.draining) return refused(503, 'Draining', null)
     if (lifecycle.held > 0) return refused(503, 'Starting', null)
@@ -36,7 +38,9 @@ const ready = route({
       rows.get(keys, 'ready').then(() => true),
       clock.sleep(patience, signal).then(() => false),
     ]).catch(() => false)
-    return inReach ? data({ ready: true }) : refused(503, 'Service temporarily unavailable', null)
+    if (!inReach) return refused(503, 'Service temporarily unavailable', null)
+    const degraded = proof.ailing()
+    return data({ ready: true, ...(degraded.length > 0 && { degraded }) })
   },
 })
 
