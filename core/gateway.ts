@@ -12,6 +12,7 @@ import { documents } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
+import { proofMetrics } from './http/proof-metrics.ts'
 import type { Middleware } from './http/middleware.ts'
 import { under } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
@@ -102,7 +103,19 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, keepsakes, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+  for (const part of [
+    keyring,
+    keepsakes,
+    audit,
+    metrics,
+    witness,
+    observer,
+    proofMetrics,
+    streams,
+    ledger,
+    sweep,
+    reloads,
+  ])
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)

@@ -56,6 +56,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/sealed/client',
     'core/sealed/enclave',
     'core/sealed/evidence',
+    'core/sealed/wire',
     'plugins',
     'core',
   ],

@@ -45,6 +45,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { verify } = await import('./verify.ts')
     await verify(args, process.env)
   },
+  async releases(args) {
+    const { releases } = await import('./commands/releases.ts')
+    await releases(args)
+  },
   async files(args) {
     const { files } = await import('./commands/files.ts')
     await files(args, process.env)

@@ -65,8 +65,6 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
-    /** Of the one that requests begin with now. */
-    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

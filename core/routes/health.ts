@@ -7,6 +7,7 @@ import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/platform.ts'
+import { ProofWitness } from '../ports/proof-witness.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
 const patience = 2_000
@@ -43,12 +44,15 @@ const ready = route({
   summary:
     'Whether requests should be sent here: not while starting or draining, nor while the row store is out of reach.',
   access: 'unasked',
-  answer: enveloped(v.object({ ready: v.boolean() })),
-  needs,
-  async handle({ signal }, supplied) {
+  /** `degraded` names what clients that seal would refuse; requests in the clear are served as ever. */
+  answer: enveloped(v.object({ ready: v.boolean(), degraded: v.optional(v.array(v.string())) })),
+  needs: { ...needs, proof: ProofWitness },
+  async handle({ signal }, { proof, ...supplied }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
     const obstacle = await obstacleTo(supplied, signal)
-    return obstacle === null ? data({ ready: true }) : refused(503, obstacle, null)
+    if (obstacle !== null) return refused(503, obstacle, null)
+    const degraded = proof.ailing()
+    return data({ ready: true, ...(degraded.length > 0 && { degraded }) })
   },
 })
 

@@ -31,7 +31,8 @@ unless it says "required". Where the tables say "absent", they tell what holds w
     }
   },
   "decision": { "default": "small" },
-  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } }
+  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } },
+  "enclave": { "evidence": { "use": "tsm" } }
 }
 \`\`\``,
   surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
@@ -206,6 +207,15 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
   'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
+  'enclave.collateral':
+    'Where the gateway finds certificates, revocation lists and platform data, which it lays beside the evidence ([evidence.md](evidence.md#what-the-gateway-lays-beside)).',
+  'enclave.collateral.amd': 'AMD’s key service, or a cache of it.',
+  'enclave.collateral.intel': 'Intel’s service of platform data, or a cache of it.',
+  'enclave.collateral.intelRootList': 'The revocation list of Intel’s root.',
+  'enclave.collateral.folder': 'A folder with the same pieces; then no service is asked.',
+  'enclave.releases': 'A file with the signed list of releases, served at `GET /rvenc/releases`; its signatures are beside it as `.sig`.',
+  'enclave.notices': 'A file with signed notices, served there too; its signatures are beside it as `.sig`.',
+  'enclave.allowDev': 'Whether `dev` evidence is served with `env: "production"`; without it the start is refused.',
   tools: 'The tools that are offered, by the names of their plugins, and no others; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
   readers:

@@ -2,6 +2,7 @@ const client = `
   --base-url U or SEALGATE_URL   where the gateway is
   --key K or SEALGATE_KEY        a key of the gateway
   --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
+  --memory FILE                  remembers the highest numbers of lists and releases; lower ones are refused
   --measurements HEX,HEX         the enclave must be one of these
   --allow-insecure-dev           accepts a development enclave too, which proves nothing`
 
@@ -13,6 +14,7 @@ sealgate keys create|list|revoke                 makes, shows and revokes keys
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
 sealgate verify URL                              shows what the enclave proves
+sealgate releases check FILE                     shows what a signed list of releases says, and who signed it
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
@@ -54,6 +56,14 @@ sealgate verify --evidence FILE [--at TIME] [--json]
   --evidence FILE                verifies a kept answer, without a network
   --at TIME                      as of this moment; as of the answer's own by default
 It ends with 0 when the enclave is verified, 1 when it is refused, 2 when it cannot be reached.${client}`,
+
+  releases: `sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json]
+sealgate releases sign FILE --signer FILE
+  --signers HEX,HEX              the keys that count, Ed25519
+  --threshold N                  how many of them have to sign; all by default
+  --at TIME                      as of this moment; now by default
+  --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
+The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { InsideShape } from '../../../core/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import { CollateralShape } from './collateral.ts'
 import { filled } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
@@ -63,6 +64,13 @@ export const ConfigShape = v.strictObject({
       /** Its own providers; those of the gateway when absent. */
       providers: v.optional(v.record(v.string(), choice)),
       evidence: v.optional(choice),
+      /** Where the gateway finds certificates, lists and platform data beside the evidence. */
+      collateral: v.optional(CollateralShape),
+      /** Files with signed lists, each with its signatures beside it as `.sig`. */
+      releases: v.optional(v.string()),
+      notices: v.optional(v.string()),
+      /** Serve development evidence in production all the same. */
+      allowDev: v.optional(v.boolean(), false),
     }),
     {},
   ),

@@ -11,6 +11,7 @@ import { Prover } from '../../../core/ports/attester.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import memoryCache from '../../memory/cache.ts'
 import { clock, log as silence, random } from '../../memory/platform.ts'
+import { parted, refuseDev } from '../config/enclave-parts.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { chosen } from '../config/load-plugin.ts'
 import { type Leave, answering } from './enclave-server.ts'
@@ -74,7 +75,16 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
   })
 
 const assembled = async (config: Config, start: Start): Promise<Enclave> => {
-  const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave
+  refuseDev(config)
+  const {
+    providers,
+    evidence,
+    connect: _,
+    listen: __,
+    tls: ___,
+    allowDev: ____,
+    ...own
+  } = parted(config.enclave).inside
   const named = Object.entries(providers ?? config.providers)
   const innards = {
     clock: use(clock),

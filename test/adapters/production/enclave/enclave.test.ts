@@ -5,7 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import memoryEnclave from '../../../../adapters/memory/enclave.ts'
-import { clock, log } from '../../../../adapters/memory/platform.ts'
+import metadataStore from '../../../../adapters/memory/metadata-store.ts'
+import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
 import { connected, started } from '../../../../adapters/production/enclave/enclave.ts'
 import { several } from '../../../../adapters/production/enclave/enclave-pool.ts'
@@ -21,11 +22,12 @@ import { fakeClock } from '../../../fakes/clock.ts'
 import { enclosed, program } from '../../../fakes/served.ts'
 import { fitted, made } from '../../../fitted.ts'
 import { folderOf } from '../../../helpers.ts'
+import { unproved } from '../../../fakes/proof-witness.ts'
 
 const providers = { rehearsal: { use: 'rehearsal' } }
 
 const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
-  const container = fitted(fitting, use(clock), use(log))
+  const container = fitted(fitting, use(clock), use(log), use(fetch), use(metadataStore), use(unproved))
   t.teardown(() => container.dispose())
   return container.supply({ it: Enclave }).it
 }
