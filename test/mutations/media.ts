@@ -98,12 +98,12 @@ export const medias: readonly Changes[] = [
     changes: [
       {
         breaks: 'The model of both places is one.',
-        from: ' || (open !== undefined && open !== named)',
+        from: ' || (open !== null && open !== named)',
         to: '',
       },
       {
         breaks: 'Bound requests name the model inside.',
-        from: 'model ?? (requireBinding ? undefined : open)',
+        from: 'model ?? (requireBinding ? null : open)',
         to: 'model ?? open',
       },
       {
