@@ -111,7 +111,7 @@ export const bodyIntake = (
   }
 
   const begin = (): void => {
-    if (request.readableEnded) throw new Unavailable('The body was read before it came here')
+    if (request.readableEnded) throw new Unavailable('Another reader took the body first')
     if (declared !== null) held.grow(declared)
     mayContinue(request, response)
   }

@@ -11,7 +11,7 @@ export const known = (thrown: unknown): GatewayError => {
   return new Unavailable(undefined, { cause: thrown })
 }
 
-/** When to come back, in whole seconds for everyone and in ms for those who read that. */
+/** The delay until the next try, in whole seconds for all clients and in ms for clients that read it. */
 export const retryHeaders = ({ retryAfter }: GatewayError): Readonly<Record<string, string>> =>
   retryAfter === null || !Number.isFinite(retryAfter)
     ? {}

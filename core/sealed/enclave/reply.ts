@@ -53,7 +53,7 @@ export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = s
   return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer }
 }
 
-/** Every error becomes a code; the error itself is dropped, since messages quote what was being read. */
+/** Every error becomes a code; the error itself is dropped, since messages quote the text that was read. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   return new Refusal(

@@ -4,7 +4,7 @@ import type { Passage } from './split.ts'
 import { cosines, type Vectors } from './vectors.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** One file's passages, and what is searched of them. */
+/** One file's passages and their search index. */
 export interface Shelf {
   readonly fileId: string
   /** As the vocabulary knows it. */
