@@ -96,6 +96,7 @@ t.test('bytes in memory are bounded for the process, an organisation and a key',
   two.release()
   two.grow(30)
   t.throws(() => hold(caller, room).grow(1), { name: 'TooMany' }, 'to release twice gives nothing')
+  t.throws(() => wide.grow(11), { name: 'TooMany' }, 'of the organisation neither')
   stranger.release()
   t.doesNotThrow(() => again.grow(10), 'an organisation has back what its keys released')
   t.end()
