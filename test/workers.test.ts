@@ -285,7 +285,7 @@ t.test('what stops it before it listens', async (t) => {
       ({ code, stderr }) => `${code} ${stderr}`,
     )
   }
-  t.match(await refused({}, '--workers', '2'), /^1 sealgate: limits\.redis is not set/)
+  t.match(await refused({}, '--workers', '2'), /^1 sealgate: --workers needs limits\.redis/)
   t.match(await refused({}, '--workers', 'two'), /^1 sealgate: --workers takes a whole number/)
   const broken = { limits: { redis: 'redis://127.0.0.1:1' }, storage: { metadata: { use: 'sqlite', file: 7 } } }
   t.match(await refused(broken, '--workers', '2'), /metadata.*\n[^]*a worker ended before it listened/)

@@ -25,12 +25,12 @@ export default plugin({
     const report = async (reportData: Uint8Array) => {
       await mkdir(at, { recursive: true })
       const type = types[(await readFile(join(at, 'provider'), 'utf8')).trim()]
-      if (type === undefined) throw new Error('A provider that is not known')
+      if (type === undefined) throw new Error('The provider of the TSM entry is unknown')
       const before = await generation()
       await writeFile(join(at, 'inblob'), reportData)
       const outblob = await readFile(join(at, 'outblob'))
       // Somebody else who used the entry meanwhile would have had the report made over other bytes.
-      if (Number(await generation()) !== Number(before) + 1) throw new Error('The entry was used by somebody else')
+      if (Number(await generation()) !== Number(before) + 1) throw new Error('Another process used the TSM entry')
       const auxblob = await readFile(join(at, 'auxblob')).catch(() => null)
       return {
         type,

@@ -63,6 +63,16 @@ export const production: readonly Changes[] = [
       },
       { breaks: 'A queue is bounded in all.', from: 'queued > queue.all || ', to: '' },
       { breaks: 'A queue is bounded for an organisation.', from: ' || mine.length > queue.organization', to: '' },
+      {
+        breaks: 'An organisation that got its turn stands behind the others.',
+        from: '      stepBack(holder)\n      hold(holder, size)\n',
+        to: '      hold(holder, size)\n',
+      },
+      {
+        breaks: 'An organisation that gives its share back stands behind the others.',
+        from: '        stepBack(holder)\n        pass()',
+        to: '        pass()',
+      },
       { breaks: 'A caller that left waits no more.', from: '          if (remove(it)) pass()\n', to: '' },
     ],
   },

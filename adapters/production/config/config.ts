@@ -26,7 +26,7 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
-      /** Ms after SIGTERM in which new connections are still taken, so that whoever sends them can see that it should stop. */
+      /** Ms after SIGTERM in which new connections are still accepted, so that load balancers notice. */
       linger: v.optional(ms, 1_000),
       /** Ms that running requests are given after SIGTERM. */
       drain: v.optional(ms, 600_000),
@@ -88,7 +88,7 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
   return result.output
 }
 
-/** What the gateway itself is told; the rest of the file is about what it stands on. */
+/** The settings of the gateway itself; the rest of the file configures stores, processes and plugins. */
 export const settingsOf = ({
   server,
   log,

@@ -77,7 +77,7 @@ const willStart = async (config: Config): Promise<void> => {
   const known = new Set([...names, ...Object.keys(outside)])
   for (const [name, { confidential, upstreams }] of Object.entries(models)) {
     if (confidential && !upstreams.some(({ provider }) => names.includes(provider)))
-      throw new Error(`models.${name}.upstreams names no provider of the enclave`)
+      throw new Error(`models.${name}.upstreams: none of its providers is configured for the enclave`)
     const at = upstreams.findIndex(({ provider }) => !known.has(provider))
     if (at >= 0) throw new Error(`models.${name}.upstreams.${at}.provider is not a provider`)
   }

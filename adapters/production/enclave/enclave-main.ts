@@ -46,7 +46,7 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<voi
   process.exit(0)
 }
 
-/** Ms until every gateway has asked for its keys in vain. */
+/** Ms after which every gateway has asked a silent enclave for its keys. */
 const noticed = 6_000
 
 /** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. */
@@ -109,7 +109,7 @@ const patient = 600_000
 const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {
-    if (await answers(listen)) throw new Error('enclave.listen is taken by another one')
+    if (await answers(listen)) throw new Error('enclave.listen is taken by another process')
     await rm(listen, { force: true })
     const server = lasting(createServer(granted, listener))
     await once(server.listen(listen), 'listening')

@@ -26,15 +26,14 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   /** Each worker opens what another one sealed for a caller. */
   const together = (config: Config): Config => ({ ...config, keepsakes: { secret, ...config.keepsakes } })
   let config = together(await firstConfiguration(env))
-  if (config.limits.redis === undefined)
-    throw new Error('limits.redis is not set: only there can workers count together')
+  if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
   const log = writeLog(config.log.level, standardOutput(), isTerminal())
   const opened = async (config: Config): Promise<EnclaveProcess | null> =>
     config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
   let enclave = await opened(config)
   const { lend, back, retire } = loans()
   let turn: Promise<unknown> = Promise.resolve()
-  /** One after the other: a worker that is told meanwhile would serve by another configuration than the rest. */
+  /** Reloads run one after the other: a worker that reloads meanwhile would serve by another configuration than the rest. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const it = turn.then(work)
     turn = it.catch(() => undefined)
@@ -63,7 +62,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   )
   const begun = (): readonly Member[] => [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
-  /** The first one finds what is wrong; what it takes, the others take, or they are replaced by such as do. */
+  /** The first worker finds what is wrong; a configuration that it takes is taken by the others, or they are replaced. */
   const reload = async (): Promise<void> => {
     const next = together(await configuration(env))
     const inside = sameInside(config, next) ? enclave : await opened(next)
@@ -74,7 +73,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     }
     const [first, ...others] = begun()
     try {
-      if (first === undefined) throw new Error('no worker is there')
+      if (first === undefined) throw new Error('no worker is running')
       await renew(first)
     } catch (error) {
       if (inside !== null && inside !== enclave) {

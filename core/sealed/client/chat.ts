@@ -33,14 +33,14 @@ export const completions = (send: Send): Completions => ({
   }) as Completions['create'],
 })
 
-/** Who stops an answer is told so by their own reason; any other end is a cut. */
+/** A caller that stops an answer gets its own reason; any other end is a cut. */
 const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
   }
 
-/** Chunks in their order; ends normally only after the final frame, whatever the connection says. */
+/** Chunks in their order; ends normally only after the final frame, even when the connection ends without a fault. */
 export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false

@@ -15,7 +15,7 @@ export interface Connection {
   readonly fetch: typeof globalThis.fetch
 }
 
-/** One request under its own encapsulation: what is sent, and what opens the answer. */
+/** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
 export interface SealedRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** What the answer has to name inside its seal. */

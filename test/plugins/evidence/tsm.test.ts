@@ -77,7 +77,7 @@ t.test('no evidence rather than a doubtful one', async (t) => {
   await t.rejects(
     (await tree(t, { meddled: true })).prove(reportData),
     { name: 'Unavailable' },
-    'somebody else used the entry',
+    'another process used the entry',
   )
   await t.rejects((await tree(t, { provider: 'unheard_of' })).prove(reportData), { name: 'Unavailable' })
   await t.rejects(

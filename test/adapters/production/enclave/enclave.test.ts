@@ -333,7 +333,7 @@ t.test('does not start where the runtime was opened up', async (t) => {
   await t.rejects(inside(t, { listen: join(folder, 'nowhere/it.sock') }), { message: /nowhere/ })
   await t.rejects(inside(t, settings, {}, ['--inspect=127.0.0.1:0']), { message: /does not start with --inspect/ })
   const child = await inside(t, settings)
-  await t.rejects(inside(t, settings), { message: /taken by another one/ })
+  await t.rejects(inside(t, settings), { message: /taken by another process/ })
   child.kill('SIGUSR1')
   await new Promise((resolve) => setTimeout(resolve, 300))
   t.equal(child.exitCode, null, 'a signal opens no inspector')
