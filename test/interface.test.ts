@@ -7,10 +7,12 @@ import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { names } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
-import { type Running, running, unhurried } from './environments.ts'
+import { running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
-import { type Kept, type Labels, type Literal, literalClient, stored } from './fakes/literal-client.ts'
+import { type Kept, type Labels, literalClient, stored } from './fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { inference, stageOf } from './interface/inference.ts'
+import type { Row, Scene } from './interface/row.ts'
 import { until } from './until.ts'
 
 const fixture = async (path: string) => new Uint8Array(await readFile(join('test/vectors/files', path)))
@@ -29,11 +31,6 @@ const play = ({ path, body }: Asked): Take => {
 }
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-
-interface Scene {
-  readonly it: Running
-  readonly client: Literal
-}
 
 const sceneOf = async (t: Test): Promise<Scene> => {
   const backend = await recorded(play)
@@ -59,9 +56,6 @@ const sceneOf = async (t: Test): Promise<Scene> => {
   const it = await running(t, await production(config, t.testdir()), unhurried)
   return { it, client: literalClient(it.base, it.key) }
 }
-
-/** One statement of the interface, and what shows that it holds. */
-type Row = readonly [statement: string, holds: (t: Test, scene: Scene) => Promise<void>]
 
 /** Names and types that say nothing, as a client writes them that knows none. */
 const unnamed: Labels = { name: 'a', mime: 'application/octet-stream' }
@@ -529,4 +523,11 @@ t.test('each statement of the interface, by a client that knows nothing else', a
   const only = process.env['ROW'] ?? ''
   for (const [statement, holds] of rows.filter(([name]) => name.includes(only)))
     await t.test(statement, (t) => holds(t, scene))
+})
+
+t.test('what the interface says of inference and its errors', async (t) => {
+  const only = process.env['ROW'] ?? ''
+  const stage = await stageOf(t)
+  for (const [statement, holds] of inference.filter(([name]) => name.includes(only)))
+    await t.test(statement, (t) => holds(t, stage))
 })
