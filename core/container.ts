@@ -116,8 +116,8 @@ export class Container {
   }
 
   async #takeBack(fitting: Fitting<unknown>): Promise<void> {
-    const lent = this.#lent.get(fitting)!
-    if (--lent.children > 0) return
+    const lent = this.#lent.get(fitting)
+    if (lent === undefined || --lent.children > 0) return
     this.#lent.delete(fitting)
     await lent.it.dispose?.()
   }

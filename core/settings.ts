@@ -81,6 +81,9 @@ export const ModelSettings = v.strictObject({
   ),
 })
 
+const isOrigin = (text: string): boolean =>
+  /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
 export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
 
 /** What a gateway is told, whatever it runs on. Every field has a default. */
@@ -100,6 +103,13 @@ export const SettingsShape = v.strictObject({
   testKeys: v.optional(v.boolean()),
   /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
   trustedProxies: v.optional(v.array(v.string()), []),
+  cors: v.optional(
+    v.strictObject({
+      /** Origins whose pages may call with a key of their own, to the letter; never `/admin` and `/metrics`. */
+      origins: v.optional(v.array(v.pipe(v.string(), v.check(isOrigin, 'an origin such as https://example.org'))), []),
+    }),
+    {},
+  ),
   /** Organisations whose keys may reach what concerns all: the metrics, and a reload. */
   operators: v.optional(v.array(v.string()), ['default']),
   /** By the name that callers send. Empty: every model that the providers list, under its own name. */

@@ -33,7 +33,6 @@ export const longFunctions: Readonly<Record<string, number>> = {
   'core/sealed/retrieval/rank.ts lexical': 67,
   'plugins/providers/anthropic/messages-answers.ts chunksOf': 122,
   'plugins/providers/anthropic/messages.ts messagesBody': 68,
-  'plugins/providers/shared/chat-backend.ts chatBackend': 68,
   'plugins/providers/use-lite/thread.ts embedIn': 83,
   'plugins/readers/document/docx.ts reading': 64,
   'plugins/readers/document/html.ts reading': 84,

@@ -1,7 +1,9 @@
 import { access } from './mutations/access.ts'
+import { dialects } from './mutations/dialects.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { medias } from './mutations/media.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { sealed } from './mutations/sealed.ts'
@@ -10,7 +12,16 @@ import { wire } from './mutations/wire.ts'
 export type { Mutation } from './mutations/mutation.ts'
 
 /** Every mutation, room by room. */
-export const mutations: readonly Mutation[] = [access, files, http, inference, production, sealed, wire].flatMap(
-  (room) =>
-    room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
+export const mutations: readonly Mutation[] = [
+  access,
+  dialects,
+  files,
+  http,
+  inference,
+  medias,
+  production,
+  sealed,
+  wire,
+].flatMap((room) =>
+  room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
 )

@@ -90,14 +90,17 @@ export default plugin({
 
       async spend(charges) {
         const now = clock.now()
-        const before: number[] = []
         const left: number[] = []
         let refused = -1
         let wait = 0
-        for (let i = 0; i < charges.length; i++) {
-          const { allowance, amount } = charges[i]!
+        const undo: (() => void)[] = []
+        for (const [i, { allowance, amount }] of charges.entries()) {
           const bucket = refilled(allowance, now)
-          before.push(bucket.left)
+          const before = bucket.left
+          undo.push(() => {
+            bucket.left = before
+            bucket.whole = now + ((allowance.most - before) * allowance.per) / allowance.most
+          })
           left.push((bucket.left -= amount))
           bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most
           if (bucket.left >= -crumb) continue
@@ -106,12 +109,7 @@ export default plugin({
         }
         if (refused >= 0) {
           // Backwards, since two charges may be on one bucket.
-          for (let i = charges.length - 1; i >= 0; i--) {
-            const { name, most, per } = charges[i]!.allowance
-            const bucket = buckets.get(name)!
-            bucket.left = before[i]!
-            bucket.whole = now + ((most - bucket.left) * per) / most
-          }
+          for (const restore of undo.reverse()) restore()
           return { ok: false, refused, wait }
         }
         let settled = false
@@ -122,8 +120,7 @@ export default plugin({
             if (settled) return
             settled = true
             const now = clock.now()
-            for (let i = 0; i < charges.length; i++) {
-              const { allowance, amount } = charges[i]!
+            for (const [i, { allowance, amount }] of charges.entries()) {
               const bucket = refilled(allowance, now)
               bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[i] ?? amount))
               bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most

@@ -63,7 +63,7 @@ export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => 
 /** What the keys of an organisation may do together. */
 export const organizationLimitsOf = (organization: string, { limits, organizations }: Settings): Limits =>
   Object.hasOwn(organizations, organization)
-    ? { ...limits.organization, ...organizations[organization]!.limits }
+    ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
 
 /** A model that the key may not use does not exist for it. */

@@ -14,9 +14,16 @@ export const ChatRequest = v.looseObject({
   model: ModelName,
   messages: v.pipe(v.array(message), v.minLength(1)),
   stream: v.nullish(v.boolean()),
-  /** Pins a backend. */
+  /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(
-    v.pipe(v.string(), v.maxLength(64), v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens')),
+    v.union([
+      v.pipe(
+        v.string(),
+        v.maxLength(64),
+        v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens'),
+      ),
+      v.record(v.string(), v.unknown()),
+    ]),
   ),
 })
 
@@ -33,9 +40,9 @@ export interface Parts {
 /** What routes the request, apart from what the backend gets to see. */
 export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts => ({
   model,
-  provider: provider || null,
+  provider: typeof provider === 'string' && provider !== '' ? provider : null,
   stream: stream ?? false,
-  body: body as ChatBody,
+  body: (typeof provider === 'object' && provider !== null ? { ...body, provider } : body) as ChatBody,
 })
 
 /** Whether the caller wants usage in its stream. Backends are always asked for it, so that it can be counted. */

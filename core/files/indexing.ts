@@ -214,8 +214,8 @@ const codeOf = (error: unknown): string => {
 const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => {
   const files = tasks.map(({ item: { s3_r2_path: _, ...sealed } }) => sealed)
   const [first] = files
-  if (files.length === 1) return first!
-  return { cipher_text: first!.cipher_text, enclave_kid: first!.enclave_kid, files }
+  if (first === undefined || files.length === 1) return { ...first }
+  return { cipher_text: first.cipher_text, enclave_kid: first.enclave_kid, files }
 }
 
 /** How each file ended, by its id. */

@@ -14,7 +14,7 @@ type Quota = Settings['files']['quota']
 
 /** What an organisation may store. */
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
-  Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]!.quota } : files.quota
+  Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
 
 const overQuota = (quota: string): BadRequest =>
   new BadRequest(`The storage of the organisation is used up: it has ${quota}`, {

@@ -119,6 +119,6 @@ export const belonging = (path: string): { readonly id: string; readonly since: 
   const first = stored.exec(path)?.[1]
   if (first === undefined) return null
   // The last one is the gateway's own: the client's may tell another time, and an index comes later than its file.
-  const last = path.split('/').at(-1)!.split('.').at(-2)!
+  const last = path.split('/').at(-1)?.split('.').at(-2) ?? ''
   return { id: idOf(first), since: timeOf(last) }
 }

@@ -18,6 +18,7 @@ import { keylessAllowance } from './keyless.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, known, retryHeaders } from './http-errors.ts'
+import { crossOrigin, preflight } from './cross-origin.ts'
 import { counting, crowding } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
 import { Metrics } from './metrics.ts'
@@ -110,6 +111,19 @@ export const app = (
     }
   }
 
+  /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
+  const asksFirst = (ctx: Koa.Context, { era, headers }: Visit): boolean => {
+    const { origins } = era.settings.cors
+    const allowed = crossOrigin(ctx.req, ctx.path, origins)
+    Object.assign(headers, allowed)
+    const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, methodsOf(ctx.path))
+    if (answer === null) return false
+    keyless(ctx.req, settings)
+    Object.assign(headers, answer)
+    ctx.status = 204
+    return true
+  }
+
   const koa = new Koa({ env })
   koa.on('error', (error) => log.error('http', {}, error))
 
@@ -128,7 +142,7 @@ export const app = (
     if (draining) visit.headers['connection'] = 'close'
     try {
       if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-      await next()
+      if (!asksFirst(ctx, visit)) await next()
       if (visit.route !== null) return
       if (!isAnswered(ctx)) {
         keyless(ctx.req, settings)

@@ -44,7 +44,7 @@ const inParts = () => {
   const parts: Buffer[] = []
   return {
     add: (part: Buffer) => void parts.push(part),
-    whole: () => (parts.length === 1 ? parts[0]! : Buffer.concat(parts)),
+    whole: () => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
   }
 }
 

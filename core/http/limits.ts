@@ -37,8 +37,9 @@ export const counting = (limiter: RateLimiter, settings: Settings) => {
       const spent = await spend(requests, bytes, length)
       if (spent === null) return
       const ofBytes = !spent.ok && spent.refused >= requests.length
-      if (requests.length > 0 && !ofBytes) {
-        const { most } = requests[0]!
+      const [first] = requests
+      if (first !== undefined && !ofBytes) {
+        const { most } = first
         headers['x-ratelimit-limit-requests'] = most
         headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
         headers['x-ratelimit-reset-requests'] = '1s'

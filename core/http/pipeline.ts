@@ -38,7 +38,9 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
   return async (ctx: Koa.Context): Promise<void> => {
     const visit = ctx.state as Visit
     const { settings, pace, count, crowd, given } = visit.era
-    const { supplied, most } = given[at]!
+    const own = given[at]
+    if (own === undefined) throw new Error('A route has no supplies')
+    const { supplied, most } = own
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
     const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
@@ -52,7 +54,8 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
         showsKey(ctx.req)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         await crowd(caller, held)
-        if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
+        if (most !== undefined && route.places !== undefined)
+          held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }
       let intake: Intake | null = null
       if (route.body !== undefined && caller !== null) {

@@ -96,7 +96,7 @@ const get = route({
   access: { scope: 'api_key.read' },
   answer: enveloped(described),
   needs: { keyring: Keyring },
-  handle: async ({ caller, params }, { keyring }) => data(await found(params['id']!, caller, keyring)),
+  handle: async ({ caller, params }, { keyring }) => data(await found(params.id, caller, keyring)),
 })
 
 const change = route({
@@ -109,7 +109,7 @@ const change = route({
   answer: enveloped(described),
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
-    const { id, organization } = await found(params['id']!, caller, keyring)
+    const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
     const change = () => keyring.change(id, organization, changing(input, own, settings, clock.now()))
     const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
@@ -124,7 +124,7 @@ const revoke = route({
   access: { scope: 'api_key.delete' },
   needs: { keyring: Keyring, audit: Audit },
   async handle({ id: request, caller, params }, { keyring, audit }) {
-    const { id, organization } = await found(params['id']!, caller, keyring)
+    const { id, organization } = await found(params.id, caller, keyring)
     await audit.record(actorOf(request, caller), 'key.revoke', id, () => keyring.revoke(id, organization))
     return data({ id }, 'Key revoked')
   },

@@ -33,7 +33,8 @@ const resolve = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const { aliases, default: byDefault } = settings.decision
-  if (Object.hasOwn(aliases, name)) return aliases[name]!
+  const alias = Object.hasOwn(aliases, name) ? aliases[name] : undefined
+  if (alias !== undefined) return alias
   if (name !== latest || (await catalog.find(name, signal)) !== null) return name
   if (byDefault !== undefined) return byDefault
   const first = (await catalog.list(signal)).find((entry) => decides(entry) && mayUse(caller, entry.name))

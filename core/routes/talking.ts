@@ -157,7 +157,15 @@ const printing = (
       void chunks.return?.()
       return broke(error)
     }
-    return at < queue.length ? { value: queue[at++]!, done: false } : next()
+    return waiting() ?? next()
+  }
+
+  /** The next event that is written already; null where a chunk has to come first. */
+  const waiting = (): IteratorResult<ServerEvent> | null => {
+    const value = queue[at]
+    if (value === undefined) return null
+    at++
+    return { value, done: false }
   }
 
   const broke = (error: unknown): never => {
@@ -168,7 +176,8 @@ const printing = (
   }
 
   const next = (): Promise<IteratorResult<ServerEvent>> => {
-    if (at < queue.length) return Promise.resolve({ value: queue[at++]!, done: false })
+    const event = waiting()
+    if (event !== null) return Promise.resolve(event)
     if (ended) return Promise.resolve({ value: undefined, done: true })
     return chunks.next().then(took, broke)
   }

@@ -95,7 +95,7 @@ const execute = route({
   },
   needs: { tools: Tool, enclave: Enclave, meter: Meter, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
   async handle({ id, params, input, caller, signal }, { tools, enclave, meter, cabinet, blobs, rows }) {
-    const tool = tools.find(({ name }) => name === params['id'])
+    const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
     const sealed =
@@ -136,7 +136,7 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
     : null
   return (trailer: Trailer | null, served: Billed | null): void => {
     const one = <T>(its: Reservation<T> | null, truth: T | null | undefined) =>
-      void (truth == null ? its?.cancel() : its?.settle(truth, trailer!.backend, served))
+      void (truth == null || trailer === null ? its?.cancel() : its?.settle(truth, trailer.backend, served))
     one(words, trailer?.usage)
     one(sound, trailer?.audioSeconds)
   }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { chunksOf, completionOf } from './anthropic/messages-answers.ts'
 import { messagesBody, type Generation } from './anthropic/messages.ts'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
@@ -126,7 +127,7 @@ export default plugin({
       async chat(call, signal) {
         const { body, asked } = messagesBody(call, generationOf(call.model))
         const native = call.native?.dialect === 'messages' ? call.native : null
-        const ask = { method: 'POST', headers: headersFor(body, native), body: JSON.stringify(body), signal } as const
+        const ask = { method: 'POST', headers: headersFor(body, native), body: await printJson(body), signal } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }

@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
 import { chunksOf, completionOf } from './gemini/generate-content-answers.ts'
 import {
   drawBody,
-  imagesOf,
+  drawnOf,
+  editBody,
   speakBody,
   speechOf,
   transcribeBody,
@@ -14,7 +16,7 @@ import { vectorsOf } from './shared/media-answers.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
-import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
+import { Upstream, type DrawCall, type Drawn, type Model, type ModelType } from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -76,7 +78,7 @@ export default plugin({
 
     const ask = async (path: string, body: Fields | null, signal: AbortSignal) => {
       const method = body === null ? 'GET' : 'POST'
-      const asked = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) } as const
+      const asked = { method, headers, signal, ...(body && { body: await printJson(body) }) } as const
       try {
         return await accepted(await fetch.upstream(baseUrl + path, asked), clock)
       } catch (fault) {
@@ -86,6 +88,12 @@ export default plugin({
     const at = (model: string, what: string) => `/models/${encodeURIComponent(model)}:${what}`
     const generate = async (model: string, body: Fields, signal: AbortSignal) =>
       readObject(await ask(at(model, 'generateContent'), body, signal))
+    const drawing = async ({ model, count = 1 }: DrawCall, body: Fields, signal: AbortSignal): Promise<Drawn> => {
+      // They draw one image at a time.
+      const answers = Array.from({ length: Math.max(1, count) }, () => generate(model, body, signal))
+      const drawn = drawnOf(await Promise.all(answers))
+      return Object.assign(drawn.slice(0, Math.max(1, count)), drawn.about && { about: drawn.about })
+    }
 
     return {
       name,
@@ -139,13 +147,8 @@ export default plugin({
         return { vectors, usage: { input, output: 0 } }
       },
 
-      async draw(call, signal) {
-        const body = drawBody(call)
-        // They draw one image at a time.
-        const count = Math.max(1, call.count ?? 1)
-        const drawn = Array.from({ length: count }, async () => imagesOf(await generate(call.model, body, signal)))
-        return (await Promise.all(drawn)).flat().slice(0, count)
-      },
+      draw: (call, signal) => drawing(call, drawBody(call), signal),
+      edit: async (call, signal) => drawing(call, editBody(call), signal),
 
       async speak(call, signal) {
         return speechOf(await generate(call.model, speakBody(call, voice), signal), call.format)

@@ -140,7 +140,7 @@ export default plugin({
       const most = Math.max(...seen.values())
       const probabilities = new Map<string, number>()
       for (const [token, text] of marks) {
-        const probability = Math.exp(seen.get(token)! - most) / totalLogitWeight
+        const probability = Math.exp((seen.get(token) ?? -Infinity) - most) / totalLogitWeight
         probabilities.set(text, (probabilities.get(text) ?? 0) + probability)
       }
       return { probabilities, usage: { input: tokens.length + 1, output: 1, cached } }

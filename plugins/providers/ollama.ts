@@ -9,6 +9,7 @@ import {
   toldFault,
 } from '../../core/dialects/backend.ts'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
 import { base64Beside, decisionBackend } from './shared/decision-backend.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { lineItems } from './shared/ndjson.ts'
@@ -125,7 +126,7 @@ export default plugin({
     }
     const ask = async (method: 'GET' | 'POST', path: string, body: Fields | null, signal: AbortSignal) =>
       accepted(
-        await fetch.upstream(baseUrl + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }),
+        await fetch.upstream(baseUrl + path, { method, headers, signal, ...(body && { body: await printJson(body) }) }),
         clock,
       )
     const id = (kind: string) => kind + Buffer.from(random.bytes(12)).toString('hex')
@@ -175,7 +176,7 @@ export default plugin({
       const chosen: Record<string, unknown> = {}
       const others: Record<string, unknown> = {}
       for (const [name, value] of Object.entries(rest)) {
-        const theirs = Object.hasOwn(options, name) ? options[name]! : null
+        const theirs = (Object.hasOwn(options, name) ? options[name] : null) ?? null
         if (theirs === null) others[name] = value
         else if (value != null) chosen[theirs] = value
       }

@@ -19,8 +19,9 @@ export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page'
   const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
   if (wide) return { text: decoded(bytes, wide.name), encoding: wide }
   for (const label of [typed(contentType), kind === 'text' ? null : said(bytes)]) {
-    const text = label === null ? null : stated(bytes, label)
-    if (text !== null) return { text, encoding: { name: label!, confidence: 1 } }
+    if (label === null) continue
+    const text = stated(bytes, label)
+    if (text !== null) return { text, encoding: { name: label, confidence: 1 } }
   }
   const escaped = isEscaped(bytes)
   if (escaped) return { text: decoded(bytes, 'iso-2022-jp'), encoding: { name: 'iso-2022-jp', confidence: 0.99 } }

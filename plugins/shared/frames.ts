@@ -76,7 +76,7 @@ const mostParts = 1024
 
 /** The value of a frame's pieces. Throws for what is none. */
 export const unpacked = ([values, ...views]: readonly Uint8Array[]): unknown => {
-  const reader = new Unpacking(values!, views)
+  const reader = new Unpacking(values ?? new Uint8Array(), views)
   reader.readHeader()
   return reader.readValue()
 }

@@ -51,7 +51,8 @@ const read = (length: number): Uint8Array => {
 const take = (): Given => {
   const count = Buffer.from(read(4))
   const head = Buffer.concat([count, read(4 * count.readUInt32LE())])
-  return unpacked(lengthsOf(head, { values: Infinity, memory: Infinity })!.map(read)) as Given
+  const lengths = lengthsOf(head, { values: Infinity, memory: Infinity }) ?? []
+  return unpacked(lengths.map(read)) as Given
 }
 
 const give = (piece: Uint8Array): void => {

@@ -25,11 +25,11 @@ export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
       if (isText(decodeUtf32(sample, name))) return { name, confidence: 0.99 }
   }
   if (bytes.length % 2 !== 0) return null
-  const zeros = [0, 0]
-  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2]!++
-  const name = zeros[0]! > zeros[1]! ? 'utf-16be' : 'utf-16le'
-  const less = Math.min(...zeros)
-  if (less * 4 > Math.max(...zeros) || !isText(new TextDecoder(name).decode(sample, { stream: true }))) return null
+  const zeros = { even: 0, odd: 0 }
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2 === 0 ? 'even' : 'odd']++
+  const name = zeros.even > zeros.odd ? 'utf-16be' : 'utf-16le'
+  const [less, more] = [Math.min(zeros.even, zeros.odd), Math.max(zeros.even, zeros.odd)]
+  if (less * 4 > more || !isText(new TextDecoder(name).decode(sample, { stream: true }))) return null
   return { name, confidence: 0.95 }
 }
 

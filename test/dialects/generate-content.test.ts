@@ -144,3 +144,20 @@ t.test('tokens are counted by estimate, and errors told in the dialect', async (
     [400, { error: { status: 'INVALID_ARGUMENT', message: /contents/ } }],
   )
 })
+
+t.test('an object with more members than the dialect has is refused before it is rewritten', async (t) => {
+  const it = await opened(t, hello)
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, 0]))
+  const bodies = (count: number): readonly object[] => [
+    members(count - 1),
+    { contents: [{ role: 'user', parts: [{ text: 'Hi', ...members(count - 1) }] }] },
+    { tools: [members(count)] },
+    { generationConfig: members(count) },
+  ]
+  for (const body of bodies(256)) t.equal((await post(it, body, 'gemini')).status, 200)
+  for (const body of bodies(257)) {
+    const answer = await post(it, body, 'gemini')
+    const { error } = (await answer.json()) as { error: { message: string } }
+    t.match([answer.status, error.message], [400, 'An object has too many members'])
+  }
+})

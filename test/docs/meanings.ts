@@ -70,6 +70,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
+  'cors.origins':
+    'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration and metrics stay closed.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:

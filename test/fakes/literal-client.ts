@@ -157,6 +157,28 @@ export const literalClient = (base: string, apiKey: string) => {
       })
   }
 
+  /** A sealed sound; `beside` stands outside the seal. The body of the answer is what was sealed in it. */
+  const hear = async (
+    sound: Uint8Array,
+    params: unknown,
+    beside: object = {},
+    verb: 'transcriptions' | 'translations' = 'transcriptions',
+  ): Promise<Answer> => {
+    const agreement = await agree()
+    const [nameNonce, fileNonce] = [random(24), random(24)]
+    const body = {
+      ...sealed(agreement, 'encryptedInference', params),
+      encryptedFileName: seal(agreement.secret, nameNonce, 'a.wav'),
+      fileNameNonce: hexOf(nameNonce),
+      encryptedFile: seal(agreement.secret, fileNonce, sound),
+      fileNonce: hexOf(fileNonce),
+      ...beside,
+    }
+    const answer = await send(`/rvenc/audio/${verb}`, { body })
+    const data = answer.body?.data
+    return typeof data?.encryptedResponse === 'string' ? { ...answer, body: opened(agreement, data) } : answer
+  }
+
   const wrapped = (dek: Uint8Array): string => hexOf(aeskwp(kek).encrypt(dek))
 
   /** The fields of an upload, as the interface names them. */
@@ -186,5 +208,21 @@ export const literalClient = (base: string, apiKey: string) => {
     ...part(agreement, 'encrypted_rag_dek', 'rag_dek_nonce', ragDek),
   })
 
-  return { kek, ragDek, send, agree, sealed, opened, part, tool, chat, chatStream, wrapped, fileFields, upload, indexItem }
+  return {
+    kek,
+    ragDek,
+    send,
+    agree,
+    sealed,
+    opened,
+    part,
+    tool,
+    hear,
+    chat,
+    chatStream,
+    wrapped,
+    fileFields,
+    upload,
+    indexItem,
+  }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { wavOf } from '../../plugins/shared/sounds/wav.ts'
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const likely = ['A', 'B', 'yes', 'no', '0', '1'].map((token) => ({ token, logprob: -1 }))
@@ -22,7 +23,7 @@ const answers: Readonly<Record<string, object>> = {
   '/v1/audio/transcriptions': { text: 'Hello.', duration: 2, language: 'english' },
   '/v1/audio/translations': { text: 'Hello.', duration: 2, language: 'english' },
 }
-const sound = Buffer.alloc(4096, 'a')
+const sound = wavOf({ rate: 8_000, channels: 1, bits: 16, samples: new Uint8Array(4096) })
 
 export interface Backend {
   readonly url: string
@@ -39,7 +40,7 @@ export const startBackend = async (): Promise<Backend> => {
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
       const answer = request.url === '/v1/embeddings' ? embedded(body) : answers[request.url!]
-      response.writeHead(200, { 'content-type': answer === undefined ? 'audio/mpeg' : 'application/json' })
+      response.writeHead(200, { 'content-type': answer === undefined ? 'audio/wav' : 'application/json' })
       response.end(answer === undefined ? sound : JSON.stringify(answer))
     })
   })

@@ -3,21 +3,25 @@ import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { checkedConfig } from '../../adapters/production/config/config.ts'
 import { production } from '../../adapters/production/index.ts'
-import { type SettingsInput } from '../../core/settings.ts'
-import { running, unhurried } from '../environments.ts'
+import type { SettingsInput } from '../../core/settings.ts'
+import { type Running, running, unhurried } from '../environments.ts'
 import { jsonTake, said } from '../fakes/at-work.ts'
-import { literalClient } from '../fakes/literal-client.ts'
+import { type Literal, literalClient } from '../fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from '../fakes/recorded.ts'
 import { until } from '../until.ts'
-import type { Row, Scene } from './row.ts'
 
 type Play = (asked: Asked) => Take | Promise<Take>
 
-interface Stage extends Scene {
+interface Stage {
+  readonly it: Running
+  readonly client: Literal
   /** What the two backends do from now on; how often each was asked since then is in `asked`. */
   plays(one: Play, two?: Play): void
   asked(): readonly [one: number, two: number]
 }
+
+/** One statement of the interface, and what shows that it holds. */
+type Row = readonly [statement: string, holds: (t: Test, stage: Stage) => Promise<void>]
 
 const ids = { lone: 4711, pair: 4712, vectors: 4713 }
 
@@ -96,7 +100,7 @@ const refusals: readonly (readonly [code: string, status: number, error: object 
   ['request_too_large', 413, { message: 'The heron is too large' }],
 ]
 
-const errors: readonly Row<Stage>[] = [
+const errors: readonly Row[] = [
   [
     '7 where every backend answers 429 the caller gets 429, with the earliest time',
     async (t, { client, plays, asked }) => {
@@ -244,7 +248,7 @@ const errors: readonly Row<Stage>[] = [
   ],
 ]
 
-const models: readonly Row<Stage>[] = [
+const models: readonly Row[] = [
   [
     '7 while a provider refuses its key a model is not known yet, and nothing is said of the key',
     async (t) => {
@@ -335,7 +339,7 @@ const models: readonly Row<Stage>[] = [
 
 const nulls = { role: null, content: null, reasoning_content: null, tool_calls: null }
 
-const streams: readonly Row<Stage>[] = [
+const streams: readonly Row[] = [
   [
     '4.6 a delta has all its keys, and that of the last chunk is empty',
     async (t, { client, plays }) => {
@@ -382,7 +386,7 @@ const streams: readonly Row<Stage>[] = [
   ],
 ]
 
-const addresses: readonly Row<Stage>[] = [
+const addresses: readonly Row[] = [
   [
     '4.9 an address for tools and indexing alone tells the keys to seal to',
     async (t) => {
@@ -397,4 +401,4 @@ const addresses: readonly Row<Stage>[] = [
   ],
 ]
 
-export const inference: readonly Row<Stage>[] = [...errors, ...models, ...streams, ...addresses]
+export const inference: readonly Row[] = [...errors, ...models, ...streams, ...addresses]

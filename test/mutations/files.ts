@@ -165,7 +165,7 @@ export const files: readonly Changes[] = [
       { breaks: 'A client chooses an id of now.', from: ' <= skew', to: ' <= 2 * skew' },
       {
         breaks: 'Bytes are as old as the gateway says.',
-        from: "path.split('/').at(-1)!.split('.').at(-2)!",
+        from: "path.split('/').at(-1)?.split('.').at(-2) ?? ''",
         to: 'first',
       },
       { breaks: 'Bytes of another name are none of ours.', from: '(?:enc|idx)$`', to: '(?:enc|idx)`' },

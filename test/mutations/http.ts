@@ -37,13 +37,13 @@ export const http: readonly Changes[] = [
     changes: [
       {
         breaks: 'A refused request tells what is left.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0 && spent.ok) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined && spent.ok) {',
       },
       {
         breaks: 'A request that its bytes refuse says nothing of requests.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined) {',
       },
       {
         breaks: 'A request beyond its allowance is refused.',
@@ -150,6 +150,24 @@ export const http: readonly Changes[] = [
         to: '{}',
       },
       { breaks: 'Who waits is let hope.', from: 'status === 429 || status === 503 ?', to: 'status === 429 ?' },
+    ],
+  },
+  {
+    file: 'core/http/cross-origin.ts',
+    test: 'test/core/http/cross-origin.test.ts',
+    changes: [
+      { breaks: 'No other origin is told anything.', from: ' || !origins.includes(origin)', to: '' },
+      { breaks: 'Administration and metrics are closed to every page.', from: ' || closed.test(path)', to: '' },
+      {
+        breaks: 'A cache keeps the answers to different origins apart.',
+        from: "return { vary: 'origin' }",
+        to: 'return {}',
+      },
+      {
+        breaks: 'A path that no route has takes no request of a page.',
+        from: " || methods === '') return null",
+        to: ') return null',
+      },
     ],
   },
 ]

@@ -155,4 +155,19 @@ export const inference: readonly Changes[] = [
       { breaks: 'A page is no sentence.', from: '/^[<{[]/.test(trimmed)', to: '/^[{[]/.test(trimmed)' },
     ],
   },
+  {
+    file: 'core/inference/models/catalog.ts',
+    test: 'test/core/inference/models/catalog.test.ts',
+    changes: [
+      { breaks: 'A promise that no provider can keep stops the start.', from: '!candidates.some(goesOn)', to: 'false' },
+      { breaks: 'A model is found by its id.', from: ' ?? byId.get(model)', to: '' },
+    ],
+  },
+  {
+    file: 'core/inference/models/model-lists.ts',
+    test: 'test/core/inference/models/catalog.test.ts',
+    changes: [
+      { breaks: 'A list that lacks a provider is not whole.', from: 'known?.whole === true', to: 'known !== null' },
+    ],
+  },
 ]

@@ -24,8 +24,8 @@ export const confidential = async (config: Config, loan: Lent | null) => {
     return use(started, { config: await inner(config) })
   }
   if (tls === undefined) return use(connected, { connect })
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
+  const [ca, cert, key] = await Promise.all([readFile(tls.ca), readFile(tls.cert), readFile(tls.key)])
+  return use(connected, { connect, tls: { ca, cert, key } })
 }
 
 /** Whether a confidential process of our own may go on as it is. */

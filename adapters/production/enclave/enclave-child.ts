@@ -45,8 +45,8 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
       env: allowed(process.env),
       stdio: ['pipe', 'ignore', 'inherit'],
     })
-    child.stdin!.on('error', () => undefined)
-    child.stdin!.write(`${told}\n`)
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.write(`${told}\n`)
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (left) return forget()
       log.warn('enclave.ended', { code, signal })
@@ -64,7 +64,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     leave() {
       left = true
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return forget()
-      child.stdin!.end()
+      child.stdin?.end()
       const timer = setTimeout(() => child.kill('SIGKILL'), patience)
       child.once('exit', () => clearTimeout(timer))
     },

@@ -136,11 +136,12 @@ export const askingBack = (newId: () => string) => {
       const [, verb, id = ''] = /^(given|told)\/([\w-]+)$/.exec(path) ?? []
       if (verb === undefined) return false
       const waiting = open.get(id)
-      if (waiting === undefined || (verb === 'given' && waiting.bytes === null)) {
+      if (waiting !== undefined && verb === 'told') await hear(waiting, request, response)
+      else if (waiting?.bytes) await pipeline(waiting.bytes, response)
+      else {
         request.resume()
         response.writeHead(404).end()
-      } else if (verb === 'given') await pipeline(waiting.bytes!, response)
-      else await hear(waiting, request, response)
+      }
       return true
     },
   }

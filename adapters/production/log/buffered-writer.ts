@@ -53,7 +53,8 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
   }
 
   const next = (): Buffer | null => {
-    if (rests.length > 0) return rests.shift()!
+    const rest = rests.shift()
+    if (rest !== undefined) return rest
     const first = waiting.shift()
     return first === undefined ? null : Buffer.from(first.text)
   }

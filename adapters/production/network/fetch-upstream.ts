@@ -10,7 +10,7 @@ const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 /** Spelled out because parsing the URL costs as much as all the rest of a call. */
 const place = (url: string): { origin: string; path: string } => {
   const parts = plain.exec(url)
-  if (parts) return { origin: parts[1]!, path: parts[2] ?? '/' }
+  if (parts?.[1]) return { origin: parts[1], path: parts[2] ?? '/' }
   const { origin, pathname, search, username, password } = new URL(url)
   if (username || password) throw new TypeError('Credentials belong in a header')
   return { origin, path: pathname + search }

@@ -23,7 +23,9 @@ export const exchange = (send: (letter: Letter) => void, answers: Answers): Exch
 
   const answer = async ({ id, ask, value }: Letter): Promise<void> => {
     try {
-      send({ id, value: await answers[ask!]!(value) })
+      const known = ask === undefined ? undefined : answers[ask]
+      if (known === undefined) throw new Error('The other process knows no such question')
+      send({ id, value: await known(value) })
     } catch (error) {
       send({ id, flaw: error instanceof Error ? error.message : String(error) })
     }

@@ -43,7 +43,7 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
   const work = new Promise<Work>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}
   const leave = new Promise<boolean>((resolve) => (go = resolve))
-  const lead: Exchange = exchange((letter) => it.connected && it.send!(letter, undefined, {}, () => undefined), {
+  const lead: Exchange = exchange((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
     renew: async (told: Told) => (await work).renew(told),
     reload: async () => (await work).reload(),
     measured: async () => (await work).measured(),

@@ -1,13 +1,20 @@
+import { BadRequest } from '../../errors.ts'
 import type { Fields } from '../fields.ts'
 
-/** Names in camel case, one level deep: the vendor takes both spellings of each. */
-export const camel = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replace(/_([a-z])/g, (_, it: string) => it.toUpperCase()),
-      value,
-    ]),
-  )
+/** Members of one object of the dialect, more than any has. */
+const mostMembers = 256
+
+/** Names in camel case, one level deep: the vendor takes both spellings of each. Throws BadRequest for too many members. */
+export const camel = (fields: Fields): Fields => {
+  const spelled: Record<string, unknown> = Object.create(null)
+  let count = 0
+  for (const name in fields) {
+    if (++count > mostMembers)
+      throw new BadRequest('An object has too many members', { validator: { body: `Expected at most ${mostMembers}` } })
+    spelled[name.replace(/_([a-z])/g, (_, it: string) => it.toUpperCase())] = fields[name]
+  }
+  return spelled
+}
 
 const words = new Set(['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
 

@@ -64,7 +64,7 @@ const one = route({
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
   async handle(asked, { catalog }) {
-    const entry = await usedBy(asked, asked.params['id']!, catalog)
+    const entry = await usedBy(asked, asked.params.id, catalog)
     return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })
@@ -82,7 +82,7 @@ const googleOne = route({
   path: '/v1beta/models/{model}',
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
-  handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params['model']!, catalog))),
+  handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params.model, catalog))),
 })
 
 export const models = [list, one, googleList, googleOne] as const

@@ -9,14 +9,18 @@ export interface AudioParams {
   /** A File, or bytes with a name. */
   readonly file: Blob | { readonly name: string; readonly bytes: Uint8Array }
   readonly language?: string
+  readonly detect_language?: boolean
   readonly prompt?: string
+  readonly temperature?: number
   readonly diarize?: boolean
   readonly smart_format?: boolean
+  readonly punctuate?: boolean
+  readonly utterances?: boolean
   readonly response_format?: string
   readonly timestamp_granularities?: readonly ('word' | 'segment')[]
 }
 
-/** As the backend tells it: `metadata` and `results`. */
+/** As the backend tells it: `metadata`, where `ignored` lists options without effect, and `results`. */
 export interface Heard {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly results: {

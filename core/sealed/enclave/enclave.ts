@@ -16,6 +16,7 @@ import { audio } from './audio.ts'
 import { chat, chatNeeds } from './chat.ts'
 import { Epochs } from './epochs.ts'
 import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
+import { speakersBy } from './tell-speakers.ts'
 import { receive } from './read-sealed-body.ts'
 import { sealedFailure } from './reply.ts'
 import { indexRequest } from './index-request.ts'
@@ -86,6 +87,16 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     queue,
   })
 
+  const tellSpeakers = speakersBy(tools)
+  const hearing = (translate: boolean): Chapter => ({
+    outer: audioOuter,
+    errand: 'free',
+    run: (opened, grant, signal, outer) => {
+      const how = { translate, requireBinding: settings.requireBinding, tellSpeakers }
+      return audio(opened, outer, how, grant, forChat, signal)
+    },
+  })
+
   const chapters: Readonly<Record<string, Chapter>> = {
     'rvenc/chat/completions': {
       outer: {
@@ -96,14 +107,8 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
       },
       run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
     },
-    'rvenc/audio/transcriptions': {
-      outer: audioOuter,
-      run: (opened, grant, signal, outer) => audio(opened, outer, false, grant, forChat, signal),
-    },
-    'rvenc/audio/translations': {
-      outer: audioOuter,
-      run: (opened, grant, signal, outer) => audio(opened, outer, true, grant, forChat, signal),
-    },
+    'rvenc/audio/transcriptions': hearing(false),
+    'rvenc/audio/translations': hearing(true),
     'files/encrypted/index': {
       outer: indexRequest,
       errand: 'free',

@@ -52,7 +52,7 @@ export class Epochs {
     const now = this.#turn()
     const open = this.#epochs.filter(({ notAfter }) => now < notAfter)
     return {
-      epoch: open.at(-1)!.number,
+      epoch: open.at(-1)?.number ?? 0,
       releaseDigest: this.#settings.releaseDigest,
       keys: open.flatMap(({ notBefore, notAfter, keys }) =>
         keys.map(({ kem, publicKey }) => ({ kem: kem.id, notBefore, notAfter, publicKey })),

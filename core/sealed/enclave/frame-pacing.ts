@@ -52,17 +52,18 @@ export async function* paced(
 
   /** As much of the queue as one frame holds. */
   const take = (): Paced => {
-    const first = queue.shift()!
+    const first = queue.shift()
+    if (first === undefined) throw new Error('No chunk waits')
     let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
     let size = sizeOf(chunk)
-    while (queue.length > 0 && !parts(chunk, queue[0]!)) {
+    for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
       let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
-      let more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+      let more = { ...merged(chunk, text.chunk ?? next), model }
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
         // What stands beside the text has grown too.
         text = textIn(queue, bucket - longer + text.size)
-        more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+        more = { ...merged(chunk, text.chunk ?? next), model }
         longer = sizeOf(more)
       }
       if (longer > bucket) break
@@ -122,7 +123,7 @@ const parted = (chunk: Chunk): readonly Chunk[] => {
 const nothing = { chunk: null, size: 0, count: 0 } as const
 
 /** Whether more text makes it longer by that text alone. */
-const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]!.delta.content === 'string'
+const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]?.delta.content === 'string'
 
 const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
@@ -140,8 +141,9 @@ const textIn = (queue: readonly Chunk[], room: number) => {
     size += longer
     count++
   }
-  const first = queue[0]!
-  const chunk = count === 0 ? null : { ...first, choices: [{ ...first.choices[0]!, delta: { content } }] }
+  const first = queue[0]
+  const choice = first?.choices[0]
+  const chunk = count === 0 || !first || !choice ? null : { ...first, choices: [{ ...choice, delta: { content } }] }
   return { chunk, size, count }
 }
 

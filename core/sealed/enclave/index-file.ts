@@ -63,7 +63,7 @@ const packed = ({ text, heading, page, vector, model }: RagRow): Uint8Array => {
   view.setUint32(4, size)
   const scale = vector === null ? 0 : vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127
   view.setFloat32(8, scale)
-  for (let at = 0; at < size; at++) view.setInt8(12 + at, scale === 0 ? 0 : Math.round(vector![at]! / scale))
+  for (let at = 0; at < size; at++) view.setInt8(12 + at, scale === 0 ? 0 : Math.round((vector?.[at] ?? 0) / scale))
   whole.set(json, 12 + size)
   return whole
 }

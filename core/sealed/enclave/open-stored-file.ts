@@ -8,8 +8,8 @@ import { fromHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 
 /** The key in a sealed part: 32 bytes, and behind them perhaps the file that it is for and what is stored of it. */
-export const keyOf = (part: Uint8Array, field: string, fileId: string | null): NamedKey => {
-  const it = readNamedKey(part)
+export const keyOf = (part: Uint8Array | undefined, field: string, fileId: string | null): NamedKey => {
+  const it = part === undefined ? null : readNamedKey(part)
   const meant = it !== null && (it.name.length === 0 || (fileId !== null && same(it.name, utf8(fileId))))
   if (!meant) throw new Refusal('invalid_parameters', field)
   return it

@@ -34,24 +34,28 @@ const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
     createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
 
   /** Where the tag is, or the free slot where it would go. */
-  const find = (tag: bigint): number => {
+  const find = (slots: BigUint64Array, tag: bigint): number => {
     let at = Number(tag % BigInt(size))
-    while (table![at] !== 0n && table![at] !== tag) at = (at + 1) % size
+    while (slots[at] !== 0n && slots[at] !== tag) at = (at + 1) % size
     return at
   }
+  const holds = (slots: BigUint64Array, tag: bigint): boolean => slots[find(slots, tag)] === tag
 
   return {
     enter(...items) {
       if (closed) return 'full'
-      table ??= spare.pop() ?? new BigUint64Array(size)
+      const slots = (table ??= spare.pop() ?? new BigUint64Array(size))
       const tags = [...new Set(items.map(tagOf))]
-      if (tags.length < items.length || tags.some((tag) => table![find(tag)] === tag)) return 'seen'
+      if (tags.length < items.length || tags.some((tag) => holds(slots, tag))) return 'seen'
       if (used + tags.length >= size) return 'full'
-      for (const tag of tags) table[find(tag)] = tag
+      for (const tag of tags) slots[find(slots, tag)] = tag
       used += tags.length
       return 'fresh'
     },
-    has: (...items) => table !== null && items.map(tagOf).some((tag) => table![find(tag)] === tag),
+    has(...items) {
+      const slots = table
+      return slots !== null && items.map(tagOf).some((tag) => holds(slots, tag))
+    },
     fullness: () => used / size,
     close() {
       if (table !== null && spare.length < mostSpare) spare.push(table.fill(0n))

@@ -111,7 +111,7 @@ export const retrieval = (
       const read = (opened: OpenFile) => readerOf(readers, opened).read(opened, signal)
       const passages = await withStored(file, signal, async (opened) => split((await read(opened)).sections))
       const { model: maker, vectors } = await vectorsOf(passages.map(readingOf), signal)
-      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at]!, model: maker }))
+      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker }))
       await shelf.keepIndex(id, sealRows(ragDek, id, rows), signal)
     } finally {
       release()

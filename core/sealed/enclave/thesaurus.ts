@@ -12,8 +12,8 @@ export const thesaurus = async (): Promise<Thesaurus | null> => {
     const folder = await engine(name, async () => dirname(createRequire(import.meta.url).resolve(name)))
     const file = (kind: string, part: string) => readFile(join(folder, 'dict', `${kind}.${part}`), 'latin1')
     const files = async (part: string) => ({ index: await file('index', part), data: await file('data', part) })
-    const [n, v, a, r] = await Promise.all(['noun', 'verb', 'adj', 'adv'].map(files))
-    return kinIn(wordNetOf({ n: n!, v: v!, a: a!, r: r! }))
+    const [n, v, a, r] = await Promise.all([files('noun'), files('verb'), files('adj'), files('adv')])
+    return kinIn(wordNetOf({ n, v, a, r }))
   } catch (error) {
     if (error instanceof Unconfigured) return null
     throw error

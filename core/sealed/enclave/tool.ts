@@ -70,16 +70,16 @@ export const runTool = async (
         return sealed(await tool.run(params, signal))
       case 'reads-file': {
         const id = String((params as { fileId?: unknown }).fileId)
-        const dek = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', id)
+        const dek = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', id)
         const file = { shelf, makeRoom, id, record: await shelved(shelf, id), dek, most }
         return sealed(await withStored(file, signal, (opened) => tool.run(params, signal, opened)))
       }
       case 'retrieval': {
-        const { key: ragDek } = keyOf(parts['encryptedRagDek']!, 'encryptedRagDek', null)
+        const { key: ragDek } = keyOf(parts['encryptedRagDek'], 'encryptedRagDek', null)
         return sealed(await tool.run(params, signal, (query, ids) => search(shelf, ragDek, query, ids ?? null, signal)))
       }
       case 'makes-file': {
-        const { key } = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', null)
+        const { key } = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', null)
         return await keep(opened, await tool.run(params, signal), key, outer, shelf, signal)
       }
     }

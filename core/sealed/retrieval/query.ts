@@ -63,7 +63,7 @@ export const soughtIn = (query: string): readonly string[] => {
 /** Null for none. */
 export const middleOf = (vectors: readonly (Float32Array | null)[]): Float32Array | null => {
   const there = vectors.filter((vector) => vector !== null)
-  return there[0]?.map((_, at) => there.reduce((sum, vector) => sum + vector[at]!, 0) / there.length) ?? null
+  return there[0]?.map((_, at) => there.reduce((sum, vector) => sum + (vector[at] ?? 0), 0) / there.length) ?? null
 }
 
 /** Has a capital that no beginning sentence explains, or looks like a sign: `ERR_4711`, `getTime`, `2030`. */

@@ -61,14 +61,15 @@ export const rank = (
   const scores = words
   const near = new Float32Array(count)
   for (const [at, { passages, vectors }] of shelves.entries()) {
-    const start = starts[at]!
+    const start = starts[at] ?? 0
     const meant = vector !== null && vectors?.size === vector.length ? vectors : null
-    if (meant) cosines(meant, vector!, near, start)
+    if (meant && vector) cosines(meant, vector, near, start)
     for (let row = 0; row < passages.length; row++) {
       const place = start + row
-      const own = meant && meant.scales[row]! > 0
-      const passage = own ? meaning * Math.max(0, near[place]!) + (1 - meaning) * words[place]! : words[place]!
-      scores[place] = (passage + company * files[at]!) / (1 + company)
+      const heard = words[place] ?? 0
+      const own = meant && (meant.scales[row] ?? 0) > 0
+      const passage = own ? meaning * Math.max(0, near[place] ?? 0) + (1 - meaning) * heard : heard
+      scores[place] = (passage + company * (files[at] ?? 0)) / (1 + company)
     }
   }
   return { scores, starts, worth }
@@ -93,8 +94,8 @@ const lexical = (
     let passages = 0
     let filesWith = 0
     for (let at = 0; at < places.length; at += 3) {
-      if ((order[places[at]!] ?? absent) === absent) continue
-      passages += places[at + 2]! - places[at + 1]!
+      if ((order[places[at] ?? -1] ?? absent) === absent) continue
+      passages += (places[at + 2] ?? 0) - (places[at + 1] ?? 0)
       filesWith++
     }
     return { places, passages, rarity: rarity(passages, count), rarityOfFile: rarity(filesWith, shelves.length) }
@@ -102,15 +103,18 @@ const lexical = (
   const note = (hash: number, { places }: Standing, value: number, valueOfFile: number) => {
     worth.set(hash, Math.max(value, worth.get(hash) ?? 0))
     for (let place = 0; place < places.length; place += 3) {
-      const at = order[places[place]!] ?? absent
+      const at = order[places[place] ?? -1] ?? absent
       if (at === absent) continue
-      const { rows, counts, lengths } = shelves[at]!.postings
+      const shelf = shelves[at]
+      if (shelf === undefined) continue
+      const { rows, counts, lengths } = shelf.postings
+      const [start, end] = [starts[at] ?? 0, places[place + 2] ?? 0]
       files.raise(at, valueOfFile)
-      for (let entry = places[place + 1]!; entry < places[place + 2]!; entry++) {
-        const row = rows[entry]!
-        const times = counts[entry]!
-        const held = saturation * (1 - lengthWeight + (lengthWeight * lengths[row]!) / mean)
-        words.raise(starts[at]! + row, (value * times * (saturation + 1)) / (times + held))
+      for (let entry = places[place + 1] ?? 0; entry < end; entry++) {
+        const row = rows[entry] ?? 0
+        const times = counts[entry] ?? 0
+        const held = saturation * (1 - lengthWeight + (lengthWeight * (lengths[row] ?? 0)) / mean)
+        words.raise(start + row, (value * times * (saturation + 1)) / (times + held))
       }
     }
   }
@@ -159,10 +163,10 @@ const tally = (size: number) => {
   return {
     sums,
     raise(place: number, to: number) {
-      const before = highest[place]!
+      const before = highest[place] ?? 0
       if (to <= before) return
       if (before === 0) touched.push(place)
-      sums[place]! += to - before
+      sums[place] = (sums[place] ?? 0) + to - before
       highest[place] = to
     },
     next() {
@@ -184,11 +188,12 @@ const inFewTitles = (shelves: readonly Shelf[], hash: number): boolean => {
 /** The places of the highest scores above 0, the highest first, of equals the earlier. */
 export const bestOf = (scores: Float32Array, most: number): readonly number[] => {
   const best: number[] = []
+  const scoreAt = (rank: number): number => scores[best[rank] ?? -1] ?? 0
   for (let place = 0; place < scores.length; place++) {
-    const score = scores[place]!
-    if (score <= 0 || (best.length === most && score <= scores[best[most - 1]!]!)) continue
+    const score = scores[place] ?? 0
+    if (score <= 0 || (best.length === most && score <= scoreAt(most - 1))) continue
     let at = best.length
-    while (at > 0 && scores[best[at - 1]!]! < score) at--
+    while (at > 0 && scoreAt(at - 1) < score) at--
     best.splice(at, 0, place)
     if (best.length > most) best.pop()
   }

@@ -123,12 +123,15 @@ const shown = (
     if (found.length === most) break
     if (taken.has(place)) continue
     const at = starts.findLastIndex((start) => start <= place)
-    const start = starts[at]!
-    const { fileId, passages } = shelves[at]!
-    const stretch = around(passages, place - start, (row) => (taken.has(start + row) ? null : scores[start + row]!))
+    const [start, shelf] = [starts[at], shelves[at]]
+    if (start === undefined || shelf === undefined) continue
+    const { fileId, passages } = shelf
+    const stretch = around(passages, place - start, (row) =>
+      taken.has(start + row) ? null : (scores[start + row] ?? 0),
+    )
     for (let row = stretch.first; row <= stretch.last; row++) taken.add(start + row)
     const snippet = snippetOf(stretch.text, (word) => worth.get(hashOf(word)) ?? 0)
-    found.push({ fileId, snippet, score: scores[place]!, page: passages[place - start]!.page })
+    found.push({ fileId, snippet, score: scores[place] ?? 0, page: passages[place - start]?.page ?? null })
   }
   return found
 }

@@ -51,11 +51,11 @@ const eachCut = (run: string, start: number, hear: Hear): void => {
 
 const eachPair = (run: string, start: number, hear: Hear): void => {
   const characters = [...folded(run)]
-  if (characters.length === 1) return hear(characters[0]!, start, start + run.length, false)
+  if (characters.length === 1) return hear(run, start, start + run.length, false)
   // Folding may join or part characters, so that places are near and not exact.
   for (let at = 0; at + 1 < characters.length; at++) {
     const from = start + Math.min(at, run.length - 1)
-    hear(characters[at]! + characters[at + 1]!, from, Math.min(from + 2, start + run.length), false)
+    hear(`${characters[at]}${characters[at + 1]}`, from, Math.min(from + 2, start + run.length), false)
   }
 }
 
@@ -69,7 +69,7 @@ const folded = (raw: string): string => {
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFC')
-    .replace(/[ßæœøłđð]/g, (it) => unaccented[it]!)
+    .replace(/[ßæœøłđð]/g, (it) => unaccented[it] ?? it)
 }
 
 const unaccented: Readonly<Record<string, string>> = {

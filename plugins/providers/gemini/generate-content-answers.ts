@@ -134,7 +134,7 @@ const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonl
     ...(images.length > 0 && {
       images: images.map(({ inlineData: it }) => ({
         type: 'image_url',
-        image_url: { url: `data:${it!.mimeType};base64,${it!.data}` },
+        image_url: { url: `data:${it?.mimeType};base64,${it?.data}` },
       })),
     }),
     ...(others.length > 0 && { parts: others }),
@@ -215,7 +215,7 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
     return {
       index,
       delta: { ...role, ...fields, ...(made_calls.length > 0 && { tool_calls: made_calls }) },
-      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, calls.get(index)! > 0),
+      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, (calls.get(index) ?? 0) > 0),
       ...moreOf(candidate),
     }
   }

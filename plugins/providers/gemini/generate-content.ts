@@ -57,7 +57,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
   const chosen: Record<string, unknown> = {}
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(others)) {
-    const theirs = Object.hasOwn(config, name) ? config[name]! : null
+    const theirs = (Object.hasOwn(config, name) ? config[name] : null) ?? null
     if (theirs !== null) {
       if (value != null) chosen[theirs] = value
     } else if (!unheard.has(name)) rest[name] = value

@@ -1,4 +1,4 @@
-import { Unconfigured } from '../../../core/errors.ts'
+import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { apart } from '../run-apart.ts'
 import { openImage, type Image } from './image.ts'
 import type { Reading } from './ocr-job.ts'
@@ -16,7 +16,8 @@ const together = 4
 /** The words in an image, of its first page where it has several. Throws Unreadable, or Unconfigured where the engine or a decoder is missing. */
 export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise<Reading> => {
   const [reading] = await readImagePages(openImage(bytes), signal, 1)
-  return reading!
+  if (reading === undefined) throw new Unreadable()
+  return reading
 }
 
 /** The words in the first pages of an image. */

@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Characters of a value that are printed in one turn of the loop; a longer one would stall every other call. */
+const short = 1024 * 1024
+
+/** Characters of a text that are escaped at once. */
+const piece = 64 * 1024
+
+/** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
+export const printJson = (value: unknown): string | Promise<Uint8Array> =>
+  lengthOf(value, short) <= short ? JSON.stringify(value) : printInTurns(value)
+
+/** Characters of all texts in a value; more than `most` is not counted on. */
+const lengthOf = (value: unknown, most: number): number => {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  let length = 0
+  for (const name in value) {
+    length += name.length + lengthOf(value[name as keyof typeof value], most - length)
+    if (length > most) break
+  }
+  return length
+}
+
+const printInTurns = async (value: unknown): Promise<Uint8Array> => {
+  const parts: Buffer[] = []
+  let text = ''
+  for (const it of printed(value)) {
+    text += it
+    if (text.length < short) continue
+    parts.push(Buffer.from(text))
+    text = ''
+    await nextTurn()
+  }
+  return Buffer.concat([...parts, Buffer.from(text)])
+}
+
+/** The value's JSON in pieces. */
+function* printed(value: unknown): Generator<string> {
+  if (typeof value === 'string' && value.length > piece) yield* printedText(value)
+  else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
+  else if (Array.isArray(value)) {
+    for (const [at, it] of value.entries()) {
+      yield at === 0 ? '[' : ','
+      yield* printed(it)
+    }
+    yield value.length === 0 ? '[]' : ']'
+  } else {
+    let mark = '{'
+    for (const [name, it] of Object.entries(value)) {
+      if (it === undefined) continue
+      yield `${mark}${JSON.stringify(name)}:`
+      yield* printed(it)
+      mark = ','
+    }
+    yield mark === '{' ? '{}' : '}'
+  }
+}
+
+function* printedText(text: string): Generator<string> {
+  yield '"'
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = Math.min(at + piece, text.length)
+    // A pair of surrogates is printed whole: half of one would be escaped.
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1)
+  }
+  yield '"'
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
