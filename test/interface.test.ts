@@ -11,6 +11,7 @@ import { type Running, running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Kept, type Labels, type Literal, literalClient, stored } from './fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { inference, stageOf } from './interface/inference.ts'
 import { until } from './until.ts'
 
 const fixture = async (path: string) => new Uint8Array(await readFile(join('test/vectors/files', path)))
@@ -652,4 +653,11 @@ t.test('each statement of the interface, by a client that knows nothing else', a
   const only = process.env['ROW'] ?? ''
   for (const [statement, holds] of rows.filter(([name]) => name.includes(only)))
     await t.test(statement, (t) => holds(t, scene))
+})
+
+t.test('what the interface says of inference and its errors', async (t) => {
+  const only = process.env['ROW'] ?? ''
+  const stage = await stageOf(t)
+  for (const [statement, holds] of inference.filter(([name]) => name.includes(only)))
+    await t.test(statement, (t) => holds(t, stage))
 })

@@ -16,6 +16,12 @@ type Quota = Settings['files']['quota']
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
   Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
 
+const overQuota = (quota: string): BadRequest =>
+  new BadRequest(`The storage of the organisation is used up: it has ${quota}`, {
+    code: 'over_quota',
+    validator: { quota },
+  })
+
 /** What organisations have stored. */
 export const storage = (rows: MetadataStore) => {
   const add = (organization: string, bytes: number, count: number) =>
@@ -25,10 +31,10 @@ export const storage = (rows: MetadataStore) => {
     /** Counts a file in. Throws when it is one too many, and then it is not counted. */
     async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
       const now = (await add(organization, bytes, 1))!
-      const full = (most: number | null, value: number | undefined) => most !== null && (value ?? 0) > most
-      if (!full(quota.bytes, now['bytes']) && !full(quota.files, now['files'])) return
+      const over = (['bytes', 'files'] as const).find((unit) => (now[unit] ?? 0) > (quota[unit] ?? Infinity))
+      if (over === undefined) return
       await add(organization, -bytes, -1)
-      throw new BadRequest('The storage of the organisation is used up')
+      throw overQuota(`${quota[over]} ${over}`)
     },
 
     leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),

@@ -143,6 +143,28 @@ export const http: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/http/http-errors.ts',
+    test: 'test/core/http/waits.test.ts',
+    changes: [
+      {
+        breaks: 'Callers that wait at once are told different ms.',
+        from: 'Math.ceil(retryAfter + fraction * span)',
+        to: 'Math.ceil(retryAfter)',
+      },
+      {
+        breaks: 'Callers that wait at once are told different seconds.',
+        from: '(apart ? 0 : later)',
+        to: '0',
+      },
+      {
+        breaks: 'Clients hear where another try is in vain.',
+        from: "isHopeless(it) ? { 'x-should-retry': 'false' } : {}",
+        to: '{}',
+      },
+      { breaks: 'Who waits is let hope.', from: 'status === 429 || status === 503 ?', to: 'status === 429 ?' },
+    ],
+  },
+  {
     file: 'core/http/cross-origin.ts',
     test: 'test/core/http/cross-origin.test.ts',
     changes: [

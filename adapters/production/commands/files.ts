@@ -11,6 +11,7 @@ import { type FileType, fileTypes } from '../../../core/sealed/client/file-shape
 import type { Source } from '../../../core/sealed/client/byte-source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, memoryFileOf, readKeys } from './key-file.ts'
+import { complaint } from './error-text.ts'
 import { progress } from './progress.ts'
 import { usages } from './help.ts'
 
@@ -63,7 +64,10 @@ const put = async (its: Files, path: string, options: { index: boolean; incognit
   const mime = mimes[extname(path).toLowerCase()] ?? 'application/octet-stream'
   const source: Source = { name: basename(path), mime, size, open: () => createReadStream(path) }
   const bar = progress(basename(path))
-  const kept = await its.upload(source, { ...options, onProgress: bar.told }).finally(bar.end)
+  const kept = await its
+    .upload(source, { ...options, onProgress: bar.told })
+    .catch(naming(source.name))
+    .finally(bar.end)
   // What was stored before is kept as it was.
   if (kept.is_duplicate && options.index) await index(its, kept.id)
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
@@ -73,6 +77,13 @@ const index = async (its: Files, id: string) => {
   const [begun] = await its.index([id])
   if (!begun?.success) throw new Error('The file could not be indexed')
 }
+
+/** Of several files only this one is refused. */
+const naming =
+  (name: string) =>
+  (error: unknown): never => {
+    throw error instanceof SealgateError ? new Error(`${name}: ${complaint(error)}`, { cause: error }) : error
+  }
 
 const absent = (error: unknown): never => {
   throw error instanceof SealgateError && error.status === 404

@@ -81,13 +81,20 @@ export const uploading = (
     let sent = await send(source, clientHash, options, Date.now())
     const clock = clockOf(sent.answer, sent.said as Said | null, 'file_id')
     if (clock !== null) sent = await send(source, clientHash, options, clock)
-    if (!sent.answer.ok) throw refusal(sent.answer)
+    if (!sent.answer.ok) throw overQuota(sent.answer, sent.said as Said | null) ?? refusal(sent.answer)
     const { data: record } = sent.said as { data: FileRecord }
     const it = await checks.check(record)
     const own = record.id === sent.id ? record.binding === sent.binding : isTwin(it, clientHash)
     if (!own) throw new SealgateError('damaged')
     return opened(it)
   }
+}
+
+/** Null for any other refusal. How much the organisation may store is the gateway's own word, and only its form is known. */
+const overQuota = ({ status }: Response, said: Said | null): SealgateError | null => {
+  if (said?.log?.code !== 'over_quota') return null
+  const quota = String(said.validator?.['quota'])
+  return new SealgateError('over_quota', { status, detail: /^\d{1,16} (?:bytes|files)$/.test(quota) ? quota : null })
 }
 
 /** Whether the binding of an older file vouches for the same plaintext. A file without a binding passes. */
