@@ -37,6 +37,8 @@ export class SealgateError extends Error {
   readonly field: string | null
   /** Ms. */
   readonly retryAfter: number | null
+  /** The gateway's id of the request that it refused. */
+  readonly requestId: string | null
   /** Why the evidence was refused, and where: a name of our own. */
   readonly reason: Reason | null
   readonly detail: string | null
@@ -50,6 +52,7 @@ export class SealgateError extends Error {
       code?: string | null
       field?: string | null
       retryAfter?: number | null
+      requestId?: string | null
       reason?: Reason
       detail?: string | null
       checks?: readonly Check[]
@@ -63,6 +66,7 @@ export class SealgateError extends Error {
     this.code = facts.code ?? null
     this.field = facts.field ?? null
     this.retryAfter = facts.retryAfter ?? null
+    this.requestId = facts.requestId ?? null
     this.reason = facts.reason ?? null
     this.detail = facts.detail ?? null
     this.checks = facts.checks ?? []
