@@ -6,10 +6,11 @@ import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { running, type Running } from './environments.ts'
+import { until } from './until.ts'
 
 /** A program that tells how it was started and what the proxy says to it, and ends with 7. */
 const script = `#!${process.execPath}
-const { writeFileSync } = require('node:fs')
+const { writeFileSync } = process.getBuiltinModule('node:fs')
 const { env, argv } = process
 const url = env.ANTHROPIC_BASE_URL ?? env.OPENAI_BASE_URL?.replace('/v1', '') ?? env.GOOGLE_GEMINI_BASE_URL
 const token = env.ANTHROPIC_AUTH_TOKEN ?? env.ANTHROPIC_API_KEY ?? env.OPENAI_API_KEY
@@ -100,13 +101,12 @@ t.test('a program is started with the proxy, a key of this run and no other key,
 t.test('a signal is passed on', async (t) => {
   const { it, place } = await scene(t)
   const { child, ended } = start(place, environment(it, place), ['--', 'own', 'waits'])
-  while (
-    await reported(place).then(
-      () => false,
+  const isThere = () =>
+    reported(place).then(
       () => true,
+      () => false,
     )
-  )
-    await new Promise((next) => setTimeout(next, 20))
+  t.ok(await until(isThere, 20_000))
   child.kill('SIGTERM')
   t.equal((await ended).code, 128 + 15)
   t.same(
