@@ -51,6 +51,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'adapters/production': [
     'adapters/memory',
     'core/ports',
+    'core/dialects',
+    'core/inference/metering/tokens.ts',
     'core/access',
     'core/generations',
     'core/sealed/client',

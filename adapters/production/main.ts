@@ -87,7 +87,9 @@ const run = async (said: readonly string[]): Promise<void> => {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined)
     throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)
-  if (args.some(isHelp)) return print(usageOf(name) ?? overview)
+  // Behind `--` stands another program's.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  if (own.some(isHelp)) return print(usageOf(name) ?? overview)
   await command(args)
 }
 

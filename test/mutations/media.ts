@@ -5,7 +5,7 @@ const interfaces = 'test/interface.test.ts'
 
 export const medias: readonly Changes[] = [
   {
-    file: 'core/routes/media/transcript-formats.ts',
+    file: 'core/dialects/transcript-formats.ts',
     test: media,
     changes: [
       { breaks: 'Segments stay as the backend gave them.', from: '  ...own,\n', to: '' },

@@ -12,7 +12,7 @@ const ownKeys = `
 export const overview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate keys create|list|revoke                 makes, shows and revokes keys
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
-sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
+sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
 sealgate verify URL                              shows what the enclave proves
 sealgate releases check FILE                     shows what a signed list of releases says, and who signed it
 sealgate files put|get|ls|rm                     a client's sealed files
@@ -43,11 +43,14 @@ These read the same environment as sealgate serve.`,
 It starts with no other arguments, with no options of Node but bounds on memory, and with no variables but those that
 its configuration names and a few that change nothing. It names what it refuses.`,
 
-  seal: `sealgate seal [--port N] [--host ADDRESS] [--origin a,b] [--token T]
+  seal: `sealgate seal [--port N] [--host ADDRESS] [--origin a,b] [--token T] [--streams N]
+sealgate seal -- PROGRAM [ARGUMENT...]
   --port N                       8788 by default; 0 takes any free port
   --host ADDRESS                 127.0.0.1 by default; only an address of this machine
   --origin a,b                   the pages that may use it, such as http://localhost:3000; none by default
-  --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed${client}`,
+  --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed
+  --streams N                    sealed streams at once, others wait; 1 by default, as the gateway gives a key
+  -- PROGRAM                     starts the program with its address, a key of this run and nothing else; ends with it${client}`,
 
   verify: `sealgate verify URL [--json] [--save FILE]
 sealgate verify --evidence FILE [--at TIME] [--json]

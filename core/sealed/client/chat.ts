@@ -22,12 +22,15 @@ export interface Completions {
 
 export interface Options {
   readonly signal?: AbortSignal
+  /** Told the gateway's id of the request once its answer has begun; null where it names none. */
+  readonly answered?: (requestId: string | null) => void
 }
 
 /** The same parameters and answers as the common chat client. */
 export const completions = (send: Send): Completions => ({
-  create: (async (params: ChatParams, { signal }: Options = {}) => {
+  create: (async (params: ChatParams, { signal, answered }: Options = {}) => {
     const sent = await send(route, params, signal ?? null, names)
+    answered?.(sent.answer.headers.get('x-request-id'))
     if (params.stream === true) return chunksOf(sent, signal ?? null)
     return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
   }) as Completions['create'],

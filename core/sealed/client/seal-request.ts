@@ -181,11 +181,14 @@ export const openAnswer = (request: SealedRequest, answer: unknown): unknown => 
 /** A failure that the enclave itself reports, under the seal. */
 export const failure = (
   value: unknown,
-  facts: { readonly status?: number | null; readonly retryAfter?: number | null } = {},
+  facts: Partial<Pick<SealgateError, 'status' | 'retryAfter' | 'requestId'>> = {},
 ): SealgateError => {
   const { code, field, message } = (value ?? {}) as Readonly<Record<'code' | 'field' | 'message', unknown>>
+  const { status = null, retryAfter = null, requestId = null } = facts
   return new SealgateError('failed', {
-    ...facts,
+    status,
+    retryAfter,
+    requestId,
     code: typeof code === 'string' ? code : null,
     field: typeof field === 'string' ? field : null,
     told: typeof message === 'string' ? message : null,
@@ -206,5 +209,6 @@ export const refusal = (answer: Response): SealgateError => {
   return new SealgateError(faults[answer.status] ?? 'refused', {
     status: answer.status,
     retryAfter: Number.isFinite(after) ? after : null,
+    requestId: answer.headers.get('x-request-id'),
   })
 }
