@@ -16,7 +16,8 @@ t.test('the address answers a browser with a page', async (t) => {
   t.match(page, 'https://keys.example/?a=1&#38;b=2')
   t.match(page, /prefers-color-scheme:dark/)
   t.notMatch(page, /<script/)
-  for (const [, href] of page.matchAll(/href="\.(\/[^"]*)"/g)) t.equal((await fetch(it.base + href!)).status, 200, href!)
+  for (const [, href] of page.matchAll(/href="\.(\/[^"]*)"/g))
+    t.equal((await fetch(it.base + href!)).status, 200, href!)
 })
 
 t.test('and a program with JSON', async (t) => {

@@ -12,8 +12,9 @@ import { clock, random } from '../memory/platform.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import redisCache from './redis/cache.ts'
 import { type Lent, confidential, sameInside } from './enclave/connect-enclave.ts'
-import type { Config } from './config/config.ts'
+import { type Config, checkedConfig, settingsOf } from './config/config.ts'
 import { type Choice, chosen } from './config/load-plugin.ts'
+import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
 import redisLimiter from './redis/rate-limiter.ts'
 import { toolsOf } from './config/tools.ts'
@@ -48,6 +49,28 @@ export const production = async (config: Config, data: string, lent: Lent | null
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
   }
+}
+
+/** Where a configuration's variables and stores are. */
+export interface ConfigPlace {
+  /** The environment of this process when absent. */
+  readonly env?: NodeJS.ProcessEnv
+  /** The folder of the embedded stores; `SEALGATE_DATA` or `./data` when absent. */
+  readonly data?: string
+}
+
+/**
+ * What `createGateway` takes, from a configuration or the file of one: adapters and settings, with every default filled in.
+ * Throws with the path of what is wrong.
+ */
+export const fromConfig = async (
+  source: string | object,
+  { env = process.env, data }: ConfigPlace = {},
+): Promise<Adapters> => {
+  const said = typeof source === 'string' ? (await readConfig(source)).value : source
+  const config = checkedConfig(said, env)
+  const folder = dataFolder(data === undefined ? env : { SEALGATE_DATA: data })
+  return { ...(await production(config, folder)), settings: settingsOf(config) }
 }
 
 /** What a gateway that runs was made from. */

@@ -57,6 +57,24 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { sweep } = await import('./commands/sweep.ts')
     await sweep(args, process.env)
   },
+  async check(args) {
+    const { check } = await import('./commands/check.ts')
+    await check(args, process.env)
+    // A backend that is silent may still hold a line.
+    process.exit()
+  },
+  async models(args) {
+    const { models } = await import('./commands/models.ts')
+    await models(args, process.env)
+  },
+  async usage(args) {
+    const { usage } = await import('./commands/usage.ts')
+    await usage(args, process.env)
+  },
+  async audit(args) {
+    const { audit } = await import('./commands/audit.ts')
+    await audit(args, process.env)
+  },
   async help([name = '']) {
     print(usageOf(name) ?? overview)
   },

@@ -40,7 +40,15 @@ const withoutHeaders = (choices: Choices): Choices =>
   )
 
 /** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
-const lasting = ({ server, log, limits, storage, enclave: { listen, connect, tls, ...own }, ...config }: Config) => {
+const lasting = ({
+  $schema,
+  server,
+  log,
+  limits,
+  storage,
+  enclave: { listen, connect, tls, ...own },
+  ...config
+}: Config) => {
   const providers = withoutHeaders(config.providers)
   const inside = own.providers && { providers: withoutHeaders(own.providers) }
   return withoutSecrets({ ...config, providers, enclave: { ...own, ...inside } })
