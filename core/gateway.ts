@@ -11,8 +11,8 @@ import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
-import { ledger } from './inference/metering/ledger.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
+import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
 import { under } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
@@ -22,7 +22,7 @@ import { plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
-import type { MetadataStore } from './ports/metadata-store.ts'
+import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Siblings } from './ports/cluster.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
@@ -63,6 +63,8 @@ export interface Gateway {
   readonly reload: Reload
   readonly renew: Renew
   readonly metrics: Metrics
+  /** What keys used, as the store has it. */
+  usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
   /** What it stands on, asked now: backends with their models or their faults, and the enclave's kind of evidence. */
   survey(signal: AbortSignal): Promise<Survey>
   /** Readiness is 503 until the function that this gives is called. */
@@ -123,11 +125,12 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const listener = under(settings.prefix, served.listener)
-  const { clock, random, log } = base.supply({ clock: Clock, random: Random, log: Log })
+  const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })
 
   return {
     ...shown,
     renew: eras.renew,
+    usage: (query) => rows.list(usages, query),
     survey: (signal) => survey(eras.supply, log, signal),
     listener,
     fetch: fetchOf(listener),

@@ -1,5 +1,8 @@
 import { unlessAborted } from './abort.ts'
+import { keys } from './access/key-row.ts'
+import { BlobStore } from './ports/blob-store.ts'
 import { Enclave } from './ports/enclave.ts'
+import { MetadataStore } from './ports/metadata-store.ts'
 import { type Model, Upstream } from './ports/upstream.ts'
 import type { Container } from './container.ts'
 import { statusOf } from './inference/routing/failover.ts'
@@ -25,6 +28,8 @@ export interface Survey {
   /** The kind of evidence that the enclave gives; null when it gives none. */
   readonly evidence: string | null
   readonly enclaveFault: unknown
+  /** Why rows and blobs can't be read; null where they can. */
+  readonly stores: { readonly metadata: unknown; readonly blobs: unknown }
 }
 
 /**
@@ -32,10 +37,18 @@ export interface Survey {
  * one. A backend that refuses its key is logged.
  */
 export const survey = async (supply: Container['supply'], log: Log, signal: AbortSignal): Promise<Survey> => {
-  const { upstreams, enclave, settings } = supply({ upstreams: Upstream, enclave: Enclave, settings: Settings })
-  const [backends, keyset] = await Promise.all([
+  const { upstreams, enclave, settings, rows, blobs } = supply({
+    upstreams: Upstream,
+    enclave: Enclave,
+    settings: Settings,
+    rows: MetadataStore,
+    blobs: BlobStore,
+  })
+  const [backends, keyset, metadata, content] = await Promise.all([
     Promise.all(upstreams.map((upstream) => look(upstream, signal))),
     settled(() => enclave.keys(), signal),
+    settled(() => rows.get(keys, 'survey'), signal),
+    settled(() => blobs.get('survey', null, signal), signal),
   ])
   for (const { name, fault } of backends) {
     const status = statusOf(fault)
@@ -46,6 +59,7 @@ export const survey = async (supply: Container['supply'], log: Log, signal: Abor
     models: namedIn(settings) ?? listedBy(backends),
     evidence: keyset.value?.evidence.type ?? null,
     enclaveFault: keyset.fault,
+    stores: { metadata: metadata.fault, blobs: content.fault },
   }
 }
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
+import module from 'node:module'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { overview, usages } from './commands/help.ts'
 import { didYouMean } from './nearest.ts'
@@ -10,6 +12,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   async serve(args) {
     const { values } = parseArgs({ args: [...args], options: serveOptions })
     if (values.port !== undefined) process.env['PORT'] = values.port
+    keepCompiled(process.env)
     const surfaces = values.surfaces?.split(',') ?? null
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
@@ -61,9 +64,33 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { sweep } = await import('./commands/sweep.ts')
     await sweep(args, process.env)
   },
+  async check(args) {
+    const { check } = await import('./commands/check.ts')
+    await check(args, process.env)
+    // A backend that is silent may still hold a line.
+    process.exit()
+  },
+  async models(args) {
+    const { models } = await import('./commands/models.ts')
+    await models(args, process.env)
+  },
+  async usage(args) {
+    const { usage } = await import('./commands/usage.ts')
+    await usage(args, process.env)
+  },
+  async audit(args) {
+    const { audit } = await import('./commands/audit.ts')
+    await audit(args, process.env)
+  },
   async help([name = '']) {
     print(usageOf(name) ?? overview)
   },
+}
+
+/** What Node has compiled is kept beside the stores, where nobody else writes; an older Node keeps nothing. */
+const keepCompiled = (env: NodeJS.ProcessEnv): void => {
+  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
+  enableCompileCache?.(join(env['SEALGATE_DATA'] || './data', 'compiled'))
 }
 
 const serveOptions = {

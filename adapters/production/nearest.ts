@@ -1,19 +1,25 @@
-/** Changes of one letter that lead from one word to the other. */
+/** Changes of one letter, or of two neighbours' places, that lead from one word to the other. */
 const distance = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [i, letter] of [...one].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < other.length; j++) {
-      const same = letter === other[j] ? 0 : 1
-      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + same))
+  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
+  for (let i = 1; i <= one.length; i++) {
+    const [row, above, before] = [[i], rows[i - 1]!, rows[i - 2]]
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1] ? 0 : 1
+      const swapped = before !== undefined && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
+      const least = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + same)
+      row.push(swapped ? Math.min(least, before[j - 2]! + 1) : least)
     }
-    row = next
+    rows.push(row)
   }
-  return row[other.length]!
+  return rows[one.length]![other.length]!
 }
+
+/** Letters of a word that is looked for; a longer one is no slip. */
+const longest = 64
 
 /** The known word that a mistyped one most likely stands for; null when none is near. */
 export const nearest = (word: string, known: readonly string[]): string | null => {
+  if (word.length > longest) return null
   const small = word.toLowerCase()
   const most = Math.max(1, Math.floor(small.length / 3))
   const ranked = known

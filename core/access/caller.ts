@@ -18,6 +18,16 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */
+export const plainScopes: readonly Scope[] = [
+  'chats.completion',
+  'models.read',
+  'tools.execute',
+  'files.encrypted.create',
+  'files.encrypted.read',
+  'files.encrypted.delete',
+]
+
 /** A key in the line of makers of another, whether it still lives or not. */
 export interface Maker {
   /** The key's id. */

@@ -1,7 +1,7 @@
 import { BadRequest, Forbidden } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { listed } from './addresses.ts'
-import type { Scope } from './caller.ts'
+import { type Scope, plainScopes } from './caller.ts'
 import { type KeyRow, lives } from './key-row.ts'
 import type { Decide, KeyChange } from './keyring.ts'
 import { type Bound, type Reach, bounds, hasAll, within } from './reach.ts'
@@ -11,6 +11,7 @@ type Bounds = { readonly [B in Bound]?: Reach[B] | undefined }
 
 /** What one key may give to another. */
 export interface Given extends Bounds {
+  /** The plain ones of the caller's own when absent. */
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
   readonly user?: string | undefined
@@ -23,9 +24,9 @@ export interface Changed extends Bounds {
 
 export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user'>
 
-/** The powers of a new key: the given ones, and its maker's where none is given. Throws Forbidden for more than the maker has. */
+/** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
 export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
-  const { scopes = own.scopes, user = own.user } = given
+  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))

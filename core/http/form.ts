@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream'
 import type Koa from 'koa'
-import { koaBody } from 'koa-body'
 import { BadRequest, GatewayError } from '../errors.ts'
 import type { Intake } from './body-intake.ts'
 
@@ -30,6 +29,7 @@ export const readForm = async (
   intake: Intake,
 ): Promise<Form> => {
   if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
+  const { koaBody } = await import('koa-body')
   const kept = new Map<unknown, Buffer[]>()
   const parse = koaBody({
     multipart: true,

@@ -1,4 +1,3 @@
-import { SpanKind, trace } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
@@ -15,6 +14,7 @@ import type { AnyRoute } from './route.ts'
 import type { Release, slots } from './concurrency.ts'
 import type { Wait } from './http-errors.ts'
 import { showsKey } from './connections.ts'
+import { spanOf } from './spans.ts'
 import { type Visit, labelOf } from './context.ts'
 
 interface Gate {
@@ -31,7 +31,6 @@ interface Gate {
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
 export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
-  const tracer = trace.getTracer('sealgate')
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
 
@@ -43,7 +42,7 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
     const { supplied, most } = own
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
-    const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
+    const span = await spanOf(label)
     const held: Release[] = []
     let room: Held | null = null
     try {
@@ -70,7 +69,7 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
       const reply = await route.handle(request, supplied)
       await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {
-      span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
+      span?.setAttribute('http.response.status_code', ctx.res.statusCode).end()
       room?.release()
       for (const release of held.reverse()) release().catch((error) => report(visit, error))
     }

@@ -4,7 +4,7 @@ export const chapters = {
 
 Made from the code by \`npm run docs\`; the words are in \`test/docs/meanings.ts\`.
 
-The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Without a file the environment alone decides (below). Every key has a default
+The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Comments and a comma behind the last member are allowed. \`sealgate check FILE\` shows everything that is wrong with it. Without a file the environment alone decides (below). Every key has a default
 unless it says "required". Where the tables say "absent", they tell what holds when the key is not there.
 
 * A string that consists of nothing but \`$NAME\` is replaced by the value of that environment variable, which stays a string. If the variable is not set, the gateway does not start.
@@ -62,11 +62,12 @@ const under = (path: string, meanings: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(meanings).map(([key, meaning]) => [`${path}.${key}`, meaning]))
 
 export const meanings: Readonly<Record<string, string>> = {
+  $schema: 'Where editors find the schema of this file: `./node_modules/sealgate/docs/config.schema.json`.',
   env: 'Every envelope tells it. In `production`, keys that begin with `sk_test_` are refused.',
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
-  prefix: 'The path under which the gateway is mounted, such as `/ai`. Paths without it are served too.',
+  prefix: 'The path under which the gateway is mounted, with a slash at its beginning and none at its end. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   'keepsakes.secret':

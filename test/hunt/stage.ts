@@ -52,9 +52,9 @@ export const openStage = async (more: object = {}): Promise<Stage> => {
     pids: { gateway, enclave },
     watch,
     async keyOf(organization) {
-      const args = [program, 'keys', 'create', '--organization', organization]
+      const args = [program, 'keys', 'create', '--organization', organization, '--scopes', 'all']
       const { stdout } = await run(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } })
-      return stdout.trim().split('\n').at(-1)!
+      return /sk_\w+/.exec(stdout)![0]
     },
     fallen() {
       if (child.exitCode !== null || child.signalCode !== null) return 'gateway'

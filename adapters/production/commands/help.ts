@@ -10,7 +10,11 @@ const ownKeys = `
   --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
 export const overview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
-sealgate keys create|list|revoke                 makes, shows and revokes keys
+sealgate check [FILE]                            shows what is wrong with a configuration, and what it reaches
+sealgate keys create|list|show|update|rotate|revoke   makes, shows, changes and revokes keys
+sealgate models                                  shows the models, and who serves them
+sealgate usage [--by day]                        adds up what was used
+sealgate audit                                   shows administrative acts
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
 sealgate verify URL                              shows what the enclave proves
@@ -32,10 +36,31 @@ export const usages = {
   HOST, PORT, SEALGATE_LOG       override server.host, server.port and log.level of the file
   SEALGATE_KEY                   a key that shall be valid; without it the first start makes one`,
 
-  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b]
-                     [--addresses a,b] [--days N]
-sealgate keys list [--organization O]
-sealgate keys revoke ID [--organization O]
+  check: `sealgate check [FILE] [--offline]
+  FILE                           a configuration; SEALGATE_CONFIG or the environment by default
+  --offline                      looks at the configuration alone, and asks nobody
+It ends with 1 where anything is wrong or out of reach.`,
+
+  models: `sealgate models [--json]
+It reads the same environment as sealgate serve.`,
+
+  usage: `sealgate usage [--by organization|key|model|day] [--from DAY] [--to DAY] [--csv|--json]
+  --from DAY, --to DAY           days of UTC such as 2030-01-31, both inclusive
+It reads the same environment as sealgate serve.`,
+
+  audit: `sealgate audit [--organization O] [--limit N] [--json]
+  --limit N                      the newest so many; 50 by default
+It reads the same environment as sealgate serve.`,
+
+  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b|all]
+                     [--models a,b] [--addresses a,b] [--days N] [--json]
+sealgate keys list [--organization O] [--json]
+sealgate keys show ID [--organization O] [--json]
+sealgate keys update ID [--name N] [--models a,b|all] [--addresses a,b|all] [--days N|never] [--json]
+sealgate keys rotate ID [--keep] [--json]
+sealgate keys revoke ID [--organization O] [--json]
+  --scopes a,b                   chat, models, files and tools by default; all names every one
+  --keep                         leaves the old key valid beside the new one
 These read the same environment as sealgate serve.`,
 
   enclave: `sealgate enclave

@@ -11,6 +11,7 @@ import { complaint } from './error-text.ts'
 import { firstKey, givenKey } from './bootstrap-key.ts'
 import { drawn } from '../screen/show.ts'
 import { isTerminal } from '../screen/style.ts'
+import { namingStore } from './with-gateway.ts'
 import { signalled } from '../signals.ts'
 import type { Team } from '../workers/worker.ts'
 import { type ShownKey, keepKey, orEnd, print } from './show-key.ts'
@@ -26,14 +27,14 @@ export const serve = async (
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const given = env['SEALGATE_KEY']
-    if (given) await givenKey(gateway.keys, gateway.audit, given)
+    if (given) await namingStore(config, () => givenKey(gateway.keys, gateway.audit, given))
     const server = gateway.server()
     const begun = gateway.hold()
     const address = await listening(server, config.server)
     const origin = { env, config, surfaces: surfaces ?? config.surfaces, data, url: urlOf(address) }
     const draw: Draw = (key, terminal) => drawn(origin, gateway, key, terminal)
     // Only now: a key that is made by a boot that fails is never seen.
-    const made = given ? null : await firstKey(gateway.keys, gateway.audit)
+    const made = given ? null : await namingStore(config, () => firstKey(gateway.keys, gateway.audit))
     if (made !== null) await orEnd(shown(made, data, team === null ? draw : null))
     else if (team === null && isTerminal()) await print(await draw(null, true))
     begun()

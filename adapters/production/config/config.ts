@@ -21,6 +21,8 @@ const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** The shape of the file. What stands inside a choice belongs to the plugin that it names. */
 export const ConfigShape = v.strictObject({
+  /** The JSON schema of this file, for editors. */
+  $schema: v.optional(v.string()),
   ...SettingsShape.entries,
   server: v.optional(
     v.strictObject({
@@ -98,6 +100,7 @@ export const settingsOf = ({
   enclave,
   tools,
   readers,
+  $schema,
   ...rest
 }: Config): SettingsInput => {
   const { redis, patience, whenDown, ...limits } = rest.limits

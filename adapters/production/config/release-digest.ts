@@ -41,7 +41,7 @@ const withoutHeaders = (choices: Choices): Choices =>
   )
 
 /** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
-const lasting = ({ server, log, limits, storage, enclave, ...config }: Config) => {
+const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: Config) => {
   const { listen, connect, tls, allowDev, ...own } = parted(enclave).inside
   const providers = withoutHeaders(config.providers)
   const inside = own.providers && { providers: withoutHeaders(own.providers) }

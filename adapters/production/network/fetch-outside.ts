@@ -3,7 +3,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import fetch, { Headers, type Response } from 'node-fetch'
+import type { Response } from 'node-fetch'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 import { unlessAborted } from '../../../core/abort.ts'
@@ -71,7 +71,15 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
       url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup })
     const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     try {
-      const options = { method, headers, body: sent ?? null, agent, signal, redirect: 'manual' as const }
+      const { default: fetch } = await import('node-fetch')
+      const options = {
+        method,
+        headers: Object.fromEntries(headers),
+        body: sent ?? null,
+        agent,
+        signal,
+        redirect: 'manual' as const,
+      }
       return { response: await fetch(url.href, options), close: () => agent.destroy() }
     } catch (fault) {
       agent.destroy()

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
 
@@ -162,22 +162,35 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
 export const openUpstream = (): { readonly door: Door; close(): Promise<void> } => {
   // Said here, certificates are verified whatever the environment says.
   const connect = { timeout: 5_000, rejectUnauthorized: true }
-  const agent = new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+  let agent: Agent | null = null
+  let closed = false
+  // The library is loaded with the first call, and costs a start nothing.
+  const opened = async (): Promise<Agent> => {
+    const { Agent } = await import('undici')
+    agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+    if (closed) await agent.destroy()
+    return agent
+  }
   return {
-    door: (url, ask) =>
-      new Promise<Answer>((resolve, reject) => {
-        if (ask.signal.aborted) return reject(ask.signal.reason)
-        let where: ReturnType<typeof place>
-        try {
-          where = place(url)
-        } catch (cause) {
-          return reject(new UpstreamFailed(undefined, { cause }))
-        }
-        const { origin, path } = where
-        const { method, headers = null, body = null } = ask
-        // Written out: an object made by spreading costs undici a tenth of the call.
-        agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
-      }),
-    close: () => agent.destroy(),
+    door: (url, ask) => (agent === null ? opened().then((it) => send(it, url, ask)) : send(agent, url, ask)),
+    async close() {
+      closed = true
+      await agent?.destroy()
+    },
   }
 }
+
+const send = (agent: Agent, url: string, ask: Ask): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    if (ask.signal.aborted) return reject(ask.signal.reason)
+    let where: ReturnType<typeof place>
+    try {
+      where = place(url)
+    } catch (cause) {
+      return reject(new UpstreamFailed(undefined, { cause }))
+    }
+    const { origin, path } = where
+    const { method, headers = null, body = null } = ask
+    // Written out: an object made by spreading costs undici a tenth of the call.
+    agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
+  })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Measured } from '../../../core/ports/cluster.ts'
-import { configuration, firstConfiguration } from '../boot.ts'
+import { configuration, firstConfiguration } from '../config/read-config.ts'
 import { inner, sameInside } from '../enclave/connect-enclave.ts'
 import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'

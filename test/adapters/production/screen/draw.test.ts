@@ -28,6 +28,7 @@ const survey: Survey = {
   ],
   evidence: 'dev',
   enclaveFault: null,
+  stores: { metadata: null, blobs: null },
 }
 
 const recorded = `
