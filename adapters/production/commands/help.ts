@@ -15,6 +15,7 @@ sealgate enclave                                 the confidential process alone,
 sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
 sealgate verify URL                              shows what the enclave proves
 sealgate releases check FILE                     shows what a signed list of releases says, and who signed it
+sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
@@ -63,6 +64,13 @@ sealgate releases sign FILE --signer FILE
   --at TIME                      as of this moment; now by default
   --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
 The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
+
+  receipt: `sealgate receipt verify FILE --evidence FILE [--policy FILE] [--json]
+  --evidence FILE                what sealgate verify --save kept while the key of the receipt was published
+  --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
+  --measurements HEX,HEX         the enclave must be one of these
+  --allow-insecure-dev           accepts a development enclave too, which proves nothing
+It ends with 0 when the receipt holds, 1 when it is refused.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]

@@ -3,8 +3,10 @@ import type { ChatBody, Chunk, Completion } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
 import { flags, frameOpener } from '../wire/frames.ts'
 import { fromHex } from '../wire/hex.ts'
+import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
+import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
 import type { Send, Sent } from './send-sealed.ts'
 import { openAnswer } from './seal-request.ts'
 
@@ -22,14 +24,19 @@ export interface Completions {
 
 export interface Options {
   readonly signal?: AbortSignal
+  /** Asks for a receipt, and is told it once it holds: before a whole answer, or at the end of a stream. Without one that holds, the call fails. */
+  readonly receipt?: (receipt: CheckedReceipt) => void
 }
 
 /** The same parameters and answers as the common chat client. */
 export const completions = (send: Send): Completions => ({
-  create: (async (params: ChatParams, { signal }: Options = {}) => {
-    const sent = await send(route, params, signal ?? null, names)
-    if (params.stream === true) return chunksOf(sent, signal ?? null)
-    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
+  create: (async (params: ChatParams, { signal, receipt }: Options = {}) => {
+    const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
+    if (params.stream === true) return chunksOf(sent, signal ?? null, receipt)
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const completion = openAnswer(sent.request, answer) as Completion
+    receipt?.(receiptBeside(sent.request, answer))
+    return completion
   }) as Completions['create'],
 })
 
@@ -41,7 +48,12 @@ const cutBy =
   }
 
 /** Chunks in their order; ends normally only after the final frame, whatever the connection says. */
-export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
+export async function* chunksOf(
+  { request, answer }: Sent,
+  signal: AbortSignal | null = null,
+  tell?: Options['receipt'],
+): AsyncGenerator<Chunk> {
+  const digest = framesDigest()
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false
   for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
@@ -54,6 +66,11 @@ export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal |
     begun = true
     const said = textOf(opened.plain).trimEnd()
     if (opened.flag === flags.error) throw failed(said)
+    if (tell !== undefined && opened.flag === flags.final) {
+      const { $receipt: receipt } = JSON.parse(said || '{}') as { readonly $receipt?: unknown }
+      return tell(checkReceipt(receipt, request, digest.digest()))
+    }
+    digest.add(frame!)
     if (said !== '') yield JSON.parse(said) as Chunk
     if (opened.flag === flags.final) return
   }
