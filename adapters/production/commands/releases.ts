@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { type Signature, signedBytes } from '../../../core/sealed/evidence/signed.ts'
+import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
 import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { type Releases, readReleases, releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 
@@ -60,8 +61,8 @@ const check = async (file: string, { signers, threshold, at, json }: Asked): Pro
     return 0
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const { reason, detail, message } = error
-    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${message}: ${reason}`])
+    const { reason, detail } = error
+    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${reasons[reason]}: ${reason}`])
     return 1
   }
 }
