@@ -173,6 +173,8 @@ const exchanged = async (t: Test) => {
   const it = await sealedStage(t)
   const said = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string; receipt_keys: unknown }
   const body = parseKeyset(fromHex(said.keyset, 1 << 20)!)!
+  t.strictSame(namedSigners(body, [receiptSigner().keys]), [], 'keys that the keyset does not name')
+  t.strictSame(namedSigners(body, said.receipt_keys), said.receipt_keys)
   const key: SealingKey = { ...(await it.key()), signers: namedSigners(body, said.receipt_keys) }
   const names = { params: 'encryptedInference', kid: 'enclaveKid' }
   return async (content: string, id: string) => {
@@ -192,6 +194,8 @@ t.test('the receipt of another request, or of another answer, refuses', async (t
   const refuses = (work: () => unknown, what: string) => t.throws(work, { message: /receipt is missing/ }, what)
   refuses(() => checkReceipt(receipt, other.request, digestOf(other.answer)), 'of another request')
   refuses(() => checkReceipt(receipt, one.request, digestOf(other.answer)), 'of another answer')
+  const mixed = { ...one.request, digest: other.request.digest! }
+  refuses(() => checkReceipt(receipt, mixed, digestOf(one.answer)), 'of another request with this answer')
   refuses(
     () => checkReceipt(receipt, { ...other.request, digest: one.request.digest! }, digestOf(other.answer)),
     'both',
