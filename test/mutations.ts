@@ -6,6 +6,7 @@ import { inference } from './mutations/inference.ts'
 import { medias } from './mutations/media.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
+import { proofs } from './mutations/proof.ts'
 import { sealed } from './mutations/sealed.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -20,6 +21,7 @@ export const mutations: readonly Mutation[] = [
   inference,
   medias,
   production,
+  proofs,
   sealed,
   wire,
 ].flatMap((room) =>

@@ -1,10 +1,15 @@
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { keepsakesOf } from '../adapters/production/commands/seal-keepsakes.ts'
+import { queueOf } from '../adapters/production/commands/seal-queue.ts'
+import { standardRoutes } from '../adapters/production/commands/seal-routes.ts'
 import { connected } from '../adapters/production/enclave/enclave.ts'
 import { fetch } from '../adapters/production/platform.ts'
 import { connect } from '../core/sealed/client/client.ts'
@@ -79,6 +84,22 @@ const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: SealgateError) => error.reason ?? error,
   )
 
+/** What `sealgate seal` serves with this client: a question in the clear on its own machine. */
+const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
+  const server = createServer(
+    standardRoutes({ client, admit: async () => false, queue: queueOf(1), seal: keepsakesOf('key') }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return () =>
+    globalThis.fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question) })
+}
+
 t.test('from an enclave process to a client: collateral ends, is told, and comes back', async (t) => {
   const it = await house(t, [0xab])
   const policy: Policy = { measurements: ['ab'.repeat(48)] }
@@ -107,8 +128,11 @@ t.test('from an enclave process to a client: collateral ends, is told, and comes
   t.match(await (await other.call('GET', '/metrics')).text(), /ends_seconds\{piece="crl"\} 0\n/)
   t.ok(await until(() => other.logged.some(({ event }) => event === 'evidence.refused')), 'the gateway looks first')
   t.ok(other.logged.some(({ event, facts }) => event === 'collateral.ended' && facts['piece'] === 'crl'))
+  const door = await sealing(t, late)
+  t.equal((await door()).status, 502, 'sealgate seal refuses, too')
   other.service.say(answersFor(platform.evidence))
   t.ok(await until(async () => (await reasonOf(late.verify())) === null, 30_000), 'within ten seconds')
+  t.match(await (await door()).json(), { choices: [{}] }, 'and serves again')
   t.match(await late.chat.completions.create(question), { choices: [{}] })
   t.ok(other.logged.some(({ event }) => event === 'collateral.back'))
 })
@@ -195,6 +219,45 @@ t.test('the commands refuse a test platform by name, and keep lists and memory',
   await writeFile(pem, other.secret.export({ type: 'pkcs8', format: 'pem' }))
   t.match(await ran(['releases', 'sign', it.releases, '--signer', pem]), { code: 0, out: new RegExp(other.key) })
   t.match(await check(`${it.signer.key},${other.key}`), { code: 0 }, 'both have signed')
+})
+
+t.test('a stranger makes the digest again, and lists are written, signed and served', async (t) => {
+  const folder = await folderOf(t)
+  const [config, listen, file] = ['enclave.json', 'e.sock', 'releases.json'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const written = {
+    providers: { rehearsal: { use: 'rehearsal' } },
+    models: { small: { confidential: true, upstreams: [{ provider: 'rehearsal', model: 'rehearsal' }] } },
+    enclave: { listen, evidence: { use: prover, image: 0xab } },
+  }
+  await writeFile(config, JSON.stringify(written))
+  const child = await enclosed({ SEALGATE_CONFIG: config })
+  t.teardown(() => child.kill('SIGKILL'))
+  const enclave = use(connected, { connect: [listen], testRoots })
+  const it = await running(t, { ...memory(), enclave })
+  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const { code, out } = await ran(['releases', 'digest', config])
+  t.same([code, out.trim()], [0, keyset.slice(2 * 23, 2 * 55)])
+
+  const signer = releaseSigner()
+  const pem = join(folder, 'signer.pem')
+  await writeFile(pem, signer.secret.export({ type: 'pkcs8', format: 'pem' }))
+  const next = async (version: string, ...more: readonly string[]) => {
+    const entry = join(folder, `${version}.json`)
+    await writeFile(entry, JSON.stringify(release(version, out.trim(), 'current', 0xab)))
+    return ran(['releases', 'write', file, '--release', entry, ...more])
+  }
+  t.match(await next('1.0'), { code: 1, out: /--name is needed/ })
+  t.match(await next('1.0', '--name', 'example'), { code: 0, out: /list 1 with 1 releases/ })
+  t.match(await next('1.1'), { code: 0, out: /list 2 with 2 releases/ })
+  t.match(await next('1.2', '--days', '91'), { code: 1, out: /up to 90/ })
+  const check = () => ran(['releases', 'check', file, '--signers', signer.key])
+  t.match(await check(), { code: 1, out: /releases_unsigned/ }, 'a new list is not signed yet')
+  t.match(await ran(['releases', 'sign', file, '--signer', pem]), { code: 0 })
+  t.match(await check(), { code: 0, out: /1\.1 current.*\n.*1\.0 accepted/ })
 })
 
 t.test('production stops on evidence that proves nothing, unless it is said to be meant', async (t) => {

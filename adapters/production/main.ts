@@ -52,6 +52,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { releases } = await import('./commands/releases.ts')
     await releases(args)
   },
+  async receipt(args) {
+    const { receipt } = await import('./commands/receipt.ts')
+    await receipt(args)
+  },
   async files(args) {
     const { files } = await import('./commands/files.ts')
     await files(args, process.env)

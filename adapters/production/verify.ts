@@ -9,19 +9,20 @@ import { clientOf, clientOptions, policyOf } from './commands/client-options.ts'
 import { complaint, sentenceOf } from './commands/error-text.ts'
 import { refusalLines, verdictLines } from './verdict-lines.ts'
 
-interface Kept extends Attestation {
+export interface Kept extends Attestation {
   /** Ms. */
   readonly at: number
 }
 
-const kept = async (file: string): Promise<Kept> => {
+/** What `--save` kept. Throws for any other file. */
+export const keptAnswer = async (file: string): Promise<Kept> => {
   const said = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
   const bytes = (name: string): Uint8Array => {
     const text = said[name]
     if (typeof text !== 'string' || !/^([0-9a-f]{2})+$/.test(text)) throw new Error(`--evidence FILE has no ${name}`)
     return new Uint8Array(Buffer.from(text, 'hex'))
   }
-  const { evidence, at, lists } = said
+  const { evidence, at, lists, receiptKeys } = said
   if (typeof evidence !== 'object' || evidence === null || typeof at !== 'number')
     throw new Error('--evidence FILE is no answer that --save kept')
   return {
@@ -30,6 +31,7 @@ const kept = async (file: string): Promise<Kept> => {
     evidence: evidence as Evidence,
     at,
     ...(lists !== undefined && { lists: listsIn(lists) }),
+    receiptKeys,
   }
 }
 
@@ -65,7 +67,7 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
     const connection = { ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), policy, fetch }
     return { ...(await askAttestation(connection)), at: Date.now() }
   }
-  const answer = values.evidence === undefined ? await asked() : await kept(values.evidence)
+  const answer = values.evidence === undefined ? await asked() : await keptAnswer(values.evidence)
   if (values.save !== undefined) await save(values.save, answer)
   const now = values.at === undefined ? answer.at : timeOf(values.at)
   try {

@@ -13,6 +13,8 @@ export interface Keyset {
     readonly not_before: number
     readonly not_after: number
   }[]
+  /** Whose hashes the keyset names; absent of an enclave of 1.0.0. Hex. */
+  readonly receipt_keys?: readonly { readonly ed25519: string; readonly ml_dsa_65: string }[]
   readonly evidence: Evidence
 }
 

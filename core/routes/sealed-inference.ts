@@ -194,6 +194,7 @@ const keyset = v.object({
       not_after: v.number(),
     }),
   ),
+  receipt_keys: v.optional(v.array(v.object({ ed25519: v.string(), ml_dsa_65: v.string() }))),
   evidence: v.looseObject({ type: v.string() }),
 })
 

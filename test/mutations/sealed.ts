@@ -83,8 +83,8 @@ export const sealed: readonly Changes[] = [
       },
       {
         breaks: 'What binds a request is none of its parameters.',
-        from: 'params: rest, secret',
-        to: 'params: json as never, secret',
+        from: ': said, secret, nonce',
+        to: ': (json as never), secret, nonce',
       },
     ],
   },
@@ -109,8 +109,8 @@ export const sealed: readonly Changes[] = [
       },
       {
         breaks: 'A key that is over is published no more.',
-        from: 'this.#epochs.filter(({ notAfter }) => now < notAfter)',
-        to: 'this.#epochs.filter(({ notAfter }) => now < notAfter + grace)',
+        from: 'const open = this.#epochs.filter(({ notAfter }) => now < notAfter)',
+        to: 'const open = this.#epochs.filter(({ notAfter }) => now < notAfter + grace)',
       },
       {
         breaks: 'A request is not served again under the next key.',

@@ -18,7 +18,8 @@ sealgate audit                                   shows administrative acts
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
 sealgate verify URL                              shows what the enclave proves
-sealgate releases check FILE                     shows what a signed list of releases says, and who signed it
+sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
+sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
@@ -85,13 +86,25 @@ sealgate verify --evidence FILE [--at TIME] [--json]
   --at TIME                      as of this moment; as of the answer's own by default
 It ends with 0 when the enclave is verified, 1 when it is refused, 2 when it cannot be reached.${client}`,
 
-  releases: `sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json]
+  releases: `sealgate releases digest CONFIG
+sealgate releases write FILE --release FILE [--name N] [--days N] [--at TIME]
+sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json]
 sealgate releases sign FILE --signer FILE
+  --release FILE                 JSON with version, digest, covers and images; it becomes the current one
+  --name N                       what the list is called; needed for a first one
+  --days N                       how long the list counts, 90 at most and by default
   --signers HEX,HEX              the keys that count, Ed25519
   --threshold N                  how many of them have to sign; all by default
   --at TIME                      as of this moment; now by default
   --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
-The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
+digest shows the release digest of an enclave that is started alone with CONFIG. The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
+
+  receipt: `sealgate receipt verify FILE --evidence FILE [--policy FILE] [--json]
+  --evidence FILE                what sealgate verify --save kept while the key of the receipt was published
+  --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
+  --measurements HEX,HEX         the enclave must be one of these
+  --allow-insecure-dev           accepts a development enclave too, which proves nothing
+It ends with 0 when the receipt holds, 1 when it is refused.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]

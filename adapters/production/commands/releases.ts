@@ -1,7 +1,13 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { checkedConfig } from '../config/config.ts'
+import { releaseDigest } from '../config/release-digest.ts'
+import { namesIn } from '../config/variables.ts'
+import { parsed } from '../enclave/harden.ts'
+import { write } from './write-releases.ts'
 import { type Signature, signedBytes } from '../../../core/sealed/evidence/signed.ts'
+import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
 import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { type Releases, readReleases, releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 
@@ -10,6 +16,9 @@ const options = {
   threshold: { type: 'string' },
   signer: { type: 'string' },
   at: { type: 'string' },
+  release: { type: 'string' },
+  name: { type: 'string' },
+  days: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -40,7 +49,11 @@ const linesOf = ({ name, serial, ends, releases }: Releases): readonly string[] 
 interface Asked {
   readonly signers?: string | undefined
   readonly threshold?: string | undefined
+  readonly signer?: string | undefined
   readonly at?: string | undefined
+  readonly release?: string | undefined
+  readonly name?: string | undefined
+  readonly days?: string | undefined
   readonly json: boolean
 }
 
@@ -60,8 +73,8 @@ const check = async (file: string, { signers, threshold, at, json }: Asked): Pro
     return 0
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const { reason, detail, message } = error
-    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${message}: ${reason}`])
+    const { reason, detail } = error
+    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${reasons[reason]}: ${reason}`])
     return 1
   }
 }
@@ -78,11 +91,32 @@ const signWith = async (file: string, signer: string | undefined): Promise<numbe
   return 0
 }
 
+/** The digest that a confidential process says of itself when it is started alone with this configuration. Anybody can make it again from the same file. */
+const digestOf = async (file: string): Promise<number> => {
+  const written = parsed(await readFile(file, 'utf8'))
+  const variables = namesIn(written)
+  // What a variable holds is no part of the digest but where it names a provider's host.
+  const missing = variables.find((name) => process.env[name] === undefined)
+  if (missing !== undefined) throw new Error(`${missing} is not set, which the configuration names`)
+  const start = { written, variables, options: [], arguments: ['enclave'] }
+  const digest = await releaseDigest(checkedConfig(written, process.env), start)
+  show([Buffer.from(digest).toString('hex')])
+  return 0
+}
+
+const acts: Readonly<Record<string, (file: string, values: Asked) => Promise<number>>> = {
+  check,
+  sign: (file, { signer }) => signWith(file, signer),
+  digest: digestOf,
+  write,
+}
+
 /** Signs a list of releases, or shows what it says and whether enough keys signed it. */
 export const releases = async (args: readonly string[]): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   const [act, file, ...more] = positionals
-  if (file === undefined || more.length > 0 || (act !== 'check' && act !== 'sign'))
-    throw new Error('sealgate releases takes check or sign, and one file')
-  process.exitCode = act === 'check' ? await check(file, values) : await signWith(file, values.signer)
+  const run = act !== undefined && Object.hasOwn(acts, act) ? acts[act] : undefined
+  if (file === undefined || more.length > 0 || run === undefined)
+    throw new Error('sealgate releases takes digest, write, sign or check, and one file')
+  process.exitCode = await run(file, values)
 }

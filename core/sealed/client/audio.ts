@@ -2,6 +2,7 @@ import { utf8 } from '../wire/bytes.ts'
 import { SealgateError } from './error.ts'
 import type { Options } from './chat.ts'
 import type { Send } from './send-sealed.ts'
+import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 
 export interface AudioParams {
@@ -35,7 +36,7 @@ export interface Hearing {
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
-  async create({ file, ...params }, { signal, answered } = {}) {
+  async create({ file, ...params }, { signal, receipt, answered } = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
     const bytes = isBlob ? new Uint8Array(await file.arrayBuffer()) : file.bytes
@@ -45,7 +46,7 @@ export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): He
     }
     const sent = await send(
       `rvenc/audio/${verb}`,
-      params,
+      receipt ? { ...params, receipt: true } : params,
       signal ?? null,
       names,
       () => ({ model: params.model }),
@@ -53,7 +54,9 @@ export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): He
     )
     answered?.(sent.answer.headers.get('x-request-id'))
     const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
-    return openAnswer(sent.request, data) as Heard
+    const heard = openAnswer(sent.request, data) as Heard
+    receipt?.(receiptBeside(sent.request, data))
+    return heard
   },
 })
 

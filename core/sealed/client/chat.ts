@@ -3,8 +3,10 @@ import type { ChatBody, Chunk, Completion } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
 import { flags, frameOpener } from '../wire/frames.ts'
 import { fromHex } from '../wire/hex.ts'
+import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
+import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
 import type { Send, Sent } from './send-sealed.ts'
 import { failure, openAnswer } from './seal-request.ts'
 
@@ -24,15 +26,20 @@ export interface Options {
   readonly signal?: AbortSignal
   /** Told the gateway's id of the request once its answer has begun; null where it names none. */
   readonly answered?: (requestId: string | null) => void
+  /** Asks for a receipt, and is told it once it holds: before a whole answer, or at the end of a stream. Without one that holds, the call fails. */
+  readonly receipt?: (receipt: CheckedReceipt) => void
 }
 
 /** The same parameters and answers as the common chat client. */
 export const completions = (send: Send): Completions => ({
-  create: (async (params: ChatParams, { signal, answered }: Options = {}) => {
-    const sent = await send(route, params, signal ?? null, names)
+  create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
+    const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
     answered?.(sent.answer.headers.get('x-request-id'))
-    if (params.stream === true) return chunksOf(sent, signal ?? null)
-    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
+    if (params.stream === true) return chunksOf(sent, signal ?? null, receipt)
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const completion = openAnswer(sent.request, answer) as Completion
+    receipt?.(receiptBeside(sent.request, answer))
+    return completion
   }) as Completions['create'],
 })
 
@@ -44,7 +51,12 @@ const cutBy =
   }
 
 /** Chunks in their order; ends normally only after the final frame, even when the connection ends without a fault. */
-export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
+export async function* chunksOf(
+  { request, answer }: Sent,
+  signal: AbortSignal | null = null,
+  tell?: Options['receipt'],
+): AsyncGenerator<Chunk> {
+  const digest = framesDigest()
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false
   for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
@@ -58,6 +70,11 @@ export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal |
     begun = true
     const said = textOf(opened.plain).trimEnd()
     if (opened.flag === flags.error) throw failed(said)
+    if (tell !== undefined && opened.flag === flags.final) {
+      const { $receipt: receipt } = JSON.parse(said || '{}') as { readonly $receipt?: unknown }
+      return tell(checkReceipt(receipt, request, digest.digest()))
+    }
+    digest.add(frame!)
     if (said !== '') yield JSON.parse(said) as Chunk
     if (opened.flag === flags.final) return
   }

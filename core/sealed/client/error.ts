@@ -26,6 +26,7 @@ export const sentences = {
   no_backup: 'This is no backup of keys, or it is damaged',
   truncated: 'The answer was cut off',
   damaged: 'The answer was changed on its way, or is not from the enclave',
+  no_receipt: 'The receipt is missing, or is not of this answer',
 } as const
 
 export type Fault = keyof typeof sentences

@@ -2,8 +2,11 @@ import { randomBytes } from '@noble/hashes/utils.js'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { encapsulate, kems } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
+import { requestDigest } from '../wire/receipt.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
+import type { Pair } from '../wire/signature.ts'
 import { SealgateError } from './error.ts'
+import { type Witnessed, namedSigners } from './receipts.ts'
 import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
 import { type Evidence, type Policy, type Proof, verify } from './verify.ts'
 
@@ -16,7 +19,7 @@ export interface Connection {
 }
 
 /** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
-export interface SealedRequest {
+export interface SealedRequest extends Witnessed {
   readonly body: Readonly<Record<string, unknown>>
   /** What the answer has to name inside its seal. */
   readonly route: string
@@ -24,6 +27,11 @@ export interface SealedRequest {
   readonly nonce: Uint8Array
   /** Every nonce that was sent, hex. */
   readonly nonces: ReadonlySet<string>
+}
+
+/** A key to seal to, and the keys that sign receipts for what is sealed to it, where they are known. */
+export interface SealingKey extends EnclaveKey {
+  readonly signers?: readonly Pair[]
 }
 
 /** Further parts to seal, by field, each under the nonce of the field that is named with it. */
@@ -48,18 +56,20 @@ export interface Attestation {
   readonly challenge: Uint8Array
   /** Where the policy pins keys and brings no lists along. */
   readonly lists?: SignedLists
+  /** Of receipts, as the answer tells them. */
+  readonly receiptKeys?: unknown
 }
 
 /** Keys that evidence proved, and the one to seal to. */
 export interface Verification {
   readonly proof: Proof
-  readonly key: EnclaveKey
+  readonly key: SealingKey
   readonly evidence: Evidence
 }
 
 export interface SealingKeys {
   /** A verified key to seal to; fetched and verified anew when there is none, or when `fresh` is wanted. */
-  current(fresh: boolean, signal: AbortSignal | null): Promise<EnclaveKey>
+  current(fresh: boolean, signal: AbortSignal | null): Promise<SealingKey>
   /** Asks anew, under a challenge of its own. */
   verified(): Promise<Verification>
 }
@@ -82,28 +92,28 @@ export const askAttestation = async ({ policy, ...at }: Connection): Promise<Att
   if (!answer.ok) throw refusal(answer)
   // What is not JSON is quoted by the error that says so; ours says nothing of it.
   const said: unknown = await answer.json().catch(() => null)
-  const { keyset, evidence } = (said ?? {}) as { keyset?: unknown; evidence?: unknown }
+  const { keyset, evidence, receipt_keys: receiptKeys } = (said ?? {}) as Readonly<Record<string, unknown>>
   const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
   if (bytes === null || typeof evidence !== 'object' || evidence === null)
     throw new SealgateError('unverified', { reason: 'evidence_malformed' })
   const lists = needsLists(policy) ? { lists: await askLists(at) } : {}
-  return { keyset: bytes, evidence: evidence as Evidence, challenge, ...lists }
+  return { keyset: bytes, evidence: evidence as Evidence, challenge, ...lists, receiptKeys }
 }
 
 /** Throws unless the answer meets the policy and has a key to seal to. */
 export const checkAttestation = async (
-  { keyset, evidence, challenge, lists }: Attestation,
+  { keyset, evidence, challenge, lists, receiptKeys }: Attestation,
   policy: Policy,
   now: number,
 ): Promise<Verification> => {
   const proof = await verify(keyset, evidence, challenge, lists ? withLists(policy, lists) : policy, now)
   const key = newest(proof.body, kem, now)
   if (key === null) throw new SealgateError('no_key')
-  return { proof, key, evidence }
+  return { proof, key: { ...key, signers: namedSigners(proof.body, receiptKeys) }, evidence }
 }
 
 export const sealingKeys = (at: Connection): SealingKeys => {
-  let held: { readonly key: EnclaveKey; readonly ends: number } | null = null
+  let held: { readonly key: SealingKey; readonly ends: number } | null = null
   let fetching: Promise<Verification> | null = null
 
   const fetched = async (): Promise<Verification> => {
@@ -124,7 +134,7 @@ export const sealingKeys = (at: Connection): SealingKeys => {
 
 /** Seals parameters and parts for one route, under a new encapsulation and new nonces. `id` stays the same over retries. */
 export const sealRequest = (
-  key: EnclaveKey,
+  key: SealingKey,
   route: string,
   params: Readonly<Record<string, unknown>>,
   id: string,
@@ -133,22 +143,28 @@ export const sealRequest = (
 ): SealedRequest => {
   const { cipherText, sharedSecret } = encapsulate(kem, key.publicKey)
   const nonce = freshNonce()
+  const said =
+    names.params === null ? null : sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })
+  const kid = enclaveKid(key)
   const body: Record<string, unknown> = {
-    ...(names.params !== null && {
-      [names.params]: toHex(sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })),
-      nonce: toHex(nonce),
-    }),
+    ...(names.params !== null && said !== null && { [names.params]: toHex(said), nonce: toHex(nonce) }),
     [names.cipherText ?? 'cipherText']: toHex(cipherText),
-    [names.kid]: enclaveKid(key),
+    [names.kid]: kid,
   }
+  const sealedParts: { readonly field: string; readonly bytes: readonly Uint8Array[] }[] = []
   const nonces = new Set(names.params === null ? [] : [toHex(nonce)])
   for (const [field, { bytes, nonce: field2 }] of Object.entries(parts)) {
     const own = freshNonce()
     nonces.add(toHex(own))
     body[field2] = toHex(own)
-    body[field] = toHex(seal(sharedSecret, own, bytes))
+    const sealed = seal(sharedSecret, own, bytes)
+    sealedParts.push({ field, bytes: [own, sealed] })
+    body[field] = toHex(sealed)
   }
-  return { body, route, secret: sharedSecret, nonce, nonces }
+  const request = { body, route, secret: sharedSecret, nonce, nonces, kid, signers: key.signers ?? [] }
+  if (params['receipt'] !== true) return request
+  const further = [...sealedParts].sort((one, other) => (one.field < other.field ? -1 : 1)).flatMap((it) => it.bytes)
+  return { ...request, digest: requestDigest([cipherText, ...(said === null ? [] : [nonce, said]), ...further]) }
 }
 
 /** What an enclave says of a request inside the seal, whatever HTTP says around it. */

@@ -18,6 +18,7 @@ import { Epochs } from './epochs.ts'
 import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
 import { speakersBy } from './tell-speakers.ts'
 import { receive } from './read-sealed-body.ts'
+import { type Asked, receipted } from './receipts.ts'
 import { sealedFailure } from './reply.ts'
 import { indexRequest } from './index-request.ts'
 import { retrieval } from './retrieval.ts'
@@ -44,7 +45,14 @@ interface Chapter {
   readonly outer: Outer | ((sealed: Sealed) => { readonly outer: Outer; readonly fields: Sealed })
   /** It opens files or has models work for it; what they took is billed, or part of the service. */
   readonly errand?: 'billed' | 'free'
-  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
+  run(
+    opened: Opened,
+    grant: Grant,
+    signal: AbortSignal,
+    outer: Sealed,
+    shelf: Shelf,
+    asked: Asked | null,
+  ): Promise<SealedReply>
 }
 
 const inferenceParams = {
@@ -105,7 +113,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         kid: 'enclaveKid',
         big: { field: 'encryptedInference', most: lengths.params + 16 },
       },
-      run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
+      run: (opened, grant, signal, _, __, asked) => chat(opened, grant, forChat, signal, asked),
     },
     'rvenc/audio/transcriptions': hearing(false),
     'rvenc/audio/translations': hearing(true),
@@ -142,13 +150,22 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     if (plain) cached = { keyset, evidence }
     const keys = body.keys.map((key) => ({
       enclaveKid: enclaveKid(key),
-      kem: kems.find(({ id }) => id === key.kem)!.name,
+      // What is no key to seal to names those that sign receipts.
+      kem: kems.find(({ id }) => id === key.kem)?.name ?? 'receipts',
       public_key: toHex(key.publicKey),
       not_before: key.notBefore,
       not_after: key.notAfter,
     }))
-    return { keyset, keys, evidence }
+    return { keyset, keys, receipt_keys: epochs.receiptKeys(), evidence }
   }
+
+  const factsOf = ({ key, route }: NonNullable<Opened['receipt']>): Omit<Asked, 'digest'> => ({
+    signer: key.signer,
+    facts: {
+      ...{ route, key: key.kid, release: toHex(settings.releaseDigest), epoch: key.epoch },
+      begun: clock.now(),
+    },
+  })
 
   const handled = async (
     route: string,
@@ -167,12 +184,15 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
       throw error
     }
     const uses: Use[] = []
-    const run = () => chapter.run(opened, grant, signal, outer, shelf)
+    const { receipt } = opened
+    const asked = receipt && { ...factsOf(receipt), digest: receipt.digest }
+    const run = () => chapter.run(opened, grant, signal, outer, shelf, asked)
     try {
-      if (!chapter.errand) return await run()
+      if (!chapter.errand) return await receipted(await run(), asked, opened.secret, clock)
       const { organization, key, models } = grant
       const reply = await onErrand({ organization, key, queue, models, uses }, run)
-      return reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
+      const counted = reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
+      return await receipted(counted, asked, opened.secret, clock)
     } catch (error) {
       signal.throwIfAborted()
       return sealedFailure(opened, error, summed(uses))

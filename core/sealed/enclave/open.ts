@@ -4,9 +4,10 @@ import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
+import { requestDigest } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
 import { type Code, Refusal } from './refusals.ts'
-import type { Epochs } from './epochs.ts'
+import type { Epochs, HeldKey } from './epochs.ts'
 
 export type Sealed = Readonly<Record<string, unknown>>
 
@@ -20,6 +21,8 @@ export interface Opened {
   readonly named: string | null
   /** The plaintext of each further part, by its field. */
   readonly parts: Readonly<Record<string, Uint8Array>>
+  /** To which key it was sealed, and the digest of what was sealed; null where no receipt is asked for. */
+  readonly receipt: { readonly key: HeldKey; readonly digest: Uint8Array; readonly route: string } | null
 }
 
 /** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
@@ -86,10 +89,16 @@ export const opening =
       const opened = json === undefined ? null : openParts(secret, parts)
       if (opened === null) continue
       if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
-      const { $for: bound, $id: id, $status: asks, ...rest } = json as Record<string, unknown>
+      const { $for: bound, $id: id, $status: asks, ...said } = json as Record<string, unknown>
       const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
       enter(epochs, key, ...entries)
-      const it = { params: rest, secret, nonce, named: asks === true ? route : null, parts: opened }
+      const { receipt: wanted, ...rest } = said
+      const receipt =
+        wanted === true ? { key, route, digest: requestDigest(sealedParts(cipherText, nonce, params, parts)) } : null
+      const it = {
+        ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
+        named: asks === true ? route : null,
+      }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
       if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
       return it
@@ -101,6 +110,18 @@ interface Part {
   readonly nonce: Uint8Array
   readonly bytes: Uint8Array
 }
+
+/** All that was sealed, in the order of a receipt. */
+const sealedParts = (
+  cipherText: Uint8Array,
+  nonce: Uint8Array,
+  params: Uint8Array | null,
+  parts: readonly (Part & { readonly field: string })[],
+): readonly Uint8Array[] => [
+  cipherText,
+  ...(params === null ? [] : [nonce, params]),
+  ...parts.toSorted((one, other) => (one.field < other.field ? -1 : 1)).flatMap(({ nonce, bytes }) => [nonce, bytes]),
+]
 
 /** Whether one nonce sealed different bytes. The same bytes may come twice, such as one key for several files. */
 const sharesNonce = (parts: readonly Part[]): boolean => {

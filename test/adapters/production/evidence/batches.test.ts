@@ -97,6 +97,11 @@ t.test('evidence that proves nothing, or of a kind of ones own, is made for each
   t.equal(questions.length, 3)
   for (const it of questions) it.tell()
   for (const [at, it] of (await Promise.all(all)).entries()) await holds(it, asked(at + 1))
+  const further = [4, 5].map((byte) => attest(asked(byte)))
+  await settled()
+  t.equal(questions.length, 5, 'none waits for another')
+  for (const it of questions) it.tell()
+  await Promise.all(further)
 })
 
 t.test('an enclave that is busy is asked again, for ten seconds', async (t) => {

@@ -21,9 +21,11 @@ import { makeSnp } from '../../../fakes/platform/snp.ts'
 import { makeTdx } from '../../../fakes/platform/tdx.ts'
 import { answersFor, makers } from '../../../fakes/platform/services.ts'
 import { made } from '../../../fitted.ts'
+import { until } from '../../../until.ts'
 
 const now = 1_800_000_000_000
 const day = 86_400_000
+const pauses = 4_000_000
 const challenge = new Uint8Array(32).fill(5)
 const keysetHash = new Uint8Array(32).fill(9)
 const reportData = Buffer.concat([keysetHash, challenge])
@@ -202,7 +204,9 @@ t.test('what is not genuine is never served', async (t) => {
 
   const other = await stage(t)
   const wrong = makeTdx({ now, reportData, info: (info) => void (info.fmspc = '11'.repeat(6)) })
-  other.service.say({ ...answersFor(domain.evidence), tcb: answersFor(wrong.evidence)['tcb']! })
+  const { tcb_info, tcb_info_signature } = wrong.evidence.collateral as Record<string, string>
+  const mixed = { ...domain.evidence.collateral, tcb_info: tcb_info!, tcb_info_signature: tcb_info_signature! }
+  other.service.say(answersFor({ collateral: mixed }))
   t.equal(await other.judged(tdx), 'collateral_missing: tcb_info')
 
   const large = await stage(t)
@@ -238,8 +242,11 @@ t.test('what ends is served all the same, is asked for again, and comes back', a
 
   it.service.say({ crl: answersFor(short.evidence)['crl']! })
   await it.clock.pass(20 * day)
+  const before = it.service.asked.length
   await it.judged(snp)
-  await settled()
+  t.ok(await until(() => it.service.asked.length > before))
+  await it.clock.pass(pauses)
+  await until(async () => (await it.judged(snp)) !== null, 300)
   t.equal(it.ended.get('crl'), now + 47 * day, 'an older one never takes its place')
 })
 
