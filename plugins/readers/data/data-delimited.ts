@@ -1,0 +1,68 @@
+import { type Survey, survey } from './data-columns.ts'
+import { cutter, type Most } from '../shared/data-cut.ts'
+import type { Table } from '../../../core/ports/file-content.ts'
+import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
+import { fillRows } from '../shared/tables-fill.ts'
+
+const mostColumns = 1_000
+
+/** A text with delimiters as a table. Its first line names the columns where it looks like names. */
+export const readTable = (whole: string, most: Most): Promise<Table> => {
+  const { text, delimiter } = delimited(whole)
+  return readCsv(text, delimiter, (): { record(fields: readonly string[]): void; done(): Table } => {
+    const surveys: Survey[] = []
+    const rows: (readonly (string | number | null)[])[] = []
+    let names: readonly string[] | null = null
+    let cells = 0
+    let rowCount = 0
+    let wide = false
+    return {
+      record: (fields) => {
+        if (fields.every((field) => field === '')) return
+        if (names === null) {
+          names = areNames(fields) ? fields : []
+          if (names.length > 0) return
+        }
+        rowCount += 1
+        wide ||= fields.length > mostColumns
+        for (const [at, field] of fields.slice(0, mostColumns).entries()) (surveys[at] ??= survey()).see(meant(field))
+        if (cells > most.values) return
+        rows.push(fields.slice(0, mostColumns).map(cellOf))
+        cells += fields.length
+      },
+      done: () => {
+        const width = Math.min(mostColumns, Math.max(surveys.length, names?.length ?? 0))
+        const columns = Array.from({ length: width }, (_, at) =>
+          (surveys[at] ?? survey()).column(names?.[at] || `column ${at + 1}`, rowCount),
+        )
+        const filled = fillRows<string | number | null>(rows, most, cutter(most))
+        return {
+          format: delimiter === '\t' ? 'tsv' : 'csv',
+          kind: 'table',
+          rowCount,
+          describedRows: rowCount,
+          columns,
+          truncated: wide || !filled.whole || rows.length < rowCount,
+          rows: filled.rows,
+        }
+      },
+    }
+  })
+}
+
+const areNames = (fields: readonly string[]): boolean => {
+  const said = fields.filter((field) => field !== '')
+  return (
+    said.length * 2 > fields.length &&
+    new Set(said).size * 2 > said.length &&
+    said.every((field) => field.length <= 200 && typeof meant(field) === 'string')
+  )
+}
+
+/** What a field stands for, to describe its column; its cell stays as it is written. */
+const meant = (field: string): string | number | bigint | boolean | null => {
+  if (field === '') return null
+  if (/^(true|false)$/i.test(field)) return true
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(field)) return field
+  return /^-?\d{16,40}$/.test(field) ? BigInt(field) : Number(field)
+}

@@ -1,0 +1,53 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { FileToRead } from '../../../core/ports/reader.ts'
+
+export type DataFormat = 'json' | 'jsonl' | 'csv' | 'tsv' | 'yaml' | 'xml' | 'toml' | 'parquet'
+
+/**
+ * What a file is: by its first bytes where they say it, then by its name, its type, and how its text begins. Null for a
+ * text without a name and a type, which can be told by trying alone. Throws Unreadable for the rest.
+ */
+export const formatOf = ({ name, mime, bytes }: FileToRead): DataFormat | null => {
+  const start = Buffer.from(bytes.subarray(0, 1024)).toString('latin1')
+  if (start.startsWith('PAR1')) return 'parquet'
+  const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
+  const type = mime.toLowerCase().split(';')[0]!.trim()
+  const found = endings.get(ending) ?? types.get(type) ?? /\+(json|xml|yaml)$/.exec(type)?.[1] ?? byStart(start)
+  if (!found && ending === '' && /^(application\/octet-stream)?$/.test(type)) return null
+  if (!found) throw new Unreadable()
+  return found as DataFormat
+}
+
+const endings: ReadonlyMap<string, DataFormat> = new Map([
+  ...(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'xml', 'toml', 'parquet'] as const).map((it) => [it, it] as const),
+  ['ndjson', 'jsonl'],
+  ['geojson', 'json'],
+  ['ipynb', 'json'],
+  ['har', 'json'],
+  ['yml', 'yaml'],
+  ['tab', 'tsv'],
+  ['rss', 'xml'],
+  ['kml', 'xml'],
+  ['gpx', 'xml'],
+])
+
+const types: ReadonlyMap<string, DataFormat> = new Map([
+  ['application/json', 'json'],
+  ['application/jsonl', 'jsonl'],
+  ['application/x-ndjson', 'jsonl'],
+  ['text/csv', 'csv'],
+  ['text/tab-separated-values', 'tsv'],
+  ['application/yaml', 'yaml'],
+  ['application/x-yaml', 'yaml'],
+  ['text/yaml', 'yaml'],
+  ['text/x-yaml', 'yaml'],
+  ['application/xml', 'xml'],
+  ['text/xml', 'xml'],
+  ['application/toml', 'toml'],
+  ['application/vnd.apache.parquet', 'parquet'],
+])
+
+const byStart = (start: string): DataFormat | null => {
+  if (/^(ï»¿)?\s*[[{]/.test(start)) return 'json'
+  return /^(ï»¿)?\s*<[?!a-z]/i.test(start) ? 'xml' : null
+}

@@ -1,0 +1,74 @@
+import { GatewayError, Unreadable } from '../../../core/errors.ts'
+import { cutter, type Most } from '../shared/data-cut.ts'
+import { readTable } from './data-delimited.ts'
+import { type DataFormat, formatOf } from './data-format.ts'
+import { isLines, parseJson, parseLines } from './data-json.ts'
+import { outlineOf } from './data-outline.ts'
+import { readParquet } from './data-parquet.ts'
+import { describeRecords, isRecords } from './data-records.ts'
+import { readText } from '../shared/data-text.ts'
+import { isDelimited } from '../shared/tables-csv.ts'
+import { parseToml } from './data-toml.ts'
+import { parseXml } from '../shared/data-xml.ts'
+import { parseYaml } from './data-yaml.ts'
+import type { Data } from '../../../core/ports/file-content.ts'
+import type { FileToRead } from '../../../core/ports/reader.ts'
+
+export default async ({ most, ...file }: FileToRead & { readonly most: Most }): Promise<Data> => {
+  const format = formatOf(file)
+  if (format === 'parquet') return readParquet(file.bytes, most)
+  const { text, encoding } = readText(file)
+  return { ...(await (format === null ? tried(text, most) : readFormat(format, text, most))), encoding }
+}
+
+const readFormat = async (format: DataFormat, text: string, most: Most): Promise<Data> => {
+  if (format === 'csv' || format === 'tsv') return readTable(text, most)
+  if (format === 'json' || format === 'jsonl') return readJson(format, text, most)
+  if (format === 'xml') return described(format, await parseXml(text), most)
+  if (format === 'toml') return described(format, await parseToml(text), most)
+  return described(format, await yamlOf(text), most)
+}
+
+const yamlOf = async (text: string): Promise<unknown> => {
+  const documents = await parseYaml(text)
+  return documents.length === 1 ? documents[0] : documents
+}
+
+/** A text that nobody named: the strictest format that takes it. Throws Unreadable for prose. */
+const tried = async (text: string, most: Most): Promise<Data> => {
+  const lines = text.split('\n', 3).map((line) => line.trim())
+  if (lines.some((line) => /^(\[.+\]|[\w."-]+\s*=\s*\S.*)$/.test(line))) {
+    const value = await parseToml(text).catch(unlessMissing)
+    if (value !== null) return described('toml', value, most)
+  }
+  if (isDelimited(text)) return readTable(text, most)
+  const value = await yamlOf(text).catch(unlessMissing)
+  if (typeof value !== 'object' || value === null) throw new Unreadable()
+  return described('yaml', value, most)
+}
+
+const unlessMissing = (error: unknown): null => {
+  if (error instanceof GatewayError && !(error instanceof Unreadable)) throw error
+  return null
+}
+
+/** Many a `.json` is lines, and many a `.jsonl` is one value. */
+const readJson = (format: DataFormat, text: string, most: Most): Data => {
+  if (!isLines(text)) return described('json', parseJson(text), most)
+  if (format === 'json') {
+    try {
+      return described('json', parseJson(text), most)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+  const { records, broken } = parseLines(text)
+  return describeRecords('jsonl', records, most, broken)
+}
+
+const described = (format: DataFormat, value: unknown, most: Most): Data => {
+  if (isRecords(value)) return describeRecords(format, value, most)
+  const cut = cutter(most)
+  const fitted = cut.fit(value, most.characters)
+  return { format, kind: 'tree', outline: outlineOf(value), truncated: cut.cut(), value: fitted }
+}

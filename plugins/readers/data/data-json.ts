@@ -1,0 +1,70 @@
+import { endOfString } from '../../../core/dialects/json.ts'
+import { Unreadable } from '../../../core/errors.ts'
+
+const deepest = 10_000
+
+/** Throws for what is no JSON. Numbers that a double can't hold are text; NaN and Infinity, which some write, too. */
+export const parseJson = (text: string): unknown => JSON.parse(spared(text)) as unknown
+
+/** The lines of a file as values, and how many of them could not be read so far. */
+export const parseLines = (text: string): { readonly records: Iterable<unknown>; broken(): number } => {
+  let broken = 0
+  const records = function* (): Generator<unknown> {
+    for (const line of linesOf(text)) {
+      const read = attempt(line)
+      if (read) yield read.value
+      else broken += 1
+    }
+  }
+  return { records: records(), broken: () => broken }
+}
+
+/** Whether a text has a value on its first line and more on others. */
+export const isLines = (text: string): boolean => {
+  const lines = linesOf(text)
+  const first = lines.next().value
+  return first !== undefined && attempt(first) !== null && lines.next().done === false
+}
+
+function* linesOf(text: string): Generator<string, undefined> {
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start)
+    const end = found < 0 ? text.length : found
+    const line = text.slice(start, end).trim()
+    if (line !== '') yield line
+    start = end + 1
+  }
+}
+
+const attempt = (line: string): { readonly value: unknown } | null => {
+  try {
+    return { value: parseJson(line) }
+  } catch {
+    return null
+  }
+}
+
+/** Puts quotes around the numbers that would be misread, and refuses what is nested beyond reason. */
+const spared = (text: string): string => {
+  const token = /["[\]{}]|-?(?:Infinity|\d[\d.eE+-]*)|NaN/g
+  const pieces: string[] = []
+  let depth = 0
+  let done = 0
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [found] = match
+    if (found === '"') token.lastIndex = endOfString(text, match.index)
+    else if (found === '[' || found === '{') depth += 1
+    else if (found === ']' || found === '}') depth -= 1
+    else if (isMisread(found)) {
+      pieces.push(text.slice(done, match.index), `"${found}"`)
+      done = token.lastIndex
+    }
+    if (depth > deepest) throw new Unreadable()
+  }
+  return pieces.length === 0 ? text : [...pieces, text.slice(done)].join('')
+}
+
+const isMisread = (number: string): boolean =>
+  !Number.isFinite(Number(number))
+    ? /^(NaN|-?Infinity|-?\d+(\.\d+)?([eE][+-]?\d+)?)$/.test(number)
+    : number.length > 15 && /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number))

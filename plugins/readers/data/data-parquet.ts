@@ -1,0 +1,87 @@
+import * as zlib from 'node:zlib'
+import type { Compressors, FileMetaData } from 'hyparquet'
+import { survey } from './data-columns.ts'
+import { cutter, type Most } from '../shared/data-cut.ts'
+import { parsers, sayer } from './data-parquet-cells.ts'
+import { guardPages } from './data-parquet-pages.ts'
+import type { Table } from '../../../core/ports/file-content.ts'
+import { engine } from '../../../core/optional-package.ts'
+import { fillRows } from '../shared/tables-fill.ts'
+
+const mostColumns = 1_000
+
+/** The first rows of a parquet file. Throws for what is none, and Unconfigured for a compression that needs another package. */
+export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table> => {
+  const { parquetMetadata, parquetRead, parquetSchema } = await engine('hyparquet', () => import('hyparquet'))
+  const { parquetHeader } = await engine('hyparquet', () => import('hyparquet/src/column.js'))
+  const metadata = parquetMetadata(bytes, { geoparquet: false })
+  const fields = parquetSchema(metadata).children
+  const shown = fields.slice(0, mostColumns)
+  const names = shown.map(({ element }) => element.name)
+  const rowCount = Number(metadata.num_rows)
+  const rowEnd = Math.min(rowCount, Math.ceil(most.values / Math.max(1, shown.length)))
+  guardPages(bytes, metadata, new Set(names), rowEnd, parquetHeader)
+  const sayers = shown.map(({ element, children }) => (children.length === 0 ? sayer(element) : plainly))
+  // Left to the reader, decimals would become doubles.
+  for (const { element, children } of shown)
+    if (children.length === 0 && element.converted_type === 'DECIMAL') delete element.converted_type
+  let raw: readonly (readonly unknown[])[] = []
+  await parquetRead({
+    file: fileOf(bytes),
+    metadata,
+    columns: names,
+    rowEnd,
+    parsers,
+    utf8: false,
+    geoparquet: false,
+    compressors: await compressorsFor(metadata),
+    onComplete: (rows) => (raw = rows),
+  })
+  const rows = raw.map((row) => sayers.map((say, at) => say(row[at])))
+  const columns = names.map((name, at) => {
+    const it = survey()
+    for (const row of rows) it.see(row[at])
+    return it.column(name, rows.length)
+  })
+  const cut = cutter(most)
+  const filled = fillRows(rows, most, cut)
+  const truncated = !filled.whole || cut.cut() || rows.length < rowCount || shown.length < fields.length
+  return {
+    format: 'parquet',
+    kind: 'table',
+    rowCount,
+    describedRows: rows.length,
+    columns,
+    truncated,
+    rows: filled.rows,
+  }
+}
+
+const plainly = (value: unknown): unknown => value ?? null
+
+const fileOf = (bytes: Uint8Array) => {
+  const start = bytes.byteOffset
+  return {
+    byteLength: bytes.length,
+    slice: (from: number, to = bytes.length) => bytes.buffer.slice(start + from, start + to) as ArrayBuffer,
+  }
+}
+
+/** What this Node unpacks itself; only where that isn't enough another package is asked for. */
+const compressorsFor = async ({ row_groups: groups }: FileMetaData): Promise<Compressors> => {
+  const own: Compressors = {
+    GZIP: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
+    BROTLI: (input, length) => zlib.brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
+    ...(zstd && { ZSTD: (input: Uint8Array, length: number) => zstd(input, { maxOutputLength: Math.max(1, length) }) }),
+  }
+  const used = new Set(groups.flatMap(({ columns }) => columns.map((column) => column.meta_data?.codec)))
+  const known = new Set(['UNCOMPRESSED', 'SNAPPY', ...Object.keys(own)])
+  if ([...used].every((codec) => codec === undefined || known.has(codec))) return own
+  const name = 'hyparquet-compressors'
+  const { compressors } = await engine(name, () => import(name) as Promise<{ readonly compressors: Compressors }>)
+  return { ...compressors, ...own }
+}
+
+const { zstdDecompressSync: zstd } = zlib as {
+  readonly zstdDecompressSync?: (input: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
+}

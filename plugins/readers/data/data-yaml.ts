@@ -1,0 +1,30 @@
+import { Unreadable } from '../../../core/errors.ts'
+import { engine } from '../../../core/optional-package.ts'
+
+/** Every alias is looked for among all anchors and aliases before it: so many looks are quick. */
+const mostLooks = 20_000_000
+
+/** The documents of a text. Throws for what is no YAML, and for aliases that multiply or are too many. */
+export const parseYaml = async (text: string): Promise<readonly unknown[]> => {
+  const { isAlias, isNode, parseAllDocuments, visit } = await engine('yaml', () => import('yaml'))
+  const documents = [
+    ...parseAllDocuments(text, {
+      intAsBigInt: true,
+      merge: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    }),
+  ]
+  for (const document of documents) {
+    if (document.errors[0]) throw document.errors[0]
+    let [aliases, named] = [0, 0]
+    visit(document, (_, node) => {
+      if (isAlias(node)) aliases++
+      if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined)) named++
+      if (aliases * named > mostLooks) throw new Unreadable()
+    })
+  }
+  // An alias is the same object once more, so that many plain ones cost nothing.
+  return documents.map((document) => document.toJS({ maxAliasCount: 10_000 }) as unknown)
+}
