@@ -83,7 +83,7 @@ const searched = async (rows: readonly object[], ...entries: readonly Entry[]) =
     indexes: async () => [{ id: 'file_1', version: '1' }],
     index: async () => sealRows(ragDek, 'file_1', rows as Parameters<typeof sealRows>[2]),
   } as unknown as Shelf
-  const settings = { model: undefined, cache: 1, mostFile: 1, queue: usualQueue }
+  const settings = { model: entries[0]?.name, cache: 1, mostFile: 1, queue: usualQueue }
   const { search } = retrieval(withModels(...entries).supplied, [], settings)
   const hits = await search(shelf, ragDek, 'ferry', null, signal)
   return { found: hits.map(({ fileId }) => fileId), score: hits[0]?.score ?? 0, outdated: hits.outdated }
