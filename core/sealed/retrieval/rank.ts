@@ -162,7 +162,14 @@ const rarity = (having: number, all: number): number => Math.log(1 + (all - havi
 
 /** The places of the highest scores above 0, the highest first, of equals the earlier. */
 export const bestOf = (scores: Float32Array, most: number): readonly number[] => {
-  const places: number[] = []
-  for (let place = 0; place < scores.length; place++) if (scores[place]! > 0) places.push(place)
-  return places.sort((one, other) => scores[other]! - scores[one]! || one - other).slice(0, most)
+  const best: number[] = []
+  for (let place = 0; place < scores.length; place++) {
+    const score = scores[place]!
+    if (score <= 0 || (best.length === most && score <= scores[best[most - 1]!]!)) continue
+    let at = best.length
+    while (at > 0 && scores[best[at - 1]!]! < score) at--
+    best.splice(at, 0, place)
+    if (best.length > most) best.pop()
+  }
+  return best
 }
