@@ -71,12 +71,7 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
 export type Way = 'words' | 'meaning' | 'both'
 
 /** The share of questions for which one of the first snippets has the whole answer. */
-export const recall = (
-  { library }: Stage,
-  questions: readonly Question[],
-  way: Way = 'both',
-  most = 5,
-): number => {
+export const recall = ({ library }: Stage, questions: readonly Question[], way: Way = 'both', most = 5): number => {
   const found = questions.filter(({ query, vector, fileId, told }) =>
     library
       .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, most })

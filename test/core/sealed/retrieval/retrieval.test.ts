@@ -33,9 +33,7 @@ t.test('a collection forgets, replaces, and keeps to the files that are asked fo
   put('a', 'The heron waits by the weir.')
   put('b', 'A heron is grey.')
   const ids = (query: string, fileIds?: readonly string[]) =>
-    it
-      .search({ query, vector: null, most: 5, ...(fileIds && { fileIds }) })
-      .map(({ fileId }) => fileId)
+    it.search({ query, vector: null, most: 5, ...(fileIds && { fileIds }) }).map(({ fileId }) => fileId)
   t.same([...ids('heron')].sort(), ['a', 'b'])
   t.same(ids('heron', ['b']), ['b'])
   t.match(it.search({ query: 'weir', vector: null, most: 5 })[0], {
