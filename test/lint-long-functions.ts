@@ -30,7 +30,6 @@ export const longFunctions: Readonly<Record<string, number>> = {
   'core/sealed/enclave/enclave.ts enclave': 117,
   'core/sealed/enclave/frame-pacing.ts paced': 76,
   'core/sealed/enclave/retrieval.ts retrieval': 116,
-  'core/sealed/retrieval/rank.ts lexical': 67,
   'plugins/providers/anthropic/messages-answers.ts chunksOf': 122,
   'plugins/providers/anthropic/messages.ts messagesBody': 68,
   'plugins/providers/shared/chat-backend.ts chatBackend': 68,

@@ -4,13 +4,22 @@ import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
+import { readers } from './mutations/readers.ts'
 import { sealed } from './mutations/sealed.ts'
 import { wire } from './mutations/wire.ts'
 
 export type { Mutation } from './mutations/mutation.ts'
 
 /** Every mutation, room by room. */
-export const mutations: readonly Mutation[] = [access, files, http, inference, production, sealed, wire].flatMap(
-  (room) =>
-    room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
+export const mutations: readonly Mutation[] = [
+  access,
+  files,
+  http,
+  inference,
+  production,
+  readers,
+  sealed,
+  wire,
+].flatMap((room) =>
+  room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
 )

@@ -1,4 +1,8 @@
-import type { Pdf, PdfBeside } from './pdf-job.ts'
+import type { Pdf } from '../../../core/ports/file-content.ts'
+
+export type PdfBeside = Pick<Pdf, 'links' | 'comments' | 'forms' | 'outline'>
+
+export type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
 
 /** Characters of a value, a comment or a title that are kept. */
 const longest = 4000
@@ -9,7 +13,7 @@ const deepest = 6
 type Annotation = Readonly<Record<string, unknown>>
 
 /** The links, comments and values of forms of a page; nothing where they can't be read. */
-export const besideOf = async (pdf: Pdf, number: number): Promise<PdfBeside> => {
+export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside> => {
   try {
     const annotations = (await (await pdf.getPage(number)).getAnnotations()) as readonly Annotation[]
     const at = `page ${number}`
@@ -19,7 +23,9 @@ export const besideOf = async (pdf: Pdf, number: number): Promise<PdfBeside> => 
         return url === null ? [] : [{ url, text: textOf(it['overlaidText']) ?? '', at }]
       }),
       comments: annotations.flatMap((it) => {
-        const text = ['Popup', 'Widget', 'Link'].includes(String(it['subtype'])) ? null : textOf(inner(it['contentsObj']))
+        const text = ['Popup', 'Widget', 'Link'].includes(String(it['subtype']))
+          ? null
+          : textOf(inner(it['contentsObj']))
         return text === null ? [] : [{ author: textOf(inner(it['titleObj'])), text, at }]
       }),
       forms: annotations.flatMap((it) => {
@@ -52,7 +58,7 @@ interface Entry {
 }
 
 /** The bookmarks of a file, each with its depth from 1; nothing where it has none. */
-export const outlineOf = async (pdf: Pdf): Promise<PdfBeside> => {
+export const outlineOf = async (pdf: OpenPdf): Promise<PdfBeside> => {
   try {
     return { outline: [...entriesOf((await pdf.getOutline()) as readonly Entry[] | null, 1)].slice(0, mostEntries) }
   } catch {

@@ -1,7 +1,6 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { engine } from '../../../core/optional-package.ts'
-import type { Pdf as PdfContent } from '../../../core/ports/file-content.ts'
-import { besideOf, outlineOf } from './pdf-beside.ts'
+import { besideOf, outlineOf, type OpenPdf, type PdfBeside } from './pdf-beside.ts'
 import { binaryData, type Fonts } from './pdf-cmaps.ts'
 import { isTrusted, tidy } from './pdf-text.ts'
 
@@ -25,8 +24,6 @@ export interface Page {
   /** False where its fonts don't say which characters their glyphs are. */
   readonly trusted: boolean
 }
-
-export type PdfBeside = Pick<PdfContent, 'links' | 'comments' | 'forms' | 'outline'>
 
 export interface Layer {
   readonly pageCount: number
@@ -76,12 +73,10 @@ const locked = (cause: Error): never => {
   throw cause.name === 'PasswordException' ? new Unreadable({ flaw: 'password', cause }) : cause
 }
 
-export type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
-
 const a4 = 842
 
 /** A page that can't be read leaves the others as they are. */
-const readPage = async (pdf: Pdf, number: number, most: number, fonts: Fonts): Promise<Page> => {
+const readPage = async (pdf: OpenPdf, number: number, most: number, fonts: Fonts): Promise<Page> => {
   try {
     const page = await pdf.getPage(number)
     const { width, height } = page.getViewport({ scale: 1 })
@@ -94,7 +89,7 @@ const readPage = async (pdf: Pdf, number: number, most: number, fonts: Fonts): P
   }
 }
 
-type Content = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>
+type Content = Awaited<ReturnType<Awaited<ReturnType<OpenPdf['getPage']>>['getTextContent']>>
 
 const textOf = async (stream: ReadableStream<Content>, most: number) => {
   let raw = ''

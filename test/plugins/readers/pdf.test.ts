@@ -57,7 +57,8 @@ t.test('text whose characters the fonts do not tell is read by OCR, or marked an
   if (page?.source === 'ocr') t.match(page, { text: /harbour master counts/, confidence: Number })
   else t.match({ page, said }, { page: { untrusted: true }, said: '' })
   const numbers = await contentOf('glyph-numbers-alone')
-  if (numbers.content.pages[0]?.source === 'text') t.match(numbers, { content: { pages: [{ untrusted: true }] }, said: '' })
+  if (numbers.content.pages[0]?.source === 'text')
+    t.match(numbers, { content: { pages: [{ untrusted: true }] }, said: '' })
   t.notMatch(numbers.said, /Ұ/, 'numbers of glyphs are no text')
 })
 
