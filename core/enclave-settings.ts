@@ -13,7 +13,7 @@ export const InsideShape = v.strictObject({
   requireBinding: v.optional(v.boolean(), false),
   retrieval: v.optional(
     v.strictObject({
-      /** The embedding model; when absent the first that does not only pretend. */
+      /** The embedding model; when absent search goes by words alone. */
       model: v.optional(v.string()),
       /** Bytes of opened indexes that are kept in memory. */
       cache: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 256 * 1024 * 1024),

@@ -7,6 +7,7 @@ import { medias } from './mutations/media.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
+import { readers } from './mutations/readers.ts'
 import { sealed } from './mutations/sealed.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -22,6 +23,7 @@ export const mutations: readonly Mutation[] = [
   medias,
   production,
   proofs,
+  readers,
   sealed,
   wire,
 ].flatMap((room) =>

@@ -21,6 +21,9 @@ export interface Hit {
   readonly score: number
   /** Page or slide, from 1, where the document has such. */
   readonly page: number | null
+  /** What the passage stands under, and the name of its file without its ending; null where the index doesn't say it. */
+  readonly heading?: string | null
+  readonly title?: string | null
 }
 
 /** What a search found, the best first. */

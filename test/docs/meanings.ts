@@ -188,7 +188,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
   'storage.metadata.use': 'A plugin of the family `storage` that fits `MetadataStore`.',
   'enclave.retrieval.model':
-    'The embedding model for indexing and search; absent, the first that is there. When there is none, search goes by words alone.',
+    'The embedding model for indexing and search; absent, search goes by words alone. Name a model that is better than words on your files: the offline one is not.',
   'enclave.retrieval.cache': 'Bytes of opened indexes that are kept in memory.',
   'enclave.queue.all': 'Jobs of all organisations that may wait; indexing has eight times as many places.',
   'enclave.queue.organization': 'Jobs of one organisation that may wait; indexing has sixteen times as many places.',

@@ -2,7 +2,7 @@ import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
 /** Characters of a snippet at most. */
-const longest = 400
+const longest = 1400
 
 /** Passages one behind the other, as one text. */
 export interface Stretch {

@@ -6,7 +6,7 @@ export interface Section {
   readonly page: number | null
 }
 
-/** A stretch of a section that is short enough to be found, and read, as a whole. */
+/** A stretch of a section that is long enough to answer a question, and short enough to be read as a whole. */
 export interface Passage {
   readonly text: string
   readonly heading: string | null
@@ -33,7 +33,7 @@ const longestHeading = 120
  */
 export const split = (
   sections: readonly Section[],
-  { size = 240, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
+  { size = 1400, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
 ): readonly Passage[] => {
   const passages: Passage[] = []
   for (const section of gathered(sections, size)) {
