@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
-import type { RefusedKey } from '../../../core/inference/models/key-check.ts'
 import { boot } from '../boot.ts'
 import { complaint } from './error-text.ts'
 import { firstKey, givenKey } from './bootstrap-key.ts'
@@ -74,7 +73,7 @@ export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | '
   process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
 }
 
-const tellOfKey = ({ provider, status }: RefusedKey): void =>
+const tellOfKey = ({ provider, status }: { readonly provider: string; readonly status: number }): void =>
   void process.stderr.write(
     `sealgate: provider ${provider} refuses the key that the configuration gives for it (${status})\n`,
   )
