@@ -18,7 +18,7 @@ export interface Facts extends ErrorOptions {
  */
 export class GatewayError extends Error {
   readonly status: number = 503
-  /** Field by field: what was expected, never what was received. */
+  /** The expectation for each wrong field, never the received value. */
   readonly validator: Validator | null
   readonly retryAfter: number | null
   readonly code: string | null
@@ -118,7 +118,7 @@ export class UpstreamFailed extends GatewayError {
   }
 }
 
-/** Tells when to come back: in a second, unless whoever throws it knows better. */
+/** Carries a delay until the next try: a second, unless the thrower knows better. */
 export class Unavailable extends GatewayError {
   constructor(message?: string, facts: Facts = {}) {
     super(message, { retryAfter: 1000, ...facts })

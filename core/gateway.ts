@@ -9,10 +9,12 @@ import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
+import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
-import { refusedKeys, type RefusedKey } from './inference/models/key-check.ts'
+import { proofMetrics } from './http/proof-metrics.ts'
 import type { Middleware } from './http/middleware.ts'
+import { under } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -22,12 +24,12 @@ import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
 import type { MetadataStore } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
-import { Upstream } from './ports/upstream.ts'
 import type { Siblings } from './ports/cluster.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
-import { lost } from './routes/not-found-hint.ts'
+import { lostAmong } from './routes/not-found-hint.ts'
 import { table } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
+import { type Survey, survey } from './survey.ts'
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
 export interface Adapters extends Renewable {
@@ -41,6 +43,8 @@ export interface Adapters extends Renewable {
   readonly rateLimiter: Fitting<RateLimiter>
   /** Koa middleware around every route; none when absent. */
   readonly middleware?: readonly Middleware[]
+  /** What the second argument of `createGateway` takes, where that is absent. */
+  readonly settings?: SettingsInput
   /** None when absent. */
   readonly siblings?: Fitting<Siblings>
 }
@@ -48,6 +52,8 @@ export interface Adapters extends Renewable {
 export interface Gateway {
   /** For `http.createServer`, or behind any framework that hands over Node's own request and response. */
   readonly listener: RequestListener
+  /** The same without Node's server: for frameworks of the web's own requests, and for tests that need no port. */
+  readonly fetch: FetchRequest
   /** A server of our own around it, not yet listening: what Node itself refuses is answered in the envelope too. */
   server(): Server
   readonly keys: Keyring
@@ -57,8 +63,8 @@ export interface Gateway {
   readonly reload: Reload
   readonly renew: Renew
   readonly metrics: Metrics
-  /** Asks every provider once, and logs those that refuse the key that the configuration gives for them. */
-  refusedKeys(): Promise<readonly RefusedKey[]>
+  /** What it stands on, asked now: backends with their models or their faults, and the enclave's kind of evidence. */
+  survey(signal: AbortSignal): Promise<Survey>
   /** Readiness is 503 until the function that this gives is called. */
   hold(): () => void
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
@@ -70,7 +76,7 @@ export interface Gateway {
 /** With `again` it can be told by its callers to read anew what it was made from. */
 export const createGateway = (
   adapters: Adapters,
-  settings: SettingsInput = {},
+  settings: SettingsInput = adapters.settings ?? {},
   again: Again | null = null,
 ): Gateway => {
   const checked = checkedSettings(settings)
@@ -84,7 +90,7 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, middleware = [], ...lasting } = { siblings: use(alone), ...adapters }
+  const { upstreams, enclave, tools, middleware = [], settings: _, ...lasting } = { siblings: use(alone), ...adapters }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   const reloads = plugin({
@@ -97,21 +103,35 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, keepsakes, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+  for (const part of [
+    keyring,
+    keepsakes,
+    audit,
+    metrics,
+    witness,
+    observer,
+    proofMetrics,
+    streams,
+    ledger,
+    sweep,
+    reloads,
+  ])
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
-  const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings), middleware)
+  const served = app([...routes, ...documents(routes, settings)], base, lostAmong(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
+  const listener = under(settings.prefix, served.listener)
   const { clock, random, log } = base.supply({ clock: Clock, random: Random, log: Log })
 
   return {
     ...shown,
     renew: eras.renew,
-    listener: served.listener,
-    refusedKeys: () => refusedKeys(eras.supply({ upstreams: Upstream }).upstreams, clock, log),
-    server: () => serverFor(served.listener, settings, clock, random),
+    survey: (signal) => survey(eras.supply, log, signal),
+    listener,
+    fetch: fetchOf(listener),
+    server: () => serverFor(listener, settings, clock, random),
     hold() {
       let held = true
       lifecycle.held++

@@ -160,7 +160,7 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     t.test('paths and methods', async (t) => {
-      for (const path of ['/', '/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
+      for (const path of ['/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
         const answer = await fetch(it.base + path)
         t.ok([404, 400, 401].includes(answer.status), `${path} ${answer.status}`)
         t.same(Object.keys((await answer.json()) as object), errorFields)

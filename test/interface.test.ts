@@ -483,7 +483,7 @@ const audio: readonly Row[] = [
         [{ model: 'listener' }, { model: 'nova' }],
         [{}, {}],
         [{}, { model: '' }],
-        [{}, { model: 7 }],
+        [{}, { model: 7.5 }],
       ]) {
         const { status, body } = await client.hear(sound, params, beside)
         t.same([status, body], [400, { code: 'invalid_parameters', field: 'model' }], JSON.stringify([params, beside]))

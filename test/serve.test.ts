@@ -2,7 +2,7 @@ import './fakes/unwatched.ts'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -23,7 +23,12 @@ const as = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': '
 t.test('the first start shows a key once; killed and started again, keys are there', async (t) => {
   const env = { SEALGATE_DATA: join(t.testdir(), 'data') }
   const first = await started(t, env)
-  const key = /^sealgate made a key, shown only now: (sk_live_\w{44})$/m.exec(first.said)![1]!
+  const key = first.key
+  const file = join(env.SEALGATE_DATA, 'first-key')
+  t.match(key, /^sk_live_\w{44}$/)
+  t.match(first.said, `sealgate made a key; it stands in ${file}\n`)
+  t.notMatch(first.said, key, 'output that anybody may keep holds no key')
+  t.equal((await stat(file)).mode & 0o777, 0o600, 'for its owner alone')
   const ready = await fetch(`${first.base}/health/ready`)
   t.equal(ready.status, 200)
   const made = await fetch(`${first.base}/admin/keys`, { method: 'POST', headers: as(key), body: '{"name":"second"}' })
@@ -73,12 +78,13 @@ t.test('a port that is taken costs no key', async (t) => {
     () => 'it listens',
     ({ message }: Error) => message,
   )
-  t.match(said, /EADDRINUSE/)
+  t.match(said, /port \d+ of 127\.0\.0\.1 is in use \(EADDRINUSE\); --port N takes another/)
   t.notMatch(said, /made a key/)
   t.same(await readdir(join(folder, 'tmp')), [], 'nothing is left behind')
 
   const it = await started(t, env)
-  const key = /made a key, shown only now: (sk_live_\w{44})\n[^]*listening on/.exec(it.said)![1]!
+  const key = it.key
+  t.match(it.said, /made a key; it stands in [^]*listening on/)
   t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
   t.equal(await it.stop('SIGTERM'), 0)
   t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')

@@ -12,6 +12,8 @@ import type { Team, Told } from './workers/worker.ts'
 export interface Booted {
   readonly gateway: Gateway
   readonly config: Config
+  /** The folder of the embedded stores. */
+  readonly data: string
   renew(told: Told): Promise<void>
 }
 
@@ -40,7 +42,7 @@ export const boot = async (
   const again = team?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
   const siblings = team && { siblings: team.siblings }
   const gateway: Gateway = createGateway({ ...parts, ...siblings }, told(config), again)
-  return { gateway, config, renew }
+  return { gateway, config, data, renew }
 }
 
 /** The folder of the embedded stores, made when it isn't there. */

@@ -87,6 +87,9 @@ const unchanging = [
   'enclave.connect',
   'enclave.listen',
   'enclave.tls',
+  'enclave.collateral',
+  'enclave.releases',
+  'enclave.notices',
 ]
 
 const provider = (name: string, choice: Choice) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)

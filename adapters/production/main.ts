@@ -2,13 +2,14 @@
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 import { overview, usages } from './commands/help.ts'
+import { didYouMean } from './nearest.ts'
 import { version } from './version.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
-    const options = { surfaces: { type: 'string' }, workers: { type: 'string', default: '1' } } as const
-    const { values } = parseArgs({ args: [...args], options })
+    const { values } = parseArgs({ args: [...args], options: serveOptions })
+    if (values.port !== undefined) process.env['PORT'] = values.port
     const surfaces = values.surfaces?.split(',') ?? null
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
@@ -44,6 +45,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { verify } = await import('./verify.ts')
     await verify(args, process.env)
   },
+  async releases(args) {
+    const { releases } = await import('./commands/releases.ts')
+    await releases(args)
+  },
   async files(args) {
     const { files } = await import('./commands/files.ts')
     await files(args, process.env)
@@ -61,6 +66,12 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   },
 }
 
+const serveOptions = {
+  surfaces: { type: 'string' },
+  workers: { type: 'string', default: '1' },
+  port: { type: 'string' },
+} as const
+
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const usageOf = (name: string): string | null =>
@@ -70,12 +81,15 @@ const isHelp = (it: string): boolean => it === '--help' || it === '-h'
 
 const run = async (said: readonly string[]): Promise<void> => {
   const [first = 'serve'] = said
-  if (first === '--version') return print(await version())
+  if (first === '--version' || first === '-v') return print(await version())
   if (isHelp(first)) return print(overview)
   const [name, args] = first.startsWith('-') ? ['serve', said] : [first, said.slice(1)]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) throw new Error(`there is no command ${name}; sealgate --help names them`)
-  if (args.some(isHelp)) return print(usageOf(name) ?? overview)
+  if (command === undefined)
+    throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)
+  // Behind `--` stands another program's.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  if (own.some(isHelp)) return print(usageOf(name) ?? overview)
   await command(args)
 }
 

@@ -23,7 +23,7 @@ export interface Changed extends Bounds {
 
 export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user'>
 
-/** What a new key gets: what is given, and otherwise what its maker has. Throws Forbidden where that is more than the maker has. */
+/** The powers of a new key: the given ones, and its maker's where none is given. Throws Forbidden for more than the maker has. */
 export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
   const { scopes = own.scopes, user = own.user } = given
   const reach = { ...own, ...reachOf(given, own) }
@@ -77,7 +77,7 @@ const leaving =
       stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => within(bound, key, other, settings))
   }
 
-/** Limits are given all at once: one that is absent is as the giver has it. */
+/** Limits are given all at once: an absent limit is the giver's. */
 const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow): Partial<Reach> => ({
   ...(models !== undefined && { models }),
   ...(addresses !== undefined && { addresses }),
@@ -85,10 +85,10 @@ const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow)
   ...(expires_at !== undefined && { expires_at }),
 })
 
-/** Throws BadRequest for what is wrong whoever gives it. */
+/** Throws BadRequest for powers that no caller may give. */
 const sound = ({ addresses, expires_at }: Bounds, now: number): void => {
   if (expires_at != null && expires_at <= now) {
-    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time to come' } })
+    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time in the future' } })
   }
   listed(addresses ?? null)
 }

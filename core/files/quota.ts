@@ -40,7 +40,7 @@ export const storage = (rows: MetadataStore) => {
 
     leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),
 
-    /** Counts anew: whoever was killed between a count and its record left a difference. */
+    /** Counts anew: a process that was killed between a count and its record left a difference. */
     async recount(): Promise<void> {
       const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
       const sums = new Map<string, { bytes: number; files: number }>()

@@ -9,14 +9,14 @@ import { Enclave } from '../ports/enclave.ts'
 import type { Renewal } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 
-/** Throws with the path of what is wrong. */
+/** Throws with the path of the wrong setting. */
 export const checkedSettings = (settings: SettingsInput): Settings => {
   const checked = v.safeParse(SettingsShape, settings)
   if (!checked.success) throw new Error(`settings: ${flaw(checked.issues[0])}`)
   return checked.output
 }
 
-/** One after the other: the one that requests begin with, and those that are left until their last request has ended. */
+/** The current generation, which new requests begin with, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
   renewable: Renewable,
@@ -38,6 +38,8 @@ export const generations = (
   }
 
   return {
+    /** Of the one that requests begin with now. */
+    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     /** Whatever may fail comes before the turn, which can't. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)
@@ -63,8 +65,6 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
-    /** Of the one that requests begin with now. */
-    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

@@ -43,7 +43,7 @@ export interface App {
 export const app = (
   routes: readonly AnyRoute[],
   container: Container,
-  lost: (path: string) => string,
+  lost: (path: string, methods: string) => string,
   around: readonly Middleware[] = [],
 ): App => {
   const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
@@ -148,7 +148,7 @@ export const app = (
         keyless(ctx.req, settings)
         const allowed = methodsOf(ctx.path)
         if (allowed !== '') visit.headers['allow'] = allowed
-        throw new NotFound(lost(ctx.path))
+        throw new NotFound(lost(ctx.path, allowed))
       }
       if (!ctx.headerSent) for (const [name, value] of Object.entries(visit.headers)) ctx.set(name, String(value))
     } catch (thrown) {

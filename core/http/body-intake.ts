@@ -110,9 +110,9 @@ export const bodyIntake = (
     })
   }
 
-  /** Another try is read away like this one, so no time is named for it. */
+  /** A reader that took this body takes the next one too, so the refusal names no time. */
   const mustBeUnread = (): void => {
-    if (request.readableEnded) throw new Unavailable('The body was read before it came here', { retryAfter: null })
+    if (request.readableEnded) throw new Unavailable('Another reader took the body first', { retryAfter: null })
   }
 
   const begin = (): void => {

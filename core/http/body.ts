@@ -39,7 +39,7 @@ export const inputOf = async (
   }
 }
 
-/** Bytes that a route reads of a body; of a stream, those that the largest file may take in hex. */
+/** Bytes that a route reads of a body; for a stream, the largest file in hex. */
 const limitOf = (body: Body, settings: Settings): number => {
   if (body.read === 'stream') return 2 * settings.bodies.file + streamHead
   return typeof body.bytes === 'number' ? body.bytes : body.bytes(settings)

@@ -6,7 +6,7 @@ import { join, leave, row, type Row, type Standing } from '../linked-list.ts'
 export type Release = () => Promise<void>
 
 const ttl = 30_000
-/** Ms that a place is held at least, as far as those who wait are told: to come too late costs less than to come in vain. */
+/** Minimum hold time in ms assumed for Retry-After: coming back late is cheaper than a second 429. */
 const least = 300
 /** Names that are remembered although nobody holds a place there. */
 const idle = 10_000
@@ -25,7 +25,7 @@ interface Lane {
 }
 
 /**
- * Places that are held while a request runs and renewed as long as it does. Whoever finds none is told when to come
+ * Places that are held while a request runs and renewed as long as it does. A refused caller learns when to come
  * back: each refused caller is given the next free moment of an imagined queue, with some jitter, so that those who wait
  * don't all come at once and don't wait longer than they need.
  */

@@ -60,7 +60,7 @@ const tooMany = (ofBytes: boolean, wait: number): TooMany =>
     retryAfter: Number.isFinite(wait) ? Math.ceil(wait) : null,
   })
 
-/** Places of the key and its organisation, over all routes, are added to what is held. */
+/** Takes places of the key and its organisation, over all routes, and adds them to `held`. */
 export const crowding = (
   take: (name: string, most: number, concern: Concern) => Promise<Release>,
   settings: Settings,

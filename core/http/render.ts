@@ -67,7 +67,7 @@ export const render = async (
 
 type Headers = Record<string, string | number>
 
-/** Whoever reads the answer; when it goes, so does what was to be written. */
+/** The reader of the answer; when it leaves, the rest of the answer is dropped. */
 const readerOf = (response: ServerResponse, patience: Patience): Writable => {
   const reader = new Writable({
     write: (part: Uint8Array, _, done) => void Promise.resolve(hand(response, part, patience)).then(() => done(), done),

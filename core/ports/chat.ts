@@ -33,7 +33,7 @@ export type Dialect = 'messages' | 'generate-content'
 export interface Native {
   readonly dialect: Dialect
   readonly body: Readonly<Record<string, unknown>>
-  /** Of the caller's request: those that belong to the dialect. */
+  /** Headers of the caller's request that belong to the dialect. */
   readonly headers: Readonly<Record<string, string>>
 }
 

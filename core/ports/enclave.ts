@@ -21,6 +21,13 @@ export interface Evidence {
   readonly [field: string]: unknown
 }
 
+/** A file as its makers signed it. */
+export interface SignedFile {
+  readonly text: string
+  /** Ed25519, hex. */
+  readonly signatures: readonly { readonly key: string; readonly signature: string }[]
+}
+
 /** What the gateway lets this call do; the enclave holds itself to it. */
 export interface Grant {
   readonly request: string
@@ -121,6 +128,8 @@ export interface Enclave {
     /** For the routes that work with stored files. */
     shelf?: Shelf,
   ): Promise<SealedReply>
+  /** Signed lists of what may run, where the gateway has some. */
+  signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
   dispose?(): Promise<void> | void
 }
 

@@ -39,7 +39,7 @@ interface About<S extends GenericSchema> {
   readonly params: S
   /** Bytes of JSON that its parameters may take; 16 KiB when absent. */
   readonly mostParams?: number
-  /** What kind of file it makes, whatever it is asked; files of other tools are of the general kind. */
+  /** The kind of every file that the tool makes; `general` when absent. */
   readonly makes?: 'image' | 'audio'
   /** Which allowances pay for the models that work for it; absent for a tool that needs none. */
   readonly takes?: readonly ('tokens' | 'audio')[]

@@ -20,7 +20,7 @@ const changeable = {
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   models: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(256)), 0, 1000))),
   addresses: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(64)), 0, 256))),
-  /** All of them at once: what is absent is as the caller's own key has it. */
+  /** All limits at once: an absent limit is that of the caller's own key. */
   limits: v.optional(OwnLimits),
   /** Unix time in ms. */
   expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
@@ -138,7 +138,7 @@ const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyR
 
 const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
   const row = await keyring.get(caller.key, caller.organization)
-  // Another process may have revoked it a moment ago: whoever is shown out leaves no heir.
+  // Another process may have revoked the caller's key a moment ago: a revoked key leaves no heir.
   if (row === null || !lives(row, clock.now())) throw new Unauthorized()
   return row
 }

@@ -5,6 +5,7 @@ import { auditing } from './audit.ts'
 import { chat } from './chat.ts'
 import { decisions } from './decision.ts'
 import { fileRoutes } from './files.ts'
+import { front } from './front.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
 import { models } from './models.ts'
@@ -35,6 +36,7 @@ const sealedTo = (surfaces: readonly Surface[]): readonly AnyRoute[] =>
     : []
 
 export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
+  front,
   ...health,
   ...sealedTo(surfaces),
   // The last route of a path serves it: where `names.std` is `v1` too, the standard routes stay what they were.

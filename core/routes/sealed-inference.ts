@@ -222,6 +222,20 @@ const attestation = route({
     json(await enclave.attest(new Uint8Array(Buffer.from(query.challenge, 'hex')), query.enclave)),
 })
 
+const signedFile = v.nullable(
+  v.object({ text: v.string(), signatures: v.array(v.object({ key: v.string(), signature: v.string() })) }),
+)
+
+const releases = route({
+  method: 'GET',
+  path: '/rvenc/releases',
+  summary: 'The signed lists of what may run inside, as their makers published them.',
+  access: 'any-key',
+  answer: v.object({ releases: signedFile, notices: signedFile }),
+  needs: { enclave: Enclave },
+  handle: async (_, { enclave }) => json((await enclave.signedLists?.()) ?? { releases: null, notices: null }),
+})
+
 const models = route({
   method: 'GET',
   path: '/rvenc/models',
@@ -240,4 +254,4 @@ const models = route({
   },
 })
 
-export const rvenc = [chat, transcriptions, translations, keys, attestation, models] as const
+export const rvenc = [chat, transcriptions, translations, keys, attestation, releases, models] as const

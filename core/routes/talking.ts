@@ -18,7 +18,7 @@ import { served } from './find-model.ts'
 export const talks = { catalog: Catalog, inference: Inference, meter: Meter }
 type Given = Supplied<typeof talks>
 
-/** A chat as a route asks for it, whatever its dialect. */
+/** A chat request in any dialect, as its route asks for it. */
 export interface Talk {
   readonly caller: Caller
   readonly model: string
@@ -153,19 +153,11 @@ const printing = (
         settle()
       } else writer.take(value, queue)
     } catch (error) {
-      // An answer that the dialect can't tell is closed like one that broke.
+      // An answer that the dialect can't express is closed like a broken one.
       void chunks.return?.()
       return broke(error)
     }
-    return waiting() ?? next()
-  }
-
-  /** The next event that is written already; null where a chunk has to come first. */
-  const waiting = (): IteratorResult<ServerEvent> | null => {
-    const value = queue[at]
-    if (value === undefined) return null
-    at++
-    return { value, done: false }
+    return at < queue.length ? { value: queue[at++]!, done: false } : next()
   }
 
   const broke = (error: unknown): never => {
@@ -176,8 +168,7 @@ const printing = (
   }
 
   const next = (): Promise<IteratorResult<ServerEvent>> => {
-    const event = waiting()
-    if (event !== null) return Promise.resolve(event)
+    if (at < queue.length) return Promise.resolve({ value: queue[at++]!, done: false })
     if (ended) return Promise.resolve({ value: undefined, done: true })
     return chunks.next().then(took, broke)
   }

@@ -122,10 +122,10 @@ const execute = route({
   },
 })
 
-/** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
+/** The cost of describing a picture and of transcribing a short recording; corrected by the real usage. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
 
-/** Reserves what the models may cost that work for a tool, and gives back how to settle it; what was not used is handed back. */
+/** Reserves the cost of the models that work for a tool. The returned function settles it and hands the rest back. */
 const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) => {
   const words = takes.includes('tokens') ? await meter.reserve(caller, null, guess.tokens, 'confidential') : null
   const sound = takes.includes('audio')

@@ -38,7 +38,7 @@ const kinds: readonly (readonly [RegExp, ModelType])[] = [
   [/image|banana/, 'IMAGE'],
 ]
 
-/** Null for what is spoken to in other ways. */
+/** Null for a model that other routes serve. */
 const modelOf = ({ name, displayName, description, supportedGenerationMethods: methods }: Fields): Model | null => {
   const id = String(name).replace(/^models\//, '')
   const about = {
@@ -115,7 +115,7 @@ export default plugin({
       async chat(call, signal) {
         const { model, stream, prefix } = call
         if (prefix !== undefined) {
-          throw new UpstreamFailed(undefined, { again: true, cause: new Error('It cannot go on from a prefix') })
+          throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
         }
         const body = generateBody(call, generationOf(model))
         const reading = { model, clock, random }

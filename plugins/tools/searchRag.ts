@@ -33,7 +33,8 @@ export default plugin({
     mostParams: 64 * 1024,
     async run({ query, fileIds, file_ids, limit }, signal, search) {
       signal.throwIfAborted()
-      if (fileIds !== undefined && file_ids !== undefined) throw new BadRequest('Two filters', { validator: twice })
+      if (fileIds !== undefined && file_ids !== undefined)
+        throw new BadRequest('The request has two filters', { validator: twice })
       const hits = await search(query, fileIds ?? file_ids)
       const results = hits.slice(0, limit).map(({ fileId, page, snippet, score }) => ({ fileId, page, snippet, score }))
       const { outdated = [] } = hits

@@ -31,7 +31,8 @@ unless it says "required". Where the tables say "absent", they tell what holds w
     }
   },
   "decision": { "default": "small" },
-  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } }
+  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } },
+  "enclave": { "evidence": { "use": "tsm" } }
 }
 \`\`\``,
   surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
@@ -42,7 +43,7 @@ export const variables: Readonly<Record<string, string>> = {
   SEALGATE_CONFIG: 'The configuration file.',
   SEALGATE_DATA: 'The folder of the embedded stores, made when it is not there; `./data` when absent.',
   SEALGATE_KEY:
-    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key and shows it once.',
+    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key. A terminal shows it once; otherwise it stands in the file `first-key` of `SEALGATE_DATA`, for its owner alone.',
   SEALGATE_LOG: 'The same as `log.level`.',
   HOST: 'The same as `server.host`.',
   PORT: 'The same as `server.port`; 0 takes any free port.',
@@ -65,6 +66,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
+  prefix: 'The path under which the gateway is mounted, such as `/ai`. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   'keepsakes.secret':
@@ -205,6 +207,15 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
   'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
+  'enclave.collateral':
+    'Where the gateway finds certificates, revocation lists and platform data, which it lays beside the evidence ([evidence.md](evidence.md#what-the-gateway-lays-beside)).',
+  'enclave.collateral.amd': 'AMD’s key service, or a cache of it.',
+  'enclave.collateral.intel': 'Intel’s service of platform data, or a cache of it.',
+  'enclave.collateral.intelRootList': 'The revocation list of Intel’s root.',
+  'enclave.collateral.folder': 'A folder with the same pieces; then no service is asked.',
+  'enclave.releases': 'A file with the signed list of releases, served at `GET /rvenc/releases`; its signatures are beside it as `.sig`.',
+  'enclave.notices': 'A file with signed notices, served there too; its signatures are beside it as `.sig`.',
+  'enclave.allowDev': 'Whether `dev` evidence is served with `env: "production"`; without it the start is refused.',
   tools: 'The tools that are offered, by the names of their plugins, and no others; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
   readers:

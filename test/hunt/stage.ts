@@ -33,9 +33,8 @@ export const openStage = async (more: object = {}): Promise<Stage> => {
   await mkdir(data)
   await writeFile(file, JSON.stringify({ ...configurationFor(backend.url), ...more }))
   const env = { SEALGATE_DATA: data, SEALGATE_CONFIG: file, TMPDIR: folder }
-  const { base, said, child } = await served(env)
+  const { base, key, child } = await served(env)
   const gateway = child.pid!
-  const key = /shown only now: (\S+)/.exec(said)![1]!
   const as = { authorization: `Bearer ${key}` }
   const awake = async () => (await fetch(`${base}/rvenc/keys`, { headers: as })).ok
   if (!(await until(awake, 30_000))) throw new Error('The enclave does not come up')

@@ -267,7 +267,9 @@ const models: readonly Row[] = [
       }
       t.equal((await client.send('/v1/models/small')).status, 503)
       t.match((await client.chat({ model: 'small', messages })).body, { code: 'unavailable' })
-      t.same(await it.gateway.refusedKeys(), [{ provider: 'one', status: 401 }])
+      t.match((await it.gateway.survey(AbortSignal.timeout(10_000))).backends, [
+        { name: 'one', fault: { answered: 401 } },
+      ])
       for (const event of ['models.unlisted', 'provider.refused'])
         t.match(it.logged.find((line) => line.event === event)?.facts, { provider: 'one', status: 401 }, event)
     },

@@ -83,6 +83,18 @@ export const http: readonly Changes[] = [
         to: 'if (others >= 0 && (',
       },
       { breaks: 'Bytes are given back.', from: 'add(ofKey, -own)', to: 'void ofKey' },
+      {
+        breaks: 'Bytes in memory are bounded for an organisation.',
+        from: ' || full(ofOrganization, room.organization, bytes)',
+        to: '',
+      },
+      {
+        breaks: 'Bytes are given back to the organisation.',
+        from: 'add(ofOrganization, -own)',
+        to: 'void ofOrganization',
+      },
+      { breaks: 'Bytes are given back to the process.', from: '        all -= own\n', to: '' },
+      { breaks: 'Bytes are given back once.', from: '        own = 0\n', to: '' },
     ],
   },
   {

@@ -5,7 +5,7 @@ const interfaces = 'test/interface.test.ts'
 
 export const medias: readonly Changes[] = [
   {
-    file: 'core/routes/media/transcript-formats.ts',
+    file: 'core/dialects/transcript-formats.ts',
     test: media,
     changes: [
       { breaks: 'Segments stay as the backend gave them.', from: '  ...own,\n', to: '' },
@@ -98,12 +98,12 @@ export const medias: readonly Changes[] = [
     changes: [
       {
         breaks: 'The model of both places is one.',
-        from: ' || (open !== undefined && open !== named)',
+        from: ' || (open !== null && open !== named)',
         to: '',
       },
       {
         breaks: 'Bound requests name the model inside.',
-        from: 'model ?? (requireBinding ? undefined : open)',
+        from: 'model ?? (requireBinding ? null : open)',
         to: 'model ?? open',
       },
       {

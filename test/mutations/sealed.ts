@@ -51,6 +51,11 @@ export const sealed: readonly Changes[] = [
         to: 'if (sharesNonce([]))',
       },
       {
+        breaks: 'The same sealed key may come twice.',
+        from: 'before !== undefined && !same(before, bytes)',
+        to: 'before !== undefined',
+      },
+      {
         breaks: 'A key encapsulation that is switched off opens nothing.',
         from: 'const candidates = epochs.candidates(kem)',
         to: 'const candidates = epochs.candidates(kem) ?? []',

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { InsideShape } from '../../../core/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import { CollateralShape } from './collateral.ts'
 import { filled } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
@@ -25,7 +26,7 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
-      /** Ms after SIGTERM in which new connections are still taken, so that whoever sends them can see that it should stop. */
+      /** Ms after SIGTERM in which new connections are still accepted, so that load balancers notice. */
       linger: v.optional(ms, 1_000),
       /** Ms that running requests are given after SIGTERM. */
       drain: v.optional(ms, 600_000),
@@ -63,6 +64,13 @@ export const ConfigShape = v.strictObject({
       /** Its own providers; those of the gateway when absent. */
       providers: v.optional(v.record(v.string(), choice)),
       evidence: v.optional(choice),
+      /** Where the gateway finds certificates, lists and platform data beside the evidence. */
+      collateral: v.optional(CollateralShape),
+      /** Files with signed lists, each with its signatures beside it as `.sig`. */
+      releases: v.optional(v.string()),
+      notices: v.optional(v.string()),
+      /** Serve development evidence in production all the same. */
+      allowDev: v.optional(v.boolean(), false),
     }),
     {},
   ),
@@ -80,7 +88,7 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
   return result.output
 }
 
-/** What the gateway itself is told; the rest of the file is about what it stands on. */
+/** The settings of the gateway itself; the rest of the file configures stores, processes and plugins. */
 export const settingsOf = ({
   server,
   log,

@@ -18,6 +18,8 @@ export interface Work {
   /** Somebody has told the one who leads to reload; this worker writes it down and asks everybody to. */
   reload(): Promise<void>
   measured(): Promise<Measured>
+  /** The first screen, without a key, or its plain lines. */
+  drawn(terminal: boolean): Promise<string>
 }
 
 /** How a worker stands to the process that leads it, and through that to the other workers. */
@@ -47,6 +49,7 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
     renew: async (told: Told) => (await work).renew(told),
     reload: async () => (await work).reload(),
     measured: async () => (await work).measured(),
+    drawn: async (terminal: boolean) => (await work).drawn(terminal),
     ready: async () => void (await work),
     leave: (lingers: boolean) => go(lingers),
   })

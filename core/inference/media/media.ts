@@ -1,6 +1,6 @@
 import { invalid } from '../../dialects/typed-decision.ts'
 import { sample } from './video-frames.ts'
-import { type ImageKind, imageSize } from './image-size.ts'
+import { type Format, headOf } from './image-heads.ts'
 import { readMp4 } from './mp4.ts'
 
 const mebibyte = 1024 * 1024
@@ -23,12 +23,13 @@ const bytesOf = (url: string, most: number): Uint8Array | null => {
 
 /** Throws BadRequest for an image that is not what it says, or so large that nobody should decode it. */
 const checkImage = (url: string, path: string): void => {
-  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as ImageKind | undefined
+  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as Format | undefined
   const bytes = kind ? bytesOf(url, image.bytes) : null
   if (!kind || !bytes) throw invalid([[path, 'expected base64 of 20 MiB at most']])
-  const size = imageSize(kind, bytes)
-  if (!size) throw invalid([[path, 'expected an image of the kind that its data URL names']])
-  if (size.width > image.side || size.height > image.side) {
+  const head = headOf(bytes)
+  if (head?.format !== kind || head.width <= 0 || head.height <= 0)
+    throw invalid([[path, 'expected an image of the kind that its data URL names']])
+  if (head.width > image.side || head.height > image.side) {
     throw invalid([[path, 'expected an image of 8192 x 8192 pixels at most']])
   }
 }

@@ -45,6 +45,8 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
   const begun = Math.floor(clock.now() / 1000)
   let known: Known | null = null
   let flight: Promise<Known> | null = null
+  /** Providers whose failure was told, until they list again. */
+  const failing = new Set<string>()
 
   const listOf = async (upstream: Upstream): Promise<Copy | null> => {
     const key = keyOf(upstream.name)
@@ -56,10 +58,14 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       const models = await unlessAborted(upstream.models(controller.signal), controller.signal)
       const fresh = { at: clock.now(), models }
       await cache.set(key, fresh, day)
+      failing.delete(upstream.name)
       return fresh
     } catch (cause) {
-      const status = statusOf(cause)
-      log.error('models.unlisted', { provider: upstream.name, status, stale: copy !== undefined }, cause)
+      if (!failing.has(upstream.name)) {
+        const [status, stale] = [statusOf(cause), copy !== undefined]
+        log.error('models.unlisted', { provider: upstream.name, status, stale }, cause)
+      }
+      failing.add(upstream.name)
       return copy ?? null
     } finally {
       alarm.off()

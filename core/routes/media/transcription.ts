@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { ModelName } from '../../dialects/model-name.ts'
+import { formats, printTranscript, tellsSpeakers } from '../../dialects/transcript-formats.ts'
 import { transcriptEvents } from '../../dialects/transcript-events.ts'
 import { openaiError } from '../../dialects/responses/error.ts'
 import { BadRequest, type GatewayError } from '../../errors.ts'
 import type { Form, FormFile } from '../../http/form.ts'
-import { type Reply, type ServerEvent, events } from '../../http/reply.ts'
+import { type Reply, type ServerEvent, events, text as written } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 import { Inference, type Task } from '../../inference/inference.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
@@ -17,7 +18,6 @@ import { served } from '../find-model.ts'
 import { provider } from '../provider-field.ts'
 import { charged } from '../settle.ts'
 import { fieldsOf, flag, others } from './form-fields.ts'
-import { formats, tellsSpeakers, transcriptReply } from './transcript-formats.ts'
 
 const wish = v.object({
   model: ModelName,
@@ -84,7 +84,8 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
           validator: { response_format: 'expected another format' },
         })
       }
-      return transcriptReply(answer, format, verb === 'translations' ? 'translate' : 'transcribe')
+      const printed = printTranscript(answer, format, verb === 'translations' ? 'translate' : 'transcribe')
+      return written(printed.text, printed.type)
     },
   })
 

@@ -68,7 +68,7 @@ const stream = route({
       return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers)
     }
     const list = listing(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
-    // A backend that fails before it says anything is told by the status.
+    // The status reports a backend that fails before its first chunk.
     const begun = await list.begun()
     return bytes(begun, 'application/json; charset=utf-8', null, 200, it.headers)
   },

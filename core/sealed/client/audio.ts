@@ -35,7 +35,7 @@ export interface Hearing {
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
-  async create({ file, ...params }, { signal } = {}) {
+  async create({ file, ...params }, { signal, answered } = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
     const bytes = isBlob ? new Uint8Array(await file.arrayBuffer()) : file.bytes
@@ -51,6 +51,7 @@ export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): He
       () => ({ model: params.model }),
       parts,
     )
+    answered?.(sent.answer.headers.get('x-request-id'))
     const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
     return openAnswer(sent.request, data) as Heard
   },

@@ -22,25 +22,28 @@ export interface Completions {
 
 export interface Options {
   readonly signal?: AbortSignal
+  /** Told the gateway's id of the request once its answer has begun; null where it names none. */
+  readonly answered?: (requestId: string | null) => void
 }
 
 /** The same parameters and answers as the common chat client. */
 export const completions = (send: Send): Completions => ({
-  create: (async (params: ChatParams, { signal }: Options = {}) => {
+  create: (async (params: ChatParams, { signal, answered }: Options = {}) => {
     const sent = await send(route, params, signal ?? null, names)
+    answered?.(sent.answer.headers.get('x-request-id'))
     if (params.stream === true) return chunksOf(sent, signal ?? null)
     return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
   }) as Completions['create'],
 })
 
-/** Who stops an answer is told so by their own reason; any other end is a cut. */
+/** A caller that stops an answer gets its own reason; any other end is a cut. */
 const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
   }
 
-/** Chunks in their order; ends normally only after the final frame, whatever the connection says. */
+/** Chunks in their order; ends normally only after the final frame, even when the connection ends without a fault. */
 export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false

@@ -19,7 +19,7 @@ export interface ConnectOptions {
   /** Where the gateway is, without a path. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** What an enclave has to prove; nothing is sealed to one that does not. */
+  /** The proof that an enclave owes; the client seals nothing to an enclave without it. */
   readonly policy?: Policy
   /** 64 hex: what stored files are under. It is never sent. */
   readonly kek?: string

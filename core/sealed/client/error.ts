@@ -40,6 +40,8 @@ export class SealgateError extends Error {
   readonly told: string | null
   /** Ms. */
   readonly retryAfter: number | null
+  /** The gateway's id of the request that it refused. */
+  readonly requestId: string | null
   /** Why the evidence was refused, and where: a name of our own. */
   readonly reason: Reason | null
   readonly detail: string | null
@@ -54,6 +56,7 @@ export class SealgateError extends Error {
       field?: string | null
       told?: string | null
       retryAfter?: number | null
+      requestId?: string | null
       reason?: Reason
       detail?: string | null
       checks?: readonly Check[]
@@ -68,6 +71,7 @@ export class SealgateError extends Error {
     this.field = facts.field ?? null
     this.told = facts.told ?? null
     this.retryAfter = facts.retryAfter ?? null
+    this.requestId = facts.requestId ?? null
     this.reason = facts.reason ?? null
     this.detail = facts.detail ?? null
     this.checks = facts.checks ?? []

@@ -4,6 +4,7 @@ import { encapsulate, kems } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
+import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
 import { type Evidence, type Policy, type Proof, verify } from './verify.ts'
 
 export interface Connection {
@@ -14,7 +15,7 @@ export interface Connection {
   readonly fetch: typeof globalThis.fetch
 }
 
-/** One request under its own encapsulation: what is sent, and what opens the answer. */
+/** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
 export interface SealedRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** What the answer has to name inside its seal. */
@@ -45,6 +46,8 @@ export interface Attestation {
   readonly keyset: Uint8Array
   readonly evidence: Evidence
   readonly challenge: Uint8Array
+  /** Where the policy pins keys and brings no lists along. */
+  readonly lists?: SignedLists
 }
 
 /** Keys that evidence proved, and the one to seal to. */
@@ -61,14 +64,21 @@ export interface SealingKeys {
   verified(): Promise<Verification>
 }
 
-/** Asks under a challenge of its own. */
-export const askAttestation = async ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>): Promise<Attestation> => {
-  const challenge = randomBytes(32)
-  const answer = await fetch(`${baseUrl}/rvenc/attestation?challenge=${toHex(challenge)}`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-  }).catch((cause: unknown) => {
+const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
+  fetch(`${baseUrl}/${path}`, { headers: { authorization: `Bearer ${apiKey}` } }).catch((cause: unknown) => {
     throw new SealgateError('unreachable', { cause })
   })
+
+/** A gateway of 1.0.0 has none: then the policy says what is missing. */
+const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> => {
+  const answer = await asked(at, 'rvenc/releases')
+  return listsIn(answer.ok ? await answer.json().catch(() => null) : null)
+}
+
+/** Asks under a challenge of its own, and for the lists that the policy demands and does not bring along. */
+export const askAttestation = async ({ policy, ...at }: Connection): Promise<Attestation> => {
+  const challenge = randomBytes(32)
+  const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}`)
   if (!answer.ok) throw refusal(answer)
   // What is not JSON is quoted by the error that says so; ours says nothing of it.
   const said: unknown = await answer.json().catch(() => null)
@@ -76,27 +86,28 @@ export const askAttestation = async ({ baseUrl, apiKey, fetch }: Omit<Connection
   const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
   if (bytes === null || typeof evidence !== 'object' || evidence === null)
     throw new SealgateError('unverified', { reason: 'evidence_malformed' })
-  return { keyset: bytes, evidence: evidence as Evidence, challenge }
+  const lists = needsLists(policy) ? { lists: await askLists(at) } : {}
+  return { keyset: bytes, evidence: evidence as Evidence, challenge, ...lists }
 }
 
 /** Throws unless the answer meets the policy and has a key to seal to. */
 export const checkAttestation = async (
-  { keyset, evidence, challenge }: Attestation,
+  { keyset, evidence, challenge, lists }: Attestation,
   policy: Policy,
   now: number,
 ): Promise<Verification> => {
-  const proof = await verify(keyset, evidence, challenge, policy, now)
+  const proof = await verify(keyset, evidence, challenge, lists ? withLists(policy, lists) : policy, now)
   const key = newest(proof.body, kem, now)
   if (key === null) throw new SealgateError('no_key')
   return { proof, key, evidence }
 }
 
-export const sealingKeys = ({ policy, ...at }: Connection): SealingKeys => {
+export const sealingKeys = (at: Connection): SealingKeys => {
   let held: { readonly key: EnclaveKey; readonly ends: number } | null = null
   let fetching: Promise<Verification> | null = null
 
   const fetched = async (): Promise<Verification> => {
-    const found = await checkAttestation(await askAttestation(at), policy, Date.now())
+    const found = await checkAttestation(await askAttestation(at), at.policy, Date.now())
     held = { key: found.key, ends: Math.min(found.key.notAfter, found.proof.verdict?.ends ?? Infinity) }
     return found
   }
@@ -170,11 +181,14 @@ export const openAnswer = (request: SealedRequest, answer: unknown): unknown => 
 /** A failure that the enclave itself reports, under the seal. */
 export const failure = (
   value: unknown,
-  facts: { readonly status?: number | null; readonly retryAfter?: number | null } = {},
+  facts: Partial<Pick<SealgateError, 'status' | 'retryAfter' | 'requestId'>> = {},
 ): SealgateError => {
   const { code, field, message } = (value ?? {}) as Readonly<Record<'code' | 'field' | 'message', unknown>>
+  const { status = null, retryAfter = null, requestId = null } = facts
   return new SealgateError('failed', {
-    ...facts,
+    status,
+    retryAfter,
+    requestId,
     code: typeof code === 'string' ? code : null,
     field: typeof field === 'string' ? field : null,
     told: typeof message === 'string' ? message : null,
@@ -195,5 +209,6 @@ export const refusal = (answer: Response): SealgateError => {
   return new SealgateError(faults[answer.status] ?? 'refused', {
     status: answer.status,
     retryAfter: Number.isFinite(after) ? after : null,
+    requestId: answer.headers.get('x-request-id'),
   })
 }

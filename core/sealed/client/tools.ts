@@ -30,21 +30,26 @@ const names = { params: 'encryptedParams', kid: 'enclaveKid' }
 type Params = Readonly<Record<string, unknown>>
 type Outer = (now: number) => Readonly<Record<string, unknown>>
 
-/** What the enclave says of a file that a tool made. */
+/** The enclave's description of a file that a tool made. */
 interface Kept {
   readonly fileId: string
   readonly size: number
   readonly hash: string
 }
 
-/** Tools that run where only the enclave sees. What a tool needs beside its parameters is told by its kind. */
-export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+/** Fetches the list of tools once; a failed list is fetched again. */
+const listing = (aside: Ask) => {
   let known: Promise<readonly ToolDescriptor[]> | null = null
-  const list = () =>
+  return () =>
     (known ??= aside.data<readonly ToolDescriptor[]>('GET', 'tools').catch((error: unknown) => {
       known = null
       throw error
     }))
+}
+
+/** Tools that run where only the enclave sees. The kind of a tool decides what it needs beside its parameters. */
+export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+  const list = listing(aside)
 
   const called = async (name: string, params: Params, signal: AbortSignal | undefined, parts: Parts, outer?: Outer) => {
     const sent = await send(`tools/${encodeURIComponent(name)}`, params, signal ?? null, names, outer, parts)
@@ -61,7 +66,7 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
     return { encryptedFileDek: { bytes: namedKey(dek, id, stored), nonce: 'fileNonce' } }
   }
 
-  /** Binds what the enclave says that it stored; the gateway can put no other file in its place. */
+  /** Binds the file that the enclave describes; the gateway can put no other file in its place. */
   const making = async (name: string, params: Params, signal: AbortSignal | undefined): Promise<MadeByTool> => {
     const dek = boundKey()
     const wrapped_dek = keys.wrap(dek)

@@ -78,11 +78,10 @@ export const audio = async (
 
 /** Named inside or outside the seal; where in both, they agree. */
 const modelOf = ({ model }: Wish, outer: Sealed, requireBinding: boolean): string => {
-  const open = outer['model'] === null || outer['model'] === '' ? undefined : v.safeParse(ModelName, outer['model'])
-  const named = model ?? (requireBinding ? undefined : open?.output)
-  if (typeof named !== 'string' || (open !== undefined && open.output !== named)) {
-    throw new Refusal('invalid_parameters', 'model')
-  }
+  const beside = outer['model']
+  const open = beside === undefined || beside === null || beside === '' ? null : v.safeParse(ModelName, beside).output
+  const named = model ?? (requireBinding ? null : open)
+  if (typeof named !== 'string' || (open !== null && open !== named)) throw new Refusal('invalid_parameters', 'model')
   return named
 }
 

@@ -7,7 +7,7 @@ import type { Supplied } from '../../container.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
 import { Clock } from '../../ports/platform.ts'
 import { Settings } from '../../settings.ts'
-import type { Chunk, Usage } from '../../ports/upstream.ts'
+import type { ChatBody, Chunk, Dialect, Message, Usage } from '../../ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { toHex } from '../wire/hex.ts'
@@ -30,7 +30,7 @@ export const chat = async (
   const { model, provider, stream, body } = split(parameters(ChatRequest, params))
   const entry = await confidential(catalog, grant, model, 'chat', signal)
   const asked = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
-  const task = { entry, body: asked, provider, affinity: null }
+  const task = { entry, body: asked, provider, affinity: null, ...fitting(asked) }
   const guess = estimateOf(body)
   if (!stream) {
     const it = await inference.chat({ ...task, stream: false }, signal)
@@ -44,6 +44,14 @@ export const chat = async (
   const ended = () => tell(trailerOf(it, entry, guess.input))
   const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended)
   return { kind: 'frames', frames, trailer }
+}
+
+/** Signed thoughts go to backends that gave them; any other refuses the member. */
+const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined) => { readonly body: ChatBody } } => {
+  if (body.messages.every((message) => message['thinking_blocks'] === undefined)) return {}
+  const messages = body.messages.map(({ thinking_blocks: _, ...message }) => message as Message)
+  const plain = { ...body, messages }
+  return { fit: (dialect) => ({ body: dialect === 'messages' ? body : plain }) }
 }
 
 /** The model that a caller of the sealed routes asks for; models that are not confidential don't exist here. */

@@ -75,7 +75,7 @@ export class Epochs {
     return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
   }
 
-  /** The key of that name, whatever its kind; null when it is unknown or over. */
+  /** The key of that name, of any kind; null when the key is unknown or over. */
   named(kid: string): HeldKey | null {
     this.#turn()
     return this.#epochs.flatMap(({ keys }) => keys).find((key) => key.kid === kid) ?? null

@@ -68,8 +68,7 @@ export async function* paced(
       }
       if (longer > bucket) break
       queue.splice(0, Math.max(1, text.count))
-      chunk = more
-      size = longer
+      ;[chunk, size] = [more, longer]
     }
     resume()
     return { chunk, text: utf8(JSON.stringify(chunk)) }

@@ -1,6 +1,6 @@
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../ports/upstream.ts'
 
-/** Two chunks of one answer as one: what is appended is joined, what is said once is kept. */
+/** Two chunks of one answer as one: appended fields are joined, single fields are kept. */
 export const merged = (one: Chunk, other: Chunk): Chunk => {
   const choices = [...one.choices]
   for (const choice of other.choices) {

@@ -102,7 +102,7 @@ interface Part {
   readonly bytes: Uint8Array
 }
 
-/** Whether one nonce sealed different things. The same thing may come twice, such as one key for several files. */
+/** Whether one nonce sealed different bytes. The same bytes may come twice, such as one key for several files. */
 const sharesNonce = (parts: readonly Part[]): boolean => {
   const seen = new Map<string, Uint8Array>()
   return parts.some(({ nonce, bytes }) => {
@@ -113,7 +113,7 @@ const sharesNonce = (parts: readonly Part[]): boolean => {
   })
 }
 
-/** Throws Unavailable where no more can be remembered, and BadRequest for what was opened before. */
+/** Throws Unavailable when the table is full, and BadRequest for a request that was opened before. */
 const enter = (epochs: Epochs, ...given: Parameters<Epochs['enter']>): void => {
   const entered = epochs.enter(...given)
   if (entered === 'full') throw new Unavailable()

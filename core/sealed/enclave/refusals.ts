@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { GatewayError } from '../../errors.ts'
 import { checkedWithin } from '../../validate.ts'
 
-/** All that the enclave ever says outside the seal of a request that it could open. Fixed words: whatever happened inside, nothing of it is quoted. */
+/** The fixed words in which the enclave refuses an opened request. No word quotes the request. */
 export const catalogue = {
   sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
   invalid_parameters: { status: 400, message: 'The sealed parameters are not valid' },

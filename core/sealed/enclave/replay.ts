@@ -7,17 +7,17 @@ const mostSpare = 2
 export type Entered = 'fresh' | 'seen' | 'full'
 
 export interface Replay {
-  /** Enters all or none, in one step: what was seen once never passes again, and a full table refuses rather than forgets. */
+  /** Enters all items or none, in one step: an item never passes twice, and a full table refuses rather than forgets. */
   enter(...items: readonly Uint8Array[]): Entered
-  /** Whether any of them was entered. */
+  /** Whether any item was entered. */
   has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */
   fullness(): number
-  /** Forgets all; nothing is entered any more. */
+  /** Forgets all items, and refuses new ones. */
   close(): void
 }
 
-/** Tables one after the other. The memory of one that is over serves the next: so large a piece, freed and taken again and again, tears holes into the heap. */
+/** Tables one after the other. A closed table's memory serves the next: 16 MiB that are freed and taken again fragment the heap. */
 export const replayTables = (size = slots): (() => Replay) => {
   const spare: BigUint64Array[] = []
   return () => replayTable(size, spare)

@@ -55,7 +55,7 @@ export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = s
   return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
 }
 
-/** Every error becomes a code; the error itself is dropped, since messages quote what was being read. */
+/** Every error becomes a code; the error itself is dropped, since messages quote the text that was read. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   const field = error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null

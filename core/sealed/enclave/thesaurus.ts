@@ -6,7 +6,7 @@ import { engine } from '../../optional-package.ts'
 import { kinIn, type Thesaurus } from '../retrieval/synonyms.ts'
 import { wordNetOf } from '../retrieval/wordnet.ts'
 
-/** What WordNet says of English words; null where its package was left out. The files are held as they are, 28 MB. */
+/** WordNet's synonyms of English words; null where its package was left out. The files take 28 MB of memory. */
 export const thesaurus = async (): Promise<Thesaurus | null> => {
   try {
     const folder = await engine(name, async () => dirname(createRequire(import.meta.url).resolve(name)))

@@ -88,7 +88,7 @@ export const runTool = async (
   }
 }
 
-/** Within a tool, what is missing is the file, and what is wrong are its parameters. */
+/** Within a tool, NotFound means the file, and BadRequest the parameters. */
 const refused = (error: unknown): unknown => {
   if (error instanceof Unreadable || error instanceof Unconfigured) return error
   if (error instanceof NotFound) return new Refusal('unknown_file')
@@ -104,7 +104,7 @@ const fit = (text: string, most: number): string => {
   return it
 }
 
-/** Stores what a tool made; where the request asks, the answer says inside the seal what is stored. */
+/** Stores the file that a tool made; where the request asks, the sealed answer describes the stored file. */
 const keep = async (
   asker: Opened,
   { name, mime, bytes }: MadeFile,

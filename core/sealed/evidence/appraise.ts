@@ -136,6 +136,28 @@ const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning
     : []),
 ]
 
+const typed = (evidence: unknown, rules: Rules): { fields: Fields; platform: Platform } => {
+  const fields = fieldsOf(evidence, 'evidence')
+  const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
+  demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
+  demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
+  return { fields, platform }
+}
+
+/** What a platform proves of itself and of these keys, whatever runs there: for whoever looks after an enclave. Throws a `Refusal`. */
+export const inspect = async (
+  evidence: unknown,
+  policy: PlatformPolicy,
+  { keysetHash, challenge, now }: Pick<Question, 'keysetHash' | 'challenge' | 'now'>,
+  checks: Checks = checking(),
+): Promise<Finding> => {
+  const rules = rulesOf(readPolicy(policy), now)
+  const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
+  const found = await find(platform, fields, rules, now, checks)
+  await checks.run('report data', () => checkReportData(fields, found.reportData, keysetHash, challenge))
+  return found
+}
+
 /**
  * Proves that this evidence answers the question as the policy wants it; throws a `Refusal` or a `PolicyError` otherwise.
  * `checks` tells afterwards how far it came.
@@ -153,13 +175,7 @@ export const appraise = async (
     read.notices === undefined ? null : readNotices(read.notices, now),
   )
   const rules = notices === null ? stated : tightened(stated, notices)
-  const { fields, platform } = await checks.run('type', () => {
-    const fields = fieldsOf(evidence, 'evidence')
-    const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
-    demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
-    demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
-    return { fields, platform }
-  })
+  const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
   await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))

@@ -7,7 +7,7 @@ export interface Term {
   readonly hash: number
   /** Half where the word is a part of one that is looked up too. */
   readonly weight: number
-  /** Whoever writes a name wants what has it, and not what is only like it. */
+  /** A name asks for passages that contain it, and not for similar ones. */
   readonly name: boolean
   /** By their hashes the words that mean nearly the same, and how nearly, the nearest first; none for a name. */
   readonly kin: ReadonlyMap<number, number>

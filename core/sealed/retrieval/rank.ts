@@ -4,7 +4,7 @@ import type { Passage } from './split.ts'
 import { cosines, type Vectors } from './vectors.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** One file's passages, and what is searched of them. */
+/** One file's passages and their search index. */
 export interface Shelf {
   readonly fileId: string
   /** As the vocabulary knows it. */
@@ -75,7 +75,22 @@ export const rank = (
   return { scores, starts, worth }
 }
 
-/** What share of the query's words, by their worth, is in each passage and in each file; of a word and its kin what counts most. */
+/** Gives where a word stands among these shelves. */
+const standings = (shelves: readonly Shelf[], vocabulary: Vocabulary, order: Int32Array, count: number) => {
+  return (hash: number): Standing => {
+    const places = vocabulary.standing(hash)
+    let passages = 0
+    let filesWith = 0
+    for (let at = 0; at < places.length; at += 3) {
+      if ((order[places[at] ?? -1] ?? absent) === absent) continue
+      passages += (places[at + 2] ?? 0) - (places[at + 1] ?? 0)
+      filesWith++
+    }
+    return { places, passages, rarity: rarity(passages, count), rarityOfFile: rarity(filesWith, shelves.length) }
+  }
+}
+
+/** The share of the query's words, by their worth, in each passage and in each file; of a word and its kin the highest counts. */
 const lexical = (
   shelves: readonly Shelf[],
   vocabulary: Vocabulary,
@@ -89,17 +104,7 @@ const lexical = (
   const order = new Int32Array(shelves.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
   for (const [at, { number }] of shelves.entries()) order[number] = at
   const mean = shelves.reduce((sum, { postings }) => sum + postings.length, 0) / count || 1
-  const standingOf = (hash: number): Standing => {
-    const places = vocabulary.standing(hash)
-    let passages = 0
-    let filesWith = 0
-    for (let at = 0; at < places.length; at += 3) {
-      if ((order[places[at] ?? -1] ?? absent) === absent) continue
-      passages += (places[at + 2] ?? 0) - (places[at + 1] ?? 0)
-      filesWith++
-    }
-    return { places, passages, rarity: rarity(passages, count), rarityOfFile: rarity(filesWith, shelves.length) }
-  }
+  const standingOf = standings(shelves, vocabulary, order, count)
   const note = (hash: number, { places }: Standing, value: number, valueOfFile: number) => {
     worth.set(hash, Math.max(value, worth.get(hash) ?? 0))
     for (let place = 0; place < places.length; place += 3) {

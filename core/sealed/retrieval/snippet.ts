@@ -43,7 +43,7 @@ const joined = (one: string, other: string): string => {
   return `${one}${other.includes(' | ') ? '\n' : ' '}${other}`
 }
 
-/** The stretch of a text in which most of what was asked for stands, begun with a sentence if it can be; the head where nothing does. */
+/** The stretch of a text with most of the query's words, from the start of a sentence where possible; the head of a text without them. */
 export const snippetOf = (text: string, worth: (word: string) => number): string => {
   if (text.length <= longest) return text
   const heard: Heard[] = []

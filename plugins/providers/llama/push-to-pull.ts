@@ -27,6 +27,6 @@ export async function* overhear<T, R>(
     }
     return await result
   } finally {
-    left.abort(new Error('Nobody reads on'))
+    left.abort(new Error('The reader left'))
   }
 }

@@ -81,6 +81,6 @@ const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
   asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
   if (prefix === undefined) return asked
   if (!it.continuation)
-    throw new UpstreamFailed(undefined, { again: true, cause: new Error('It cannot go on from a prefix') })
+    throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
   return { ...asked, ...it.continuation, messages: [...body.messages, { role: 'assistant', content: prefix }] }
 }

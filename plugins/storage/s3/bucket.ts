@@ -68,19 +68,37 @@ const topOf = ({ bucket, region, endpoint, addressing }: BucketSettings): string
   return `${protocol}//${isInHost ? `${bucket}.${base}` : `${base}/${bucket}`}`
 }
 
-export const openBucket = (
-  { fetch, clock, random }: { readonly fetch: Fetch; readonly clock: Clock; readonly random: Random },
-  settings: BucketSettings,
-): Bucket => {
-  const { region, patience, keys } = settings
-  const top = topOf(settings)
-  const identity = { ...keys, service: 's3', region, cache: new Map() }
+/** The body of an answer; each chunk, and each of its readers, has `patience` ms. */
+const chunksWithin = async function* (clock: Clock, patience: number, answer: Answer): AsyncGenerator<Uint8Array> {
+  const alarm = clock.alarm(patience, answer.discard)
+  try {
+    for await (const chunk of answer.body) {
+      alarm.again()
+      yield chunk
+      alarm.again()
+    }
+  } finally {
+    alarm.off()
+  }
+}
 
-  const sign = ({ method, key = '', query = {} }: Request, how: object) => {
+const signing = (clock: Clock, settings: BucketSettings) => {
+  const top = topOf(settings)
+  const identity = { ...settings.keys, service: 's3', region: settings.region, cache: new Map() }
+  return ({ method, key = '', query = {} }: Request, how: object) => {
     const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
     const url = `${top}/${key}?${new URLSearchParams(query)}`.replace(/\?$/, '')
     return new AwsV4Signer({ ...(method === undefined ? {} : { method }), url, ...identity, datetime, ...how }).sign()
   }
+}
+
+export const openBucket = (
+  { fetch, clock, random }: { readonly fetch: Fetch; readonly clock: Clock; readonly random: Random },
+  settings: BucketSettings,
+): Bucket => {
+  const { patience } = settings
+  const sign = signing(clock, settings)
+  const chunks = (answer: Answer) => chunksWithin(clock, patience, answer)
 
   const send = async (request: Request, signal: AbortSignal): Promise<Answer> => {
     const { method, body } = request
@@ -89,19 +107,6 @@ export const openBucket = (
     const { url, headers } = await sign(request, { headers: named })
     const content = body && { body: body.bytes }
     return fetch.upstream(url.href, { method, headers: Object.fromEntries(headers), ...content, signal, patience })
-  }
-
-  const chunks = async function* (answer: Answer): AsyncGenerator<Uint8Array> {
-    const alarm = clock.alarm(patience, answer.discard)
-    try {
-      for await (const chunk of answer.body) {
-        alarm.again()
-        yield chunk
-        alarm.again()
-      }
-    } finally {
-      alarm.off()
-    }
   }
 
   /** The reply to one try, or the fault that another try may heal; throws all other faults. */

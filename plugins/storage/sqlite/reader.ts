@@ -22,12 +22,30 @@ export interface Reader {
 /** Rows that are looked at before other work has a turn. */
 const rowsPerTurn = 500
 
+type Prepare = (sql: string) => Database.Statement
+
+const pageOf = <T>(
+  prepare: Prepare,
+  { sql, values }: Clause,
+  sorting: string,
+  limit: number,
+  offset: number,
+): Page<T> => {
+  const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
+  const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
+  // A page that is not full ends where all rows end.
+  const isLast = rows.length < limit || limit < 0
+  if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
+  const counted = prepare(`select count(*) as total ${sql}`).get([...values])
+  return { rows, total: (counted as { total: number }).total }
+}
+
 /** The connection that reads, on the main thread: one row costs microseconds. `patience` is the ms that it waits for other processes. */
 export const openReader = (db: Database.Database, file: string, patience: number): Reader => {
   const statements = new Map<string, Database.Statement>()
   let isClosed = false
 
-  const prepare = (sql: string): Database.Statement => {
+  const prepare: Prepare = (sql) => {
     const known = statements.get(sql)
     if (known) return known
     const statement = db.prepare(sql)
@@ -44,25 +62,18 @@ export const openReader = (db: Database.Database, file: string, patience: number
     }
   }
 
-  /** In one transaction, so that page and total are of one moment. */
-  const page = <T>({ sql, values }: Clause, sorting: string, limit: number, offset: number): Page<T> => {
-    db.exec('begin')
-    try {
-      const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
-      const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
-      // A page that is not full ends where all rows end.
-      const isLast = rows.length < limit || limit < 0
-      if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
-      const counted = prepare(`select count(*) as total ${sql}`).get([...values])
-      return { rows, total: (counted as { total: number }).total }
-    } finally {
-      db.exec('commit')
-    }
-  }
-
   return {
     one: (sql, values) => read(() => prepare(sql).get([...values]) as Stored | undefined),
-    page: (from, sorting, limit, offset) => read(() => page(from, sorting, limit, offset)),
+    // One transaction, so that page and total are of one moment.
+    page: (from, sorting, limit, offset) =>
+      read(() => {
+        db.exec('begin')
+        try {
+          return pageOf(prepare, from, sorting, limit, offset)
+        } finally {
+          db.exec('commit')
+        }
+      }),
     // A connection of its own: a connection in the middle of a listing does not see new commits.
     async search<T>({ sql, values }: Clause, fits: (row: T) => boolean, from: number, to: number) {
       const own = read(() => new Database(file, { timeout: patience }))

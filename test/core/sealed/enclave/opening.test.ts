@@ -214,3 +214,19 @@ t.test('a table of what was seen forgets nothing, and refuses when it is full', 
   t.equal(closed.enter(item(1)), 'full', 'nothing enters a closed table')
   t.end()
 })
+
+t.test('one nonce may seal the same key twice, and never two keys', async (t) => {
+  const { keyFor, open } = house()
+  const key = keyFor()
+  const twice: Outer = {
+    ...keyed,
+    parts: { ...keyed.parts, encryptedRagDek: { nonce: 'ragDekNonce', check: checks.key } },
+  }
+  const request = sealedTo(key, bound, [part])
+  const again = { encryptedRagDek: request.encryptedFileDek, ragDekNonce: request.fileNonce }
+  const { parts } = await open(route, twice, { ...request, ...again })
+  t.same(parts, { encryptedFileDek: part, encryptedRagDek: part })
+  const other = sealedTo(key, bound, [part.map((byte) => byte + 1)])
+  const mixed = { ...request, encryptedRagDek: other.encryptedFileDek, ragDekNonce: request.fileNonce }
+  await t.rejects(open(route, twice, mixed), { message: 'Nonces must differ' })
+})

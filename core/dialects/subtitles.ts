@@ -1,4 +1,4 @@
-import type { Transcript } from '../../ports/upstream.ts'
+import type { Transcript } from '../ports/upstream.ts'
 
 /** The segments as numbered (SubRip) or plain (WebVTT) cues; one cue over all where the backend gave no segments. */
 export const subtitles = ({ text, duration, segments }: Transcript, form: 'srt' | 'vtt'): string => {

@@ -1,5 +1,4 @@
-import { json, text, type Reply } from '../../http/reply.ts'
-import type { Spoken, Transcript } from '../../ports/upstream.ts'
+import type { Spoken, Transcript } from '../ports/upstream.ts'
 import { subtitles } from './subtitles.ts'
 
 export const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
@@ -8,17 +7,29 @@ export type TranscriptFormat = (typeof formats)[number]
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** Text with its type. */
+export interface Printed {
+  readonly type: string
+  readonly text: string
+}
+
+const json = (value: Fields): Printed => ({ type: 'application/json; charset=utf-8', text: JSON.stringify(value) })
+
 /** A transcript as its caller wants it, with all that the backend told in the common format. */
-export const transcriptReply = (it: Transcript, format: TranscriptFormat, task: 'transcribe' | 'translate'): Reply => {
+export const printTranscript = (
+  it: Transcript,
+  format: TranscriptFormat,
+  task: 'transcribe' | 'translate',
+): Printed => {
   switch (format) {
     case 'json':
       return json({ text: it.text, ...told(it, ['logprobs', 'usage']) })
     case 'text':
-      return text(`${it.text}\n`, 'text/plain; charset=utf-8')
+      return { type: 'text/plain; charset=utf-8', text: `${it.text}\n` }
     case 'srt':
-      return text(subtitles(it, 'srt'), 'application/x-subrip; charset=utf-8')
+      return { type: 'application/x-subrip; charset=utf-8', text: subtitles(it, 'srt') }
     case 'vtt':
-      return text(subtitles(it, 'vtt'), 'text/vtt; charset=utf-8')
+      return { type: 'text/vtt; charset=utf-8', text: subtitles(it, 'vtt') }
     case 'verbose_json':
       return json(verbose(it, task))
     case 'diarized_json':

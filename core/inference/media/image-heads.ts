@@ -8,7 +8,7 @@ export interface Head {
   readonly pages: number
 }
 
-/** What the first bytes of an image say of it, unturned; null when it is of no kind known here, or is cut off before it says. */
+/** The head of an image, unturned; null for an unknown format, and for an image that is cut off within its head. */
 export const headOf = (bytes: Uint8Array): Head | null => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
@@ -47,15 +47,19 @@ const webp = (view: DataView): Found | null => {
   if (word(view, 0) !== 'RIFF' || word(view, 8) !== 'WEBP') return null
   switch (word(view, 12)) {
     case 'VP8 ':
+      if (word(view, 23, 3) !== '\x9d\x01\x2a') return null
       return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
     case 'VP8L': {
+      if (view.getUint8(20) !== 0x2f) return null
       const bits = view.getUint32(21, true)
       return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
     }
-    default: {
+    case 'VP8X': {
       const three = (at: number) => view.getUint16(at, true) + view.getUint8(at + 2) * 65536
       return { width: three(24) + 1, height: three(27) + 1 }
     }
+    default:
+      return null
   }
 }
 
@@ -89,7 +93,7 @@ const tiff = (view: DataView): Found | null => {
   return { ...taggedIn(first), pages: 1 + seen.size }
 }
 
-/** A photo whose Exif is broken is a photo that nobody turned. */
+/** A photo whose Exif is broken counts as upright. */
 const turnOf = (view: DataView, at: number): number => {
   try {
     return taggedIn(directoryOf(view, at)).orientation
