@@ -139,7 +139,11 @@ export const files: readonly Changes[] = [
     changes: [
       { breaks: 'The quota bounds bytes.', from: "(['bytes', 'files'] as const)", to: "(['files'] as const)" },
       { breaks: 'The quota bounds files.', from: "(['bytes', 'files'] as const)", to: "(['bytes'] as const)" },
-      { breaks: 'The last byte of a quota may be used.', from: '(now[unit] ?? 0) > (quota', to: '(now[unit] ?? 0) >= (quota' },
+      {
+        breaks: 'The last byte of a quota may be used.',
+        from: '(now[unit] ?? 0) > (quota',
+        to: '(now[unit] ?? 0) >= (quota',
+      },
       {
         breaks: 'A refused file is not counted.',
         from: '      await add(organization, -bytes, -1)\n      throw',
