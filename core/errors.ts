@@ -6,7 +6,7 @@ export interface Facts extends ErrorOptions {
   readonly retryAfter?: number | null
   /** A word by which programs tell the error from others of its status. */
   readonly code?: string | null
-  /** A backend's own sentence, fit for the one who asked; no log and nobody else gets it. */
+  /** What the one who asked is told behind the message, such as a backend's own sentence; no log and nobody else gets it. */
   readonly told?: string | null
   /** True where callers that wait at once are told different times already. */
   readonly apart?: boolean

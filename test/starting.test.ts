@@ -46,11 +46,12 @@ const key = `sk_live_${'3'.repeat(44)}`
 t.test('a provider that refuses its key is told at the start, and the gateway serves', async (t) => {
   const backend = await recorded(() => jsonTake({ error: { message: 'Incorrect API key sk-wrong' } }, 401))
   t.teardown(() => backend.close())
-  const file = join(t.testdir(), 'gateway.json')
+  const folder = t.testdir()
+  const file = join(folder, 'gateway.json')
   const providers = { one: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'sk-wrong' } }
   await writeFile(file, JSON.stringify({ providers, server: { host: '127.0.0.1' } }))
-  const it = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEY: key })
-  t.ok(await until(() => /provider one refuses the key .* \(401\)/.test(it.said)), it.said)
+  const it = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key })
+  t.ok(await until(() => /one: 401, the key was refused/.test(it.said)), it.said)
   t.notMatch(it.said, /sk-wrong/)
   t.equal((await fetch(`${it.base}/health/live`)).status, 200)
   t.equal(await it.stop('SIGINT'), 0)

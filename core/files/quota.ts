@@ -17,9 +17,10 @@ export const quotaOf = (organization: string, { files, organizations }: Settings
   Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
 
 const overQuota = (quota: string): BadRequest =>
-  new BadRequest(`The storage of the organisation is used up: it has ${quota}`, {
+  new BadRequest('The storage of the organisation is used up', {
     code: 'over_quota',
     validator: { quota },
+    told: `it has ${quota}`,
   })
 
 /** What organisations have stored. */
