@@ -3,10 +3,10 @@ import OpenAI, { toFile } from 'openai'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
-import { use } from '../core/plugin.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import deepgram from '../plugins/providers/deepgram.ts'
-import flite from '../plugins/providers/flite.ts'
 import gemini from '../plugins/providers/gemini.ts'
 import openai from '../plugins/providers/openai.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
@@ -54,6 +54,17 @@ const answers = async ({ path, body }: Asked): Promise<Take> => {
   return said('Hi')
 }
 
+/** A backend that speaks in one piece alone. */
+const speaker = plugin({
+  port: Upstream,
+  name: 'speaker',
+  create: (): Upstream => ({
+    name: 'speaker',
+    models: async () => [],
+    speak: async () => ({ mime: 'audio/wav', bytes: Buffer.from('RIFF, and a sound') }),
+  }),
+})
+
 const of = (type: string, provider: string, model: string) =>
   ({ type, upstreams: [{ provider, model }] }) as NonNullable<SettingsInput['models']>[string]
 
@@ -64,7 +75,7 @@ const models: NonNullable<SettingsInput['models']> = {
   live: of('AUDIO_TRANSCRIPTION', 'openai', 'gpt-4o-transcribe'),
   nova: of('AUDIO_TRANSCRIPTION', 'deepgram', 'nova-3'),
   voice: of('AUDIO_SPEECH', 'openai', 'gpt-4o-mini-tts'),
-  flite: of('AUDIO_SPEECH', 'flite', 'flite'),
+  spoken: of('AUDIO_SPEECH', 'speaker', 'any'),
   draws: of('IMAGE', 'openai', 'gpt-image-1'),
   banana: of('IMAGE', 'gemini', 'gemini-2.5-flash-image'),
   vectors: of('EMBEDDING', 'openai', 'text-embedding-3-small'),
@@ -83,7 +94,7 @@ const staged = async (t: Test, play: (asked: Asked) => Take | Promise<Take> = an
     use(openai, { baseUrl: `${it.url}/v1` }),
     use(deepgram, { apiKey: 'k', baseUrl: `${it.url}/v1` }),
     use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }),
-    use(flite, {}),
+    use(speaker),
     use(rehearsal),
   ]
   const gateway = await running(
@@ -217,7 +228,7 @@ for (const door of ['/std', '/v1']) {
     await reader.cancel()
     t.ok(await until(async () => (await it.backend.open()) === 0), 'a caller that leaves ends it')
     const whole = await client.audio.speech.create({
-      model: 'flite',
+      model: 'spoken',
       voice: 'slt',
       input: 'Hi',
       response_format: 'wav',
@@ -226,7 +237,7 @@ for (const door of ['/std', '/v1']) {
     t.equal(sound.toString('latin1', 0, 4), 'RIFF')
     t.equal(Number(whole.headers.get('content-length')), sound.length)
     const asEvents = await it.call('POST', `${door}/audio/speech`, {
-      model: 'flite',
+      model: 'spoken',
       voice: 'slt',
       input: 'Hi',
       response_format: 'wav',
