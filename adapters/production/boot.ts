@@ -54,7 +54,7 @@ const dataFolder = (env: NodeJS.ProcessEnv): string => {
   return data
 }
 
-/** What is wrong with the first one is told with where it stands. */
+/** The first fault is thrown with its place in the configuration. */
 export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
   configuration(env).catch((cause) => {
     throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })

@@ -4,7 +4,7 @@ import { writtenLines } from './buffered-writer.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
-/** How many causes of one error are told. */
+/** Causes of one error that the log shows, at most. */
 const depth = 8
 
 const word = /^\w{1,64}$/
