@@ -17,7 +17,7 @@ interface Bucket {
 /** Forgives what refilling rounds off; far below any amount. */
 const crumb = 1e-9
 
-/** Forgets what is idle each time the map has doubled, so that every step pays the same small share. */
+/** Forgets idle buckets each time the map has doubled, so that every step pays the same small share. */
 const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
   let bound = 1024
   return () => {

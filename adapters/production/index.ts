@@ -84,7 +84,7 @@ export interface Stand {
   readonly parts: Renewable
 }
 
-/** What of another configuration can be given to a running gateway; whatever is told as before stays the very same thing. */
+/** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
 export const renewed = async (
   config: Config,
   lent: Lent | null,

@@ -55,7 +55,7 @@ const advice: Readonly<Partial<Record<Reason, string>>> = {
   certificate_expired: 'Check the clock of this machine first.',
 }
 
-/** The checks that held, the one that did not, and what to do. */
+/** The checks that held, the check that failed, and the remedy. */
 export const refusalLines = ({ reason, detail, checks, message }: SealgateError): readonly string[] => [
   ...checks.map(({ id, ok }) => `${ok ? '✓' : '✗'} ${id}`),
   `✗ ${message}${reason === null ? '' : `: ${reason}${detail === null ? '' : ` (${detail})`}. ${reasons[reason]}.`}`,

@@ -92,7 +92,7 @@ export default plugin({
       ...backend,
       async models(signal) {
         const listed = await backend.models(signal)
-        // Azure lists what could be deployed, not what is.
+        // Azure lists deployable models, not the deployed ones.
         return azure && deployments.length > 0 ? deployments : listed
       },
     }

@@ -31,7 +31,7 @@ interface OfferedTool {
   readonly function?: { readonly name?: string; readonly parameters?: { readonly properties?: object } }
 }
 
-/** The tool that is called: the one that must be, or else the first. */
+/** The tool that is called: the required one, or else the first. */
 const chosenTool = ({ tools, tool_choice }: ChatBody): OfferedTool['function'] | null => {
   if (!Array.isArray(tools) || tool_choice === 'none') return null
   const must = (tool_choice as OfferedTool | null | undefined)?.function?.name

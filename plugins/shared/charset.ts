@@ -8,7 +8,7 @@ export interface Decoded {
   readonly encoding: Encoding
 }
 
-/** The text of a page in whatever encoding. */
+/** The text of a page in any encoding. */
 export const decodePage = (bytes: Uint8Array, contentType: string): string => decodeBytes(bytes, contentType).text
 
 /**
@@ -53,7 +53,7 @@ const said = (bytes: Uint8Array): string | null => {
   const inside =
     /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1] ??
     /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1]
-  // A page that could be read so far is not in UTF-16, whatever it says.
+  // A page that was readable so far is not in UTF-16, though it may claim so.
   return encodingOf(inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
 }
 

@@ -8,7 +8,7 @@ export interface Given {
   readonly input: unknown
 }
 
-/** Errors don't travel with their class, and their messages quote what was being read: only the kind goes back. */
+/** Errors lose their class on the way, and their messages quote the file: only the kind goes back. */
 export type Told =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'unreadable'; readonly flaw: Flaw | null }

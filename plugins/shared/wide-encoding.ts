@@ -16,7 +16,7 @@ export const markedEncoding = (bytes: Uint8Array): Encoding | null => {
 
 const longestSample = 65_536
 
-/** UTF-16 or UTF-32 without a mark, which zeros give away; null for a text without zeros, and for what is no text. */
+/** UTF-16 or UTF-32 without a mark, recognised by zeros; null for bytes without zeros, and for bytes that are no text. */
 export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
   const sample = bytes.subarray(0, longestSample - (longestSample % 4))
   if (!sample.includes(0)) return null
@@ -39,7 +39,7 @@ const isText = (text: string): boolean => {
   return text !== '' && (strange?.length ?? 0) <= text.length / 500
 }
 
-/** Text of UTF-32, which Node doesn't know; what is no character becomes U+FFFD. */
+/** Text of UTF-32, which Node doesn't know; invalid code points become U+FFFD. */
 export const decodeUtf32 = (bytes: Uint8Array, name: string): string => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const parts: string[] = []

@@ -45,7 +45,7 @@ const concerning = (config: Config) => {
   }
 }
 
-/** What a confidential process of our own is told; whatever would end it at once is thrown here. */
+/** The configuration of our own confidential process. Throws the faults that would end the process at once. */
 export const inner = async (config: Config) => {
   await willStart(config)
   return told(config)

@@ -47,7 +47,7 @@ const errors: Readonly<Record<string, new (message: string, facts: Told) => Erro
 /** The gateway's end of the line to one confidential process: a unix socket, or TCP with both sides proven. */
 export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
-  // Said here, certificates are verified whatever the environment says.
+  // The option stands here so that no variable of the environment switches verification off.
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
   const where: RequestOptions = unix
     ? { socketPath: at }
@@ -92,7 +92,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     return said
   }
 
-  /** The answer itself; what is asked back before it is seen to meanwhile. */
+  /** The answer itself; questions before it are answered meanwhile. */
   const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<First> => {
     for (;;) {
       const { done, value } = await read.next()

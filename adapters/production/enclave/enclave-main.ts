@@ -49,7 +49,7 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<voi
 /** Ms after which every gateway has asked a silent enclave for its keys. */
 const noticed = 6_000
 
-/** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. */
+/** The parent closes its end of the pipe when it wants this process to end, or when it ends itself. */
 const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
   deaf(process)
   return new Promise((resolve) => {

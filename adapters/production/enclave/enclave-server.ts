@@ -18,7 +18,7 @@ export interface Leave {
 
 const questions = askingBack(randomUUID)
 
-/** The calls of a gateway: what is asked back and the answer as lines of JSON, or the frames of a stream, a line each, then its trailer. */
+/** The calls of a gateway. Each answers with questions and a result as lines of JSON, or with frames, a line each, and a trailer. */
 export const answering =
   (it: Enclave, leave: Leave): RequestListener =>
   async (request, response) => {

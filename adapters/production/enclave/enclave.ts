@@ -51,7 +51,7 @@ export const started = plugin({
   },
 })
 
-/** A confidential process that whoever leads the workers has started for all of them. */
+/** A confidential process that the leader of the workers has started for all of them. */
 export const lent = plugin({
   port: Enclave,
   name: 'lent',

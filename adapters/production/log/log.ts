@@ -5,7 +5,7 @@ import { inWords } from './in-words.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
-/** How many causes of one error are told. */
+/** Causes of one error that the log shows, at most. */
 const depth = 8
 
 const word = /^\w{1,64}$/

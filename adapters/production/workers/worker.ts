@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { deaf } from '../signals.ts'
 import { type Exchange, type Letter, exchange } from './ipc.ts'
 
-/** What a worker is told before it begins, and again at each reload. */
+/** The configuration of a worker, sent before it begins and at each reload. */
 export interface Told {
   readonly config: Config
   /** Of the one confidential process that all share; null where the configuration names others. */
@@ -39,7 +39,7 @@ export interface Team {
 /** The worker's end. Signals are for the process that leads. */
 export const joined = async (it: NodeJS.Process): Promise<Team> => {
   deaf(it)
-  // Else the end of the line would be the end of the process, whatever is under way.
+  // Otherwise the end of the line would end the process with requests under way.
   cluster.worker!.exitedAfterDisconnect = true
   let begin: (work: Work) => void = () => {}
   const work = new Promise<Work>((resolve) => (begin = resolve))

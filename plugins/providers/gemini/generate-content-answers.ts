@@ -120,7 +120,7 @@ const called = (part: SaidPart, id: () => string): ToolCall => {
   }
 }
 
-/** What they say, as fields of a message: text, thoughts, calls, images, and whatever the common format has no word for. */
+/** Gemini's parts as fields of a message: text, thoughts, calls, images, and parts that the common format lacks. */
 const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonly tool_calls: readonly ToolCall[] } => {
   const parts = content?.parts ?? []
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)

@@ -178,7 +178,7 @@ const transcript = {
   required: ['language', 'segments'],
 }
 
-/** Models made for it are told by fields, all others in words. */
+/** Transcription models take their options as fields, all others as a prompt. */
 const isMadeForIt = (model: string): boolean => model.includes('transcribe')
 
 export const transcribeBody = (call: TranscribeCall): Fields => {

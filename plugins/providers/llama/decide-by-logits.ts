@@ -35,7 +35,7 @@ export const decideByVocabulary = async (
     if (odds === null || odds === 'astray') throw badAnswer(index)
     const probabilities = new Array<number>(order.length).fill(0)
     order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
-    // Nothing is out of sight here: a mark without mass is one that the model can't say in one token, or would not.
+    // All tokens are visible here: a mark without mass takes several tokens, or the model would never say it.
     return { probabilities, labelMass: odds.labelMass ?? 0, truncated: false }
   }
 

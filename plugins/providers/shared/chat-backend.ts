@@ -74,7 +74,7 @@ export const createdAt = (created: unknown): Pick<Model, 'created'> =>
 
 const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
   const { model, stream, prefix, body } = call
-  // New fields stand in front, and what is undefined is not printed: to add to a copy, or to leave out of one, is slow.
+  // New fields stand in front, and undefined fields are not printed: adding to a copy, or leaving out of it, is slow.
   const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
   Object.assign(asked, it.chatFields?.(call))
   asked['stream'] = stream || undefined

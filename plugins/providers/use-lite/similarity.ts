@@ -19,7 +19,7 @@ const piece = 600
 const pieces = 8
 const longest = 500
 
-/** Decisions by how near the state is to each answer: no model reasons here, so what is close in words wins. */
+/** Decisions by the similarity of the state and each answer: no model reasons here, so the closest words win. */
 export const decideBySimilarity = async (
   embed: Embed,
   fit: Fit,

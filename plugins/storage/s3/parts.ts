@@ -9,7 +9,7 @@ export interface Part {
 }
 
 /** Bytes of one request, and of each part of a longer file; S3 wants at least 5 MiB. */
-export const maxPartBytes = 8 * 1024 * 1024
+const maxPartBytes = 8 * 1024 * 1024
 /** Bytes of the first room: a small file takes no more. */
 const firstRoomBytes = 64 * 1024
 
