@@ -12,6 +12,7 @@ export const overview = `sealgate [serve] [--surfaces a,b] [--workers N]   serve
 sealgate keys create|list|revoke                 makes, shows and revokes keys
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
+sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
@@ -45,6 +46,13 @@ its configuration names and a few that change nothing. It names what it refuses.
   --host ADDRESS                 127.0.0.1 by default; only an address of this machine
   --origin a,b                   the pages that may use it, such as http://localhost:3000; none by default
   --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed${client}`,
+
+  mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]
+  --root FOLDER                  tools may read files under it; none by default; may stand more than once
+  --hidden                       hidden files and those that git ignores may be read too
+  --tools a,b                    offers these tools alone
+  --out FOLDER                   where files that tools make are put, outside every --root; a new temporary folder by default
+  --keys FILE or SEALGATE_KEYS   the client's own keys; without them keys of one session, whose files leave with it${client}`,
 
   verify: `sealgate verify URL [--json] [--save FILE]
 sealgate verify --evidence FILE [--at TIME] [--json]
