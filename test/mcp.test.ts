@@ -5,7 +5,7 @@ import { mkdir, readFile, readdir, realpath, stat, symlink, writeFile } from 'no
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer, text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
@@ -55,7 +55,7 @@ const played = () => {
     kind: 'simple',
     description: 'Says much',
     params: address,
-    run: async () => ({ text: 'ä𝒳 '.repeat(700_000), end: 'the-very-end' }),
+    run: async () => ({ text: 'ä𝒳'.repeat(300_000), end: 'the-very-end' }),
   }
   const heard = async (list: readonly string[], query: string): Promise<void> => {
     while (!list.includes(query)) await new Promise<void>((resolve) => ears.push(resolve))
@@ -231,7 +231,7 @@ t.test('a huge result is resources, page by page', async (t) => {
     const it = await agent(t, house.base, house.key, { args: [dev], mode })
     const { content } = await call(it, 'webPageScraperTool', { url: 'http://x' })
     t.ok(said({ content }).length <= 4_000)
-    t.match(content[1]?.text, /^The result has 28000\d\d characters/)
+    t.match(content[1]?.text, /^The result has 9000\d\d characters/)
     const links = content.filter(({ type }) => type === 'resource_link')
     t.same(
       (await it.client.listResources()).resources.map(({ uri }) => uri),
@@ -239,8 +239,12 @@ t.test('a huge result is resources, page by page', async (t) => {
     )
     let whole = ''
     for (const { uri = '' } of links)
-      for (const page of (await it.client.readResource({ uri })).contents) whole += 'text' in page ? page.text : ''
-    t.same(JSON.parse(whole), { text: 'ä𝒳 '.repeat(700_000), end: 'the-very-end' })
+      for (const page of (await it.client.readResource({ uri })).contents) {
+        const text = 'text' in page ? page.text : ''
+        t.notOk(/[\ud800-\udbff]$/.test(text.slice(-1)), 'no character is cut')
+        whole += text
+      }
+    t.ok(whole === JSON.stringify({ text: 'ä𝒳'.repeat(300_000), end: 'the-very-end' }), 'all of it')
     await t.rejects(it.client.readResource({ uri: 'sealgate://results/9/9' }), { code: -32602 })
     await t.rejects(it.client.readResource({ uri: 'file:///etc/passwd' }), { code: -32602 })
   }
@@ -345,29 +349,61 @@ t.test('a gateway that restarts under it; and nothing of it is readable at the g
   t.ok(traces(marks, await filesIn(folder)).length > 0, 'the search finds what is there')
 })
 
-t.test('somebody between who changes or withholds evidence gets nothing', async (t) => {
-  const house = await toolHouse(t, [])
-  const sent: string[] = []
+/** Somebody between, who does something before a request goes on, and changes answers. */
+const between = async (
+  t: Test,
+  base: string,
+  met: (url: string) => Promise<void>,
+  change: (url: string, told: string) => string,
+) => {
   const server = createServer(async (request, response) => {
-    sent.push(request.url ?? '')
-    const answer = await fetch(house.base + request.url, {
-      headers: { authorization: request.headers.authorization ?? '' },
-    })
-    const told = await answer.text()
-    const changed = request.url?.startsWith('/rvenc/attestation')
-      ? told.replace(/"keyset":"(..)/, '"keyset":"00')
-      : told
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(changed)
+    const [url, body] = [request.url ?? '', await buffer(request)]
+    await met(url)
+    const headers = {
+      authorization: request.headers.authorization ?? '',
+      'content-type': request.headers['content-type'] ?? '',
+    }
+    const asked = request.method === 'GET' ? {} : { body }
+    const answer = await fetch(base + url, { method: request.method ?? 'GET', headers, ...asked })
+    const told = change(url, await answer.text())
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(told)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
   })
-  const it = await agent(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, house.key, { args: [dev] })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('a file that changes while it is sent is refused, and nothing of it stays', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root } = await places(t)
+  await writeFile(join(root, 'a.txt'), 'The heron waits.')
+  const changing = async (url: string) => {
+    if (url === '/files/encrypted/upload') await writeFile(join(root, 'a.txt'), 'The heron moves.')
+  }
+  const base = await between(t, house.base, changing, (_, told) => told)
+  const it = await agent(t, base, house.key, { args: [dev, '--root', root] })
+  t.match(await call(it, 'storeFile', { file: 'a.txt' }), {
+    isError: true,
+    content: [{ text: /changed while it was read/ }],
+  })
+  t.match(JSON.parse(said(await call(it, 'listFiles'))), { total: 0, files: [] })
+  t.ok(house.logged.some(({ facts }) => facts['route'] === 'DELETE /files/encrypted/{id}'))
+})
+
+t.test('somebody between who changes evidence gets nothing', async (t) => {
+  const house = await toolHouse(t, [])
+  const sent: string[] = []
+  const isEvidence = (url: string) => url.startsWith('/rvenc/attestation')
+  const changed = (url: string, told: string) => (isEvidence(url) ? told.replace(/"keyset":"../, '"keyset":"00') : told)
+  const base = await between(t, house.base, async (url) => void sent.push(url), changed)
+  const it = await agent(t, base, house.key, { args: [dev] })
   await t.rejects(call(it, 'getTime', { timezone: 'canaryqzone' }), { message: /could not be verified \(/ })
+  t.ok(sent.some(isEvidence))
   t.same(
-    sent.filter((url) => !url.startsWith('/rvenc/attestation')),
+    sent.filter((url) => !isEvidence(url)),
     [],
   )
 })

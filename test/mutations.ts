@@ -3,6 +3,7 @@ import { dialects } from './mutations/dialects.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { sealed } from './mutations/sealed.ts'
@@ -17,6 +18,7 @@ export const mutations: readonly Mutation[] = [
   files,
   http,
   inference,
+  mcp,
   production,
   sealed,
   wire,
