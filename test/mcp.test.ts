@@ -87,7 +87,7 @@ for (const [revision, mode] of Object.entries(modes))
     t.equal(it.client.getServerVersion()?.name, 'sealgate')
 
     const { tools } = await it.client.listTools()
-    t.equal(tools.length, 23, 'nineteen tools, and four of files')
+    t.equal(tools.length, 24, 'nineteen tools, decisions, and four of files')
     t.same(JSON.stringify(tools), JSON.stringify((await it.client.listTools()).tools), 'one order')
     t.ok(JSON.stringify(tools).length < 12_000, 'short')
     t.match(tools.find(({ name }) => name === 'removeFile')?.annotations, {

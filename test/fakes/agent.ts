@@ -11,6 +11,9 @@ import { Unavailable } from '../../core/errors.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import type { Fitting } from '../../core/container.ts'
+import type { Upstream } from '../../core/ports/upstream.ts'
+import type { SettingsInput } from '../../core/settings.ts'
 import { inside } from '../../core/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
@@ -23,14 +26,24 @@ export interface House extends Running {
   restart(): void
 }
 
+/** Whose models it serves, in the clear and sealed. */
+export interface Models {
+  readonly upstreams?: readonly Fitting<Upstream>[]
+  readonly settings?: SettingsInput
+}
+
 /** A gateway whose tools of these names do what the test says; its enclave may be lost. */
-export const toolHouse = async (t: Test, played: readonly Tool[]): Promise<House> => {
+export const toolHouse = async (
+  t: Test,
+  played: readonly Tool[],
+  { upstreams = [use(rehearsal)], settings = {} }: Models = {},
+): Promise<House> => {
   const own = played.map((tool) => use(plugin({ port: Tool, name: tool.name, create: (): Tool => tool })))
   const all = [...tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
   const made = (): Enclave => {
     const platform = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
-    const innards = { ...platform, prover: use(dev), upstreams: [use(rehearsal)], tools: all, readers }
-    return inside(innards, {}, {}, new Uint8Array(32))
+    const innards = { ...platform, prover: use(dev), upstreams, tools: all, readers }
+    return inside(innards, settings, {}, new Uint8Array(32))
   }
   let current: Enclave | null = made()
   const there = (): Enclave => {
@@ -48,7 +61,11 @@ export const toolHouse = async (t: Test, played: readonly Tool[]): Promise<House
       dispose: () => current?.dispose?.(),
     }),
   })
-  const it = await running(t, { ...memory(), enclave: use(losable), tools: all }, unhurried)
+  const it = await running(
+    t,
+    { ...memory(), enclave: use(losable), upstreams, tools: all },
+    { ...unhurried, ...settings },
+  )
   return { ...it, lose: () => void (current = null), restart: () => void (current = made()) }
 }
 

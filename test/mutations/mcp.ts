@@ -117,4 +117,31 @@ export const mcp: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/sealed/enclave/decision.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'A sealed decision is paid for.',
+        from: 'void (trailer = { ...trailer, usage, backend })',
+        to: 'undefined',
+      },
+      {
+        breaks: 'What is wrong with sealed questions is said by its path.',
+        from: "throw new Refusal('invalid_parameters', Object.keys(error.validator ?? {})[0] ?? null)",
+        to: "throw new Refusal('invalid_parameters')",
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/open.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'Labels of a sealed decision keep their order.',
+        from: "(await readJson(plain, 'ordered')) as OrderedJson",
+        to: "(await import('../../dialects/json.ts')).readOrdered(JSON.stringify(json))",
+      },
+    ],
+  },
 ]

@@ -47,7 +47,7 @@ const offering = ({ client }: Bench, entries: readonly Entry[]) => {
   const proven = async (): Promise<readonly Entry[]> => {
     await client.verify()
     const served = new Set((await client.tools.list()).map(({ name }) => name))
-    return entries.filter(({ kind, name }) => kind === 'keeps' || served.has(name))
+    return entries.filter(({ kind, name }) => kind === 'keeps' || kind === 'decides' || served.has(name))
   }
 
   return () =>

@@ -34,7 +34,7 @@ export const completions = (send: Send): Completions => ({
 })
 
 /** Who stops an answer is told so by their own reason; any other end is a cut. */
-const cutBy =
+export const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })

@@ -1,5 +1,6 @@
 import { BadRequest, Expired, GatewayError, Unavailable } from '../../errors.ts'
 import { readJson } from '../../dialects/read-json.ts'
+import type { OrderedJson } from '../../ports/upstream.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
@@ -14,6 +15,8 @@ export type Sealed = Readonly<Record<string, unknown>>
 export interface Opened {
   /** The sealed JSON, without what binds it. */
   readonly params: Readonly<Record<string, unknown>>
+  /** All of it with Maps for objects, so that keys keep their order; where the route wants that. */
+  readonly ordered?: OrderedJson
   readonly secret: Uint8Array
   readonly nonce: Uint8Array
   /** The route that the answer names inside its seal; null where the request does not ask for that. */
@@ -31,6 +34,8 @@ export interface Outer {
   readonly kid: string
   /** Fields in the open that the route needs. */
   readonly open?: Readonly<Record<string, Check>>
+  /** The order of keys means something. */
+  readonly ordered?: true
   /** Bytes of sealed JSON that are read. */
   readonly mostParams?: number
   /** The field that may be large, and how many bytes it may have. */
@@ -89,7 +94,8 @@ export const opening =
       const { $for: bound, $id: id, $status: asks, ...rest } = json as Record<string, unknown>
       const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
       enter(epochs, key, ...entries)
-      const it = { params: rest, secret, nonce, named: asks === true ? route : null, parts: opened }
+      const kept = outer.ordered && plain !== null ? { ordered: (await readJson(plain, 'ordered')) as OrderedJson } : {}
+      const it = { params: rest, ...kept, secret, nonce, named: asks === true ? route : null, parts: opened }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
       if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
       return it

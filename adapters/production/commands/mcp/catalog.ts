@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 
 /** Where a tool gets what it works on, and where its result goes. */
-export type Kind = 'asks' | 'reads' | 'makes' | 'searches' | 'keeps'
+export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
 
 export interface Entry {
   readonly name: string
@@ -93,6 +93,23 @@ const rows: readonly Row[] = [
       query: text('In words, or as a question'),
       files: v.optional(v.pipe(v.array(v.string()), v.description('Paths or ids; all when absent'))),
       limit: v.optional(v.pipe(v.number(), v.description('1 to 20 passages'))),
+    },
+    reads,
+  ],
+  [
+    'decide',
+    'decides',
+    'Answers typed questions about a text, with probabilities.',
+    {
+      state: text('What the questions are about'),
+      questions: v.pipe(
+        v.record(
+          v.string(),
+          v.looseObject({ type: v.picklist(['choice', 'noul', 'score']), instructions: v.string() }),
+        ),
+        v.description('By id; criteria: for choice labels with descriptions, for score levels in their order'),
+      ),
+      model: v.optional(text('A confidential model; one that decides when absent')),
     },
     reads,
   ],

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Client } from '../../../../core/sealed/client/client.ts'
+import type { DecisionParams } from '../../../../core/sealed/client/decisions.ts'
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import type { OpenedFile, SealedFile } from '../../../../core/sealed/client/file-shapes.ts'
 import type { MadeByTool } from '../../../../core/sealed/client/tool-shapes.ts'
@@ -83,6 +84,11 @@ const keeping: Readonly<Record<string, Work>> = {
 const works: Readonly<Record<Kind, Work>> = {
   asks: async (bench, entry, args, { signal }) =>
     asText(bench, entry, await bench.client.tools.call(entry.name, args, { signal })),
+
+  async decides(bench, entry, args, told) {
+    const params = { model: 'jev-latest', ...args } as DecisionParams
+    return asText(bench, entry, await bench.client.decisions.create(params, told))
+  },
 
   async reads(bench, entry, { file, ...rest }, told) {
     const call = (fileId: string) => bench.client.tools.call(entry.name, { ...rest, fileId }, told)
