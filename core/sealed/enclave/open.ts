@@ -95,7 +95,7 @@ export const opening =
       const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
       enter(epochs, key, ...entries)
       const kept = outer.ordered && plain !== null ? { ordered: (await readJson(plain, 'ordered')) as OrderedJson } : {}
-      const it = { params: rest, ...kept, secret, nonce, named: asks === true ? route : null, parts: opened }
+      const it = { params: rest, secret, nonce, named: asks === true ? route : null, parts: opened, ...kept }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
       if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
       return it
