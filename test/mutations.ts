@@ -4,6 +4,7 @@ import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
 import { medias } from './mutations/media.ts'
+import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
@@ -21,6 +22,7 @@ export const mutations: readonly Mutation[] = [
   http,
   inference,
   medias,
+  mcp,
   production,
   proofs,
   readers,

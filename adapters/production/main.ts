@@ -44,6 +44,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { seal } = await import('./commands/seal.ts')
     await seal(args, process.env)
   },
+  async mcp(args) {
+    const { mcp } = await import('./commands/mcp.ts')
+    await mcp(args, process.env)
+  },
   async verify(args) {
     const { verify } = await import('./verify.ts')
     await verify(args, process.env)

@@ -23,6 +23,8 @@ const chatBody = v.object({
   enclaveKid: hex.enclaveKid,
 })
 
+const chatBytes = ({ bodies }: Settings) => bodies.chat * 2 + 8192
+
 /** Digits of the sealed JSON; nearly all of a long body. */
 const hexIn = (body: SealedBody): number =>
   body instanceof Uint8Array ? body.length : String(body['encryptedInference']).length
@@ -35,7 +37,7 @@ const chat = route({
   path: '/rvenc/chat/completions',
   summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
   access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: ({ bodies }) => bodies.chat * 2 + 8192 },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
   errors: bareError,
   faults: { 429: bareFault },
   needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
@@ -69,6 +71,34 @@ const chat = route({
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
       return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const decision = route({
+  method: 'POST',
+  path: '/rvenc/decision',
+  summary: 'Answers typed questions that only the enclave can read.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { enclave: Enclave, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, { enclave, meter }) {
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
+    const reservation = await meter.reserve(caller, null, guess, 'confidential')
+    try {
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+      const reply = await enclave.handle('rvenc/decision', input, grant, signal)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+      return reply.failure === null
+        ? json(reply.body, 200, reservation.headers)
+        : refused(reply.status, reply.failure, reply.body)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -255,4 +285,4 @@ const models = route({
   },
 })
 
-export const rvenc = [chat, transcriptions, translations, keys, attestation, releases, models] as const
+export const rvenc = [chat, decision, transcriptions, translations, keys, attestation, releases, models] as const

@@ -17,6 +17,7 @@ sealgate usage [--by day]                        adds up what was used
 sealgate audit                                   shows administrative acts
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
+sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
 sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
 sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
@@ -77,6 +78,13 @@ sealgate seal -- PROGRAM [ARGUMENT...]
   --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed
   --streams N                    sealed streams at once, others wait; 1 by default, as the gateway gives a key
   -- PROGRAM                     starts the program with its address, a key of this run and nothing else; ends with it${client}`,
+
+  mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]
+  --root FOLDER                  tools may read files under it; none by default; may stand more than once
+  --hidden                       hidden files and those that git ignores may be read too
+  --tools a,b                    offers these tools alone
+  --out FOLDER                   where files that tools make are put, outside every --root; a new temporary folder by default
+  --keys FILE or SEALGATE_KEYS   the client's own keys; without them keys of one session, whose files leave with it${client}`,
 
   verify: `sealgate verify URL [--json] [--save FILE]
 sealgate verify --evidence FILE [--at TIME] [--json]

@@ -1,4 +1,6 @@
-import { invalid } from '../../dialects/typed-decision.ts'
+import { type DecisionRequest, invalid } from '../../dialects/typed-decision.ts'
+import { BadRequest } from '../../errors.ts'
+import type { Clock } from '../../ports/platform.ts'
 import { sample } from './video-frames.ts'
 import { type Format, headOf } from './image-heads.ts'
 import { readMp4 } from './mp4.ts'
@@ -63,4 +65,21 @@ export const picturesOf = async (
   const sampled: string[] = []
   for (const [index, url] of videos.entries()) sampled.push(...(await framesOf(url, `videos.${index}`, signal)))
   return [...images, ...sampled]
+}
+
+/** Media that take longer than the whole request may are the caller's, so that no client sends them again. */
+export const picturesWithin = async (
+  request: Pick<DecisionRequest, 'images' | 'videos'>,
+  ms: number,
+  clock: Clock,
+  left: AbortSignal,
+): Promise<readonly string[]> => {
+  if (request.images.length + request.videos.length === 0) return []
+  const late = new AbortController()
+  const alarm = clock.alarm(ms, () => late.abort(new BadRequest('The media could not be read in time')))
+  try {
+    return await picturesOf(request, AbortSignal.any([left, late.signal]))
+  } finally {
+    alarm.off()
+  }
 }

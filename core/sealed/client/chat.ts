@@ -44,7 +44,7 @@ export const completions = (send: Send): Completions => ({
 })
 
 /** A caller that stops an answer gets its own reason; any other end is a cut. */
-const cutBy =
+export const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })

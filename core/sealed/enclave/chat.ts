@@ -64,7 +64,7 @@ export const confidential = async (
   catalog: Catalog,
   grant: Grant,
   model: string,
-  ability: 'chat' | 'transcribe',
+  ability: 'chat' | 'decide' | 'transcribe',
   signal: AbortSignal,
 ): Promise<Entry> => {
   const entry = await catalog.find(model, signal)

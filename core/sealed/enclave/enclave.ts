@@ -14,6 +14,7 @@ import { type Kem, kems } from '../wire/kem.ts'
 import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
 import { audio } from './audio.ts'
 import { chat, chatNeeds } from './chat.ts'
+import { decision } from './decision.ts'
 import { Epochs } from './epochs.ts'
 import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
 import { speakersBy } from './tell-speakers.ts'
@@ -35,6 +36,8 @@ export interface Inside {
   /** Bytes of a stored file that may be opened. */
   readonly file: number
   readonly queue: Queue
+  /** Ms that a decision may take. */
+  readonly decision: number
   /** Bytes of files and of long bodies that are open at once. */
   readonly openBytes: number
   readonly releaseDigest: Uint8Array
@@ -59,6 +62,13 @@ const inferenceParams = {
   cipherText: { field: 'cipherText', check: checks.cipherText },
   params: { field: 'encryptedInference', nonce: 'nonce' },
 } as const
+
+const inferenceOuter: Outer = {
+  ...inferenceParams,
+  parts: {},
+  kid: 'enclaveKid',
+  big: { field: 'encryptedInference', most: lengths.params + 16 },
+}
 
 const audioOuter: Outer = {
   ...inferenceParams,
@@ -107,13 +117,12 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
 
   const chapters: Readonly<Record<string, Chapter>> = {
     'rvenc/chat/completions': {
-      outer: {
-        ...inferenceParams,
-        parts: {},
-        kid: 'enclaveKid',
-        big: { field: 'encryptedInference', most: lengths.params + 16 },
-      },
+      outer: inferenceOuter,
       run: (opened, grant, signal, _, __, asked) => chat(opened, grant, forChat, signal, asked),
+    },
+    'rvenc/decision': {
+      outer: { ...inferenceOuter, ordered: true },
+      run: (opened, grant, signal) => decision(opened, grant, forChat, settings.decision, signal),
     },
     'rvenc/audio/transcriptions': hearing(false),
     'rvenc/audio/translations': hearing(true),

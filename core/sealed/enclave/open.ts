@@ -1,5 +1,6 @@
 import { BadRequest, Expired, GatewayError, Unavailable } from '../../errors.ts'
 import { readJson } from '../../dialects/read-json.ts'
+import type { OrderedJson } from '../../ports/upstream.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
@@ -15,6 +16,8 @@ export type Sealed = Readonly<Record<string, unknown>>
 export interface Opened {
   /** The sealed JSON, without what binds it. */
   readonly params: Readonly<Record<string, unknown>>
+  /** All of it with Maps for objects, so that keys keep their order; where the route wants that. */
+  readonly ordered?: OrderedJson
   readonly secret: Uint8Array
   readonly nonce: Uint8Array
   /** The route that the answer names inside its seal; null where the request does not ask for that. */
@@ -34,6 +37,8 @@ export interface Outer {
   readonly kid: string
   /** Fields in the open that the route needs. */
   readonly open?: Readonly<Record<string, Check>>
+  /** The order of keys means something. */
+  readonly ordered?: true
   /** Bytes of sealed JSON that are read. */
   readonly mostParams?: number
   /** The field that may be large, and how many bytes it may have. */
@@ -95,9 +100,11 @@ export const opening =
       const { receipt: wanted, ...rest } = said
       const receipt =
         wanted === true ? { key, route, digest: requestDigest(sealedParts(cipherText, nonce, params, parts)) } : null
+      const kept = outer.ordered && plain !== null ? { ordered: (await readJson(plain, 'ordered')) as OrderedJson } : {}
       const it = {
         ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
         named: asks === true ? route : null,
+        ...kept,
       }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
       if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
