@@ -1,4 +1,5 @@
 import { access } from './mutations/access.ts'
+import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
@@ -10,7 +11,7 @@ import { wire } from './mutations/wire.ts'
 export type { Mutation } from './mutations/mutation.ts'
 
 /** Every mutation, room by room. */
-export const mutations: readonly Mutation[] = [access, files, http, inference, production, sealed, wire].flatMap(
+export const mutations: readonly Mutation[] = [access, door, files, http, inference, production, sealed, wire].flatMap(
   (room) =>
     room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),
 )

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Fitting } from '../../core/container.ts'
 import type { Adapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
 import { differing, lasting } from '../../core/fixed-settings.ts'
@@ -9,6 +11,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
+import memoryRows from '../memory/metadata-store.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import { type Lent, confidential, sameInside } from './enclave/connect-enclave.ts'
 import { type Config, checkedConfig, settingsOf } from './config/config.ts'
@@ -36,14 +39,30 @@ export const production = async (config: Config, data: string, lent: Lent | null
       'storage.blobs',
       storage.blobs ?? { use: 'fs', folder: join(data, 'blobs') },
     ),
-    metadataStore: await chosen(
-      MetadataStore,
-      'storage',
-      'storage.metadata',
-      storage.metadata ?? { use: 'sqlite', file: join(data, 'sealgate.db') },
-    ),
+    metadataStore: await rowsOf(config, data, lent !== null),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
+  }
+}
+
+/**
+ * Rows in the configured store, or in a file of the data folder. Where the file's library was left out, and no file is there,
+ * one process keeps its rows in memory, and says so.
+ */
+const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promise<Fitting<MetadataStore>> => {
+  const file = join(data, 'sealgate.db')
+  const sqlite = { use: 'sqlite', file }
+  try {
+    return await chosen(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? sqlite)
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
+    const isLeftOut = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND'
+    if (!isLeftOut || storage.metadata !== undefined || shared || existsSync(file)) throw error
+    process.stderr.write(
+      'sealgate: keys and records are in memory and end with this process: libsql has no binary here; ' +
+        'install without --omit=optional, or name storage.metadata\n',
+    )
+    return use(memoryRows)
   }
 }
 

@@ -27,47 +27,49 @@ export const readForm = async (
   intake: Intake,
 ): Promise<Form> => {
   if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
-  const { koaBody } = await import('koa-body')
+  const { formidable } = await import('formidable')
   const kept = new Map<unknown, Buffer[]>()
-  const parse = koaBody({
-    multipart: true,
-    json: false,
-    text: false,
-    urlencoded: false,
-    formidable: {
-      maxFileSize: most,
-      maxTotalFileSize: most,
-      maxFieldsSize: Math.min(most, 1024 * 1024),
-      maxFields: 100,
-      maxFiles: 4,
-      hashAlgorithm: false,
-      fileWriteStreamHandler: (file) => {
-        const parts: Buffer[] = []
-        kept.set(file, parts)
-        return new Writable({
-          write(part: Buffer, _, done) {
-            parts.push(part)
-            done()
-          },
-        })
-      },
+  const form = formidable({
+    maxFileSize: most,
+    maxTotalFileSize: most,
+    maxFieldsSize: Math.min(most, 1024 * 1024),
+    maxFields: 100,
+    maxFiles: 4,
+    hashAlgorithm: false,
+    fileWriteStreamHandler: (file) => {
+      const parts: Buffer[] = []
+      kept.set(file, parts)
+      return new Writable({
+        write(part: Buffer, _, done) {
+          parts.push(part)
+          done()
+        },
+      })
     },
   })
   try {
-    await Promise.race([parse(ctx, async () => {}), intake.counted()])
+    const [fields, files] = await Promise.race([form.parse(ctx.req), intake.counted()])
+    return {
+      fields: new Map(Object.entries(fields).map(([name, values = []]) => [name, values.map(String)])),
+      files: new Map(Object.entries(files).flatMap(([name, them]) => firstOf(name, them, kept))),
+    }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
-    throw (cause as { status?: number }).status === 413 ? oversized() : new BadRequest('Malformed form', { cause })
-  }
-  const request = ctx.request as unknown as { body?: Record<string, unknown>; files?: Record<string, unknown> }
-  return {
-    fields: new Map(Object.entries(request.body ?? {}).map(([name, value]) => [name, [value].flat().map(String)])),
-    files: new Map(
-      Object.entries(request.files ?? {}).map(([name, value]) => {
-        const file = [value].flat()[0] as Incoming
-        const bytes = Buffer.concat(kept.get(file) ?? [])
-        return [name, { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }]
-      }),
-    ),
+    throw tooLong.has((cause as { code?: unknown }).code) ? oversized() : new BadRequest('Malformed form', { cause })
   }
 }
+
+/** Codes of the parser for files beyond `maxTotalFileSize` and `maxFileSize`. */
+const tooLong = new Set<unknown>([1009, 1016])
+
+type Kept = ReadonlyMap<unknown, readonly Buffer[]>
+
+/** One file of each name counts. */
+const firstOf = (name: string, [file]: readonly Incoming[] = [], kept: Kept): readonly [string, FormFile][] =>
+  file === undefined ? [] : [[name, fileOf(file, kept)]]
+
+const fileOf = (file: Incoming, kept: Kept): FormFile => ({
+  name: file.originalFilename ?? '',
+  mime: file.mimetype ?? 'application/octet-stream',
+  bytes: Buffer.concat(kept.get(file) ?? []),
+})
