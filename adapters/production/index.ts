@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Fitting } from '../../core/container.ts'
@@ -51,18 +52,24 @@ export const production = async (config: Config, data: string, lent: Lent | null
  */
 const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promise<Fitting<MetadataStore>> => {
   const file = join(data, 'sealgate.db')
-  const sqlite = { use: 'sqlite', file }
-  try {
-    return await chosen(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? sqlite)
-  } catch (error) {
-    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
-    const isLeftOut = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND'
-    if (!isLeftOut || storage.metadata !== undefined || shared || existsSync(file)) throw error
+  if (storage.metadata === undefined && !shared && !existsSync(file) && isLeftOut('libsql')) {
     process.stderr.write(
       'sealgate: keys and records are in memory and end with this process: libsql has no binary here; ' +
         'install without --omit=optional, or name storage.metadata\n',
     )
     return use(memoryRows)
+  }
+  return chosen(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
+}
+
+/** Asked by `require`: Node 20 ends a process in which the import of such a package fails. */
+const isLeftOut = (name: string): boolean => {
+  try {
+    createRequire(import.meta.url)(name)
+    return false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return true
+    throw error
   }
 }
 
