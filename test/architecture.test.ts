@@ -84,7 +84,7 @@ const only: Readonly<Record<string, string>> = {
   'reflect-metadata': 'core/container.ts',
   koa: 'core/http/',
   '@koa/router': 'core/http/',
-  'koa-body': 'core/http/',
+  formidable: 'core/http/',
   'node-fetch': 'adapters/production/network/fetch-outside.ts',
   undici: 'adapters/production/network/fetch-upstream.ts',
   pino: 'adapters/production/log/log.ts',

@@ -1,5 +1,6 @@
 import { access } from './mutations/access.ts'
 import { dialects } from './mutations/dialects.ts'
+import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
@@ -18,6 +19,7 @@ export type { Mutation } from './mutations/mutation.ts'
 export const mutations: readonly Mutation[] = [
   access,
   dialects,
+  door,
   files,
   http,
   inference,

@@ -1,6 +1,6 @@
 // Packs the package, installs the tarball in an empty folder as a user would, starts it and asks it something.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,11 +8,94 @@ const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
 const run = (command, args, cwd) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] }).toString()
 
+/** Folders in which no other installation is found. */
+const apart = []
+const ways = [
+  ['npm', 'npm', 'install', '--silent', '--no-audit', '--no-fund'],
+  ['npm without optional packages', 'npm', 'install', '--silent', '--no-audit', '--no-fund', '--omit=optional'],
+  ['pnpm', 'pnpm', 'add', '--silent'],
+]
+
+/** Packages and bytes below a folder; a link counts where it leads to, once. */
+const weighed = (folder) => {
+  let [packages, bytes] = [0, 0]
+  const visit = (path) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const below = join(path, entry.name)
+      if (entry.isDirectory()) visit(below)
+      else if (entry.isFile()) {
+        bytes += statSync(below).size
+        if (/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(below)) packages++
+      }
+    }
+  }
+  visit(join(folder, 'node_modules'))
+  return { packages, bytes }
+}
+
+/** Starts a server, waits until it is ready, asks for a decision where the model is there, and stops it. */
+const served = async (cwd, program) => {
+  const env = { ...process.env, PORT: '0', SEALGATE_LOG: 'silent', SEALGATE_DATA: join(cwd, 'data') }
+  const server = spawn('node', [program], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const base = await new Promise((resolve, reject) => {
+      let said = ''
+      server.stdout.on('data', (part) => {
+        said += part
+        const url = /sealgate listening on (http:\S+)/.exec(said)?.[1]
+        if (url) resolve(url)
+      })
+      server.once('exit', () => reject(new Error(`ended before it listened: ${said}`)))
+      setTimeout(reject, 20_000, new Error('did not listen in time')).unref()
+    })
+    const ready = await fetch(`${base}/health/ready`)
+    if (ready.status !== 200) throw new Error(`not ready: ${ready.status}`)
+    await asked(base, cwd)
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGTERM')
+    if ((await ended) !== 0) throw new Error('did not stop cleanly')
+  } finally {
+    server.kill('SIGKILL')
+  }
+}
+
+/** A chat always works, and a decision where its model was installed. */
+const asked = async (base, cwd) => {
+  const key = readFileSync(join(cwd, 'data/first-key'), 'utf8').trim()
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const post = (path, body) => fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const chat = await post('/v1/chat/completions', { model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
+  if (chat.status !== 200) throw new Error(`no chat: ${chat.status}`)
+  const questions = { mood: { type: 'choice', criteria: { good: 'pleased', bad: 'angry' } } }
+  const decision = await post('/compat/v1/decision', { model: 'use-lite', state: 'I love it', questions })
+  const installed = existsSync(join(cwd, 'node_modules/@energetic-ai/embeddings'))
+  if (installed && decision.status !== 200) throw new Error(`no decision: ${decision.status}`)
+  if (!installed && decision.status === 200) throw new Error('a decision without its model')
+}
+
 try {
-  run('npm', ['pack', '--silent', '--pack-destination', folder], process.cwd())
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], process.cwd())
   const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'))
   writeFileSync(join(folder, 'package.json'), '{"name":"installed","version":"0.0.0","private":true,"type":"module"}')
   run('npm', ['install', '--silent', `./${tarball}`], folder)
+
+  // What a stranger gets is light, by whichever program it is installed, and serves.
+  for (const [way, command, ...args] of ways) {
+    const own = mkdtempSync(join(tmpdir(), 'sealgate-light-'))
+    apart.push(own)
+    writeFileSync(join(own, 'package.json'), '{"name":"light","version":"0.0.0","private":true,"type":"module"}')
+    try {
+      run(command, [...args, join(folder, tarball)], own)
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error
+      console.log(`${way}: skipped, it is not installed`)
+      continue
+    }
+    const { packages, bytes } = weighed(own)
+    console.log(`${way}: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB`)
+    if (packages > 180 || bytes > 110e6) throw new Error(`${way} installs too much`)
+    await served(own, join(own, 'node_modules/sealgate/dist/adapters/production/main.js'))
+  }
 
   // Unpacked and installed by its own lock, it runs on what was tested here, whatever is newest elsewhere.
   run('tar', ['-xzf', tarball], folder)
@@ -66,31 +149,8 @@ try {
   if (!run(join(folder, 'node_modules/.bin/sealgate'), ['help'], folder).includes('sealgate keys'))
     throw new Error('no command')
 
-  const server = spawn('node', [join(unpacked, 'dist/adapters/production/main.js')], {
-    cwd: folder,
-    env: { ...process.env, PORT: '0', SEALGATE_LOG: 'silent' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    const base = await new Promise((resolve, reject) => {
-      let said = ''
-      server.stdout.on('data', (part) => {
-        said += part
-        const url = /sealgate listening on (http:\S+)/.exec(said)?.[1]
-        if (url) resolve(url)
-      })
-      server.once('exit', () => reject(new Error(`ended before it listened: ${said}`)))
-      setTimeout(reject, 20_000, new Error('did not listen in time')).unref()
-    })
-    const ready = await fetch(`${base}/health/ready`)
-    if (ready.status !== 200) throw new Error(`not ready: ${ready.status}`)
-    const ended = new Promise((resolve) => server.once('exit', resolve))
-    server.kill('SIGTERM')
-    if ((await ended) !== 0) throw new Error('did not stop cleanly')
-    console.log('packed, installed, embedded, started, ready, stopped')
-  } finally {
-    server.kill('SIGKILL')
-  }
+  await served(folder, join(unpacked, 'dist/adapters/production/main.js'))
+  console.log('packed, installed, embedded, started, ready, stopped')
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  for (const each of [folder, ...apart]) rmSync(each, { recursive: true, force: true })
 }

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Fitting } from '../../core/container.ts'
 import type { Adapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
 import { differing, lasting } from '../../core/fixed-settings.ts'
@@ -9,6 +12,7 @@ import { MetadataStore } from '../../core/ports/metadata-store.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
+import memoryRows from '../memory/metadata-store.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
 import { type Lent, confidential, sameInside } from './enclave/connect-enclave.ts'
 import { type Config, checkedConfig, settingsOf } from './config/config.ts'
@@ -36,14 +40,36 @@ export const production = async (config: Config, data: string, lent: Lent | null
       'storage.blobs',
       storage.blobs ?? { use: 'fs', folder: join(data, 'blobs') },
     ),
-    metadataStore: await chosen(
-      MetadataStore,
-      'storage',
-      'storage.metadata',
-      storage.metadata ?? { use: 'sqlite', file: join(data, 'sealgate.db') },
-    ),
+    metadataStore: await rowsOf(config, data, lent !== null),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
+  }
+}
+
+/**
+ * Rows in the configured store, or in a file of the data folder. Where the file's library was left out, and no file is there,
+ * one process keeps its rows in memory, and says so.
+ */
+const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promise<Fitting<MetadataStore>> => {
+  const file = join(data, 'sealgate.db')
+  if (storage.metadata === undefined && !shared && !existsSync(file) && isLeftOut('libsql')) {
+    process.stderr.write(
+      'sealgate: keys and records are in memory and end with this process: libsql has no binary here; ' +
+        'install without --omit=optional, or name storage.metadata\n',
+    )
+    return use(memoryRows)
+  }
+  return chosen(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
+}
+
+/** Asked by `require`: Node 20 ends a process in which the import of such a package fails. */
+const isLeftOut = (name: string): boolean => {
+  try {
+    createRequire(import.meta.url)(name)
+    return false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return true
+    throw error
   }
 }
 

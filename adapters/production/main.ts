@@ -90,6 +90,14 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { audit } = await import('./commands/audit.ts')
     await audit(args, process.env)
   },
+  async doctor(args) {
+    const { doctor } = await import('./commands/doctor.ts')
+    doctor(args)
+  },
+  async add(args) {
+    const { add } = await import('./commands/add.ts')
+    add(args)
+  },
   async help([name = '']) {
     print(usageOf(name) ?? overview)
   },

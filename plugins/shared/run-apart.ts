@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { Unavailable, Unconfigured, Unreadable } from '../../core/errors.ts'
+import { Unavailable, Unreadable } from '../../core/errors.ts'
+import { uninstalled } from '../../core/optional-package.ts'
 import { type Child, startChild } from './child.ts'
 import { lengthsOf, packed, unpacked } from './frames.ts'
 import type { Given, Told } from './job-process.ts'
@@ -61,7 +62,7 @@ const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: A
     const told = await answerOf(child)
     if (told.kind === 'done') return told.output as O
     if (told.kind === 'unreadable') throw new Unreadable({ flaw: told.flaw })
-    throw new Unconfigured({ validator: { [told.engine]: 'Expected to be installed' } })
+    throw uninstalled(told.engine)
   } catch (error) {
     if (stop.aborted) throw late.aborted ? new Unreadable() : stop.reason
     throw error

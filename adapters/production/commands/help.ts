@@ -24,6 +24,8 @@ sealgate receipt verify FILE                     shows what a kept receipt prove
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
+sealgate doctor                                  shows which optional packages and programs are there
+sealgate add all                                 installs all optional packages into this project
 sealgate --version, -v                           shows which release it is
 --help after a command shows what it takes.`
 
@@ -133,6 +135,13 @@ sealgate kek rotate [--rehash]   puts every file under a new key; run it again a
   SEALGATE_PASSPHRASE            the passphrase; without it the command asks
   --rehash                       reads every file, so that equal files are still recognised as equal${ownKeys}
 rotate also takes${client}`,
+
+  doctor: `sealgate doctor
+It prints the command that installs what is not there.`,
+
+  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets|synonyms... [--dry-run]
+  --dry-run                      prints the command alone
+It uses the package manager of the project in the working folder, npm by default.`,
 
   sweep: `sealgate sweep [--grace MS]
   --grace MS                     how old bytes without a record must be; files.grace by default

@@ -13,6 +13,8 @@ export interface Start {
   readonly configuration: string | null
   /** The folder of the embedded stores. */
   readonly data: string
+  /** Abilities whose packages were left out, and the command that brings them; null where all are there. */
+  readonly lacks: { readonly names: readonly string[]; readonly command: string } | null
   /** The first key, or the file where it stands; null where none was made. */
   readonly key: { readonly credential: string } | { readonly file: string } | null
 }
@@ -93,6 +95,7 @@ const rowsOf = (start: Start, survey: Survey, colour: boolean): readonly Row[] =
     ['data', data],
     ['configuration', configuration ?? 'none: the environment decides'],
     ['enclave', enclaveLine(survey, colour)],
+    ...(start.lacks === null ? [] : [['lacks', start.lacks.names.join(', '), start.lacks.command] as Row]),
     ...(key === null
       ? []
       : [['key', exportLine(key), 'credential' in key ? 'It has every scope and is shown only now.' : ''] as Row]),
@@ -122,6 +125,7 @@ export const plainLines = (start: Start, survey: Survey): string => {
     `models: ${modelsLine(survey)}`,
     `data: ${data}; configuration: ${configuration ?? 'none'}`,
     `enclave ${enclaveLine(survey, false)}`,
+    ...(start.lacks === null ? [] : [`lacks ${start.lacks.names.join(', ')}: ${start.lacks.command}`]),
   ]
     .map((line) => `sealgate ${line}\n`)
     .join('')

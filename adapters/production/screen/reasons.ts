@@ -17,6 +17,8 @@ const codes: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is out of reach',
   ENOENT: 'the socket is not there',
   ETIMEDOUT: 'no answer in time',
+  MODULE_NOT_FOUND: 'a package that it needs was left out',
+  ERR_MODULE_NOT_FOUND: 'a package that it needs was left out',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_SOCKET: 'the connection was cut',
   CERT_HAS_EXPIRED: 'the certificate has expired',

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { Gateway } from '../../../core/gateway.ts'
+import { type Ability, specsOf } from '../../../core/optional-package.ts'
+import { lacking } from '../installed.ts'
 import type { Config } from '../config/config.ts'
 import type { ShownKey } from '../commands/show-key.ts'
 import { version } from '../version.ts'
@@ -18,6 +20,11 @@ export interface Origin {
   readonly url: string
 }
 
+const lacksOf = (missing: readonly Ability[]): Start['lacks'] =>
+  missing.length === 0
+    ? null
+    : { names: missing.map(({ name }) => name), command: `npm i ${specsOf(missing).join(' ')}` }
+
 const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownKey | null): Promise<Start> => {
   const file = env['SEALGATE_CONFIG']
   return {
@@ -27,6 +34,7 @@ const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownK
     names: config.names,
     configuration: file ? resolve(file) : null,
     data: resolve(data),
+    lacks: lacksOf(lacking()),
     key,
   }
 }

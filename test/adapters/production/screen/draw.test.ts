@@ -11,6 +11,7 @@ const start: Start = {
   names: { compat: 'compat', std: 'std', v1: 'v1' },
   configuration: null,
   data: '/srv/data',
+  lacks: null,
   key: { credential: 'sk_live_abc' },
 }
 
@@ -79,6 +80,9 @@ t.test('without a terminal there are lines, and no key', (t) => {
 })
 
 t.test('what is not there is not drawn', (t) => {
+  const lacks = { names: ['ocr'], command: 'npm i tesseract.js@^7.0.0' }
+  t.match(screen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}npm i tesseract\.js@\^7\.0\.0\n/)
+  t.match(plainLines({ ...start, lacks }, survey), 'sealgate lacks ocr: npm i tesseract.js@^7.0.0\n')
   const none = { ...survey, backends: [], models: [], evidence: null, enclaveFault: refused }
   const text = screen({ ...start, surfaces: ['files'], key: { file: "/srv/it's/first-key" } }, none, false)
   t.notMatch(text, /curl|API/)

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type Ability, abilities, specsOf } from '../../../core/optional-package.ts'
+import { didYouMean } from '../nearest.ts'
+import { usages } from './help.ts'
+
+/** Package managers by the file that they leave in a project. */
+const managers: readonly (readonly [file: string, program: string, verb: string])[] = [
+  ['pnpm-lock.yaml', 'pnpm', 'add'],
+  ['yarn.lock', 'yarn', 'add'],
+  ['bun.lock', 'bun', 'add'],
+]
+
+/** Installs the packages of abilities into the project of the working folder. */
+export const add = (args: readonly string[]): void => {
+  const options = { 'dry-run': { type: 'boolean' } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  if (positionals.length === 0) throw new Error(usages.add)
+  const chosen = positionals.includes('all') ? abilities : positionals.map(abilityOf)
+  const [, program, verb] = managers.find(([file]) => existsSync(file)) ?? ['', 'npm', 'install']
+  const specs = specsOf(chosen)
+  process.stdout.write(`${[program, verb, ...specs].join(' ')}\n`)
+  if (values['dry-run']) return
+  const { status, error } = spawnSync(program, [verb, ...specs], { stdio: 'inherit' })
+  if (error !== undefined) throw new Error(`${program} could not be started`, { cause: error })
+  process.exitCode = status ?? 1
+}
+
+const abilityOf = (name: string): Ability => {
+  const names = abilities.map((it) => it.name)
+  const found = abilities.find((it) => it.name === name)
+  if (found === undefined)
+    throw new Error(`there is no ${name} to add${didYouMean(name, names)}; there are all, ${names.join(', ')}`)
+  return found
+}

