@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
+import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -121,6 +122,10 @@ export const SettingsShape = v.strictObject({
       organization: limits(200, 400, 4_000_000, 8 * gib),
       /** Requests without a valid key, from one address to one process. */
       keyless: v.optional(v.strictObject({ requestsPerSecond: limit(200) }), {}),
+      /** Whether the allowance of a day refills evenly or is whole again at midnight. */
+      days: v.optional(v.picklist(['rolling', 'calendar']), 'rolling'),
+      /** Whose midnight. */
+      timeZone: v.optional(v.pipe(v.string(), v.check(isTimeZone, 'a time zone such as Europe/Berlin')), 'UTC'),
     }),
     {},
   ),

@@ -53,7 +53,7 @@ const limits = (whose: string): Readonly<Record<string, string>> => ({
   bytesPerMinute: 'Bytes of request bodies in a minute. A refused body counts too.',
   concurrentRequests: 'Requests under way at once.',
   tokensPerMinute: 'Tokens read and written. An estimate is taken before a call and corrected after it.',
-  tokensPerDay: 'The same, over a day.',
+  tokensPerDay: 'The same, over a day (`limits.days`).',
   audioMinutesPerDay: 'Minutes of audio that are transcribed in a day.',
 })
 
@@ -117,6 +117,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'organizations.<name>.quota.files': 'Files that it may have stored.',
   'limits.keyless.requestsPerSecond':
     'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
+  'limits.days':
+    'What kind of day `tokensPerDay` and `audioMinutesPerDay` mean. `rolling` refills evenly, so that a whole allowance is there again a day after it was used up; `calendar` is whole again at midnight and refills by nothing until then.',
+  'limits.timeZone': 'Whose midnight that is, such as `Europe/Berlin`.',
   'limits.patience':
     'When Redis has not answered for this long, it counts as down. This is also the most time that it can add to a request. Choose a longer one where gateways share a busy machine.',
   'limits.redis':

@@ -38,13 +38,37 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/inference/metering/allowances.ts',
+    test: meter,
+    changes: [
+      {
+        breaks: 'A key shares the daily allowances of its makers.',
+        from: '...(caller.makers ?? []).map(',
+        to: '...[].map(',
+      },
+      {
+        breaks: 'A calendar day has an allowance of its own.',
+        from: 'if (today === null) return',
+        to: 'if (today !== null) return',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/windows.ts',
+    test: 'test/core/inference/metering/windows.test.ts',
+    changes: [
+      { breaks: 'A week begins on Monday.', from: 'getUTCDay() + 6', to: 'getUTCDay() + 5' },
+      { breaks: 'A window ends where the next begins.', from: 'until: behind', to: 'until: inside' },
+    ],
+  },
+  {
     file: 'core/inference/metering/meter.ts',
     test: meter,
     changes: [
       {
         breaks: 'A 429 of an overdrawn allowance tells what is left.',
-        from: 'tell(charges, seen.ok ? seen.left : overdrawn(charges, seen))',
-        to: 'seen.ok ? tell(charges, seen.left) : {}',
+        from: 'tell(charges, seen.ok ? seen.left : overdrawn(charges, seen), clock.now())',
+        to: 'seen.ok ? tell(charges, seen.left, clock.now()) : {}',
       },
       {
         breaks: 'A refused call tells what is left.',
@@ -55,11 +79,6 @@ export const inference: readonly Changes[] = [
         breaks: 'A question that never fits names no time.',
         from: 'if (spent.wait === Infinity) throw',
         to: 'if (spent.wait === 0) throw',
-      },
-      {
-        breaks: 'A key shares the daily allowances of its makers.',
-        from: '        ...makersOf(caller).map(({ key, most }) => [`tokens/day/key/${key}`, most.tokensPerDay, day] as const),\n',
-        to: '',
       },
       {
         breaks: 'A call is settled once.',

@@ -1,4 +1,4 @@
-import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { one } from '../../container.ts'
 import { TooMany } from '../../errors.ts'
 import { plugin } from '../../plugin.ts'
@@ -6,6 +6,7 @@ import { Clock, Log } from '../../ports/platform.ts'
 import { RateLimiter, type Allowance, type Charge, type Spent } from '../../ports/rate-limiter.ts'
 import type { Usage } from '../../ports/upstream.ts'
 import { Settings } from '../../settings.ts'
+import { allowances } from './allowances.ts'
 import { audioCostOf, costOf, type Mode } from './cost.ts'
 import type { Entry } from '../models/catalog-entry.ts'
 import { Ledger, type Counts } from './ledger.ts'
@@ -42,8 +43,7 @@ export interface Meter {
 
 export const Meter = one<Meter>('Meter')
 
-const minute = 60_000
-const day = 24 * 60 * minute
+const day = 86_400_000
 
 type Granted = Spent & { readonly ok: true }
 
@@ -61,32 +61,7 @@ export const meter = plugin({
     let settling = 0
     let settled = () => {}
 
-    const makersOf = ({ makers = [] }: Caller) =>
-      makers.map(({ key, limits }) => ({ key, most: limitsOf({ limits }, settings) }))
-
-    const tokensOf = perCaller((caller) => {
-      const its = limitsOf(caller, settings)
-      const organization = organizationLimitsOf(caller.organization, settings)
-      return allowances([
-        [`tokens/minute/key/${caller.key}`, its.tokensPerMinute, minute],
-        [`tokens/minute/organization/${caller.organization}`, organization.tokensPerMinute, minute],
-        [`tokens/day/key/${caller.key}`, its.tokensPerDay, day],
-        ...makersOf(caller).map(({ key, most }) => [`tokens/day/key/${key}`, most.tokensPerDay, day] as const),
-        [`tokens/day/organization/${caller.organization}`, organization.tokensPerDay, day],
-      ])
-    })
-
-    const audioOf = perCaller((caller) => {
-      const its = limitsOf(caller, settings)
-      const organization = organizationLimitsOf(caller.organization, settings)
-      return allowances([
-        [`audio/day/key/${caller.key}`, seconds(its.audioMinutesPerDay), day],
-        ...makersOf(caller).map(
-          ({ key, most }) => [`audio/day/key/${key}`, seconds(most.audioMinutesPerDay), day] as const,
-        ),
-        [`audio/day/organization/${caller.organization}`, seconds(organization.audioMinutesPerDay), day],
-      ])
-    })
+    const allowancesOf = allowances(settings)
 
     const spend = async (charges: readonly Charge[], tell: typeof headersOf): Promise<Granted | null> => {
       if (charges.length === 0) return null
@@ -94,7 +69,7 @@ export const meter = plugin({
       if (spent.ok) return spent
       // Only who is refused waits for this second look.
       const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
-      const headers = tell(charges, seen.ok ? seen.left : overdrawn(charges, seen))
+      const headers = tell(charges, seen.ok ? seen.left : overdrawn(charges, seen), clock.now())
       if (spent.wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
       throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })
     }
@@ -143,18 +118,19 @@ export const meter = plugin({
     return {
       async reserve(caller, entry, estimate, mode = 'standard') {
         const { input, output } = estimate
-        const charges = tokensOf(caller).map((allowance): Charge => {
+        const now = clock.now()
+        const charges = allowancesOf.tokens(caller, now).map((allowance): Charge => {
           const { most } = allowance
           // A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not.
           return { allowance, amount: input > most ? input : Math.min(most, input + output) }
         })
         const spent = await spend(charges, headersOf)
-        const headers = spent === null ? {} : headersOf(charges, spent.left)
+        const headers = spent === null ? {} : headersOf(charges, spent.left, now)
         return reserved<Usage>(spent, headers, caller, entry, { input, output, estimated: true }, mode, tokens)
       },
 
       async spendAudio(caller, entry, seconds, mode = 'standard') {
-        const charges = audioOf(caller).map((allowance): Charge => ({
+        const charges = allowancesOf.audio(caller, clock.now()).map((allowance): Charge => ({
           allowance,
           amount: Math.min(allowance.most, seconds),
         }))
@@ -167,13 +143,6 @@ export const meter = plugin({
     }
   },
 })
-
-const allowances = (
-  all: readonly (readonly [name: string, most: number | null, per: number])[],
-): readonly Allowance[] =>
-  all.flatMap(([name, most, per]) => (most === null ? [] : [{ name, concern: 'tokens' as const, most, per }]))
-
-const seconds = (minutes: number | null): number | null => (minutes === null ? null : minutes * 60)
 
 /** UTC; a request costs little, and to write a date costs more than to look whether it is still the same. */
 const dayOf = (() => {
@@ -221,10 +190,17 @@ const overdrawn = (
   charges: readonly Charge[],
   { refused, wait }: Spent & { readonly ok: false },
 ): readonly (number | null)[] =>
-  charges.map(({ allowance: { most, per } }, at) => (at === refused ? (-wait * most) / per : null))
+  charges.map(({ allowance: { most, per, until } }, at) => {
+    if (at !== refused) return null
+    return until === undefined ? (-wait * most) / per : 0
+  })
 
 /** Of the allowance that has the smallest part left. */
-const headersOf = (charges: readonly Charge[], left: readonly (number | null)[]): Readonly<Record<string, string>> => {
+const headersOf = (
+  charges: readonly Charge[],
+  left: readonly (number | null)[],
+  now: number,
+): Readonly<Record<string, string>> => {
   let tightest: Allowance | null = null
   let part = Infinity
   let rest = 0
@@ -240,6 +216,10 @@ const headersOf = (charges: readonly Charge[], left: readonly (number | null)[])
   return {
     'x-ratelimit-limit-tokens': String(tightest.most),
     'x-ratelimit-remaining-tokens': String(rest),
-    'x-ratelimit-reset-tokens': `${Math.ceil(((1 - Math.max(0, part)) * tightest.per) / 1000)}s`,
+    'x-ratelimit-reset-tokens': `${Math.ceil(wholeIn(tightest, part, now) / 1000)}s`,
   }
 }
+
+/** Ms until an allowance of which this part is left is whole. */
+const wholeIn = ({ per, until }: Allowance, part: number, now: number): number =>
+  until === undefined ? (1 - Math.max(0, part)) * per : Math.max(0, until - now)
