@@ -10,7 +10,10 @@ import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
+import { usageMetrics } from './http/usage-metrics.ts'
 import { ledger } from './inference/metering/ledger.ts'
+import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import { Catalog } from './inference/models/catalog.ts'
 import type { Middleware } from './http/middleware.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
@@ -54,6 +57,8 @@ export interface Gateway {
   /** What `again` does, with its row in the audit. */
   readonly reload: Reload
   readonly renew: Renew
+  /** Of every served model and its backends, whether the price is known. */
+  prices(signal: AbortSignal): Promise<PriceCheck>
   readonly metrics: Metrics
   /** Readiness is 503 until the function that this gives is called. */
   hold(): () => void
@@ -93,7 +98,19 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [keyring, keepsakes, audit, metrics, witness, observer, streams, ledger, sweep, reloads])
+  for (const part of [
+    keyring,
+    keepsakes,
+    audit,
+    metrics,
+    witness,
+    observer,
+    usageMetrics,
+    streams,
+    ledger,
+    sweep,
+    reloads,
+  ])
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
@@ -105,6 +122,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   return {
     ...shown,
     renew: eras.renew,
+    async prices(signal) {
+      const { supply, settings } = eras.current()
+      const { catalog } = supply({ catalog: Catalog })
+      return pricesOf(await catalog.list(signal), settings)
+    },
     listener: served.listener,
     server: () => serverFor(served.listener, settings, clock, random),
     hold() {

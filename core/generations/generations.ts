@@ -63,6 +63,7 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
+    current: () => current,
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

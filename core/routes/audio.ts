@@ -123,7 +123,11 @@ const speak = route({
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
     const { voice, instructions, speed, response_format: format } = input
     const entry = await served(catalog, caller, input.model, 'speak', signal)
-    const reservation = await meter.reserve(caller, entry, { input: tokensOf(input.input), output: 0 })
+    const reservation = await meter.reserve(caller, entry, {
+      input: tokensOf(input.input),
+      output: 0,
+      characters: [...input.input].length,
+    })
     const answer = await charged(
       reservation,
       inference.run(

@@ -83,7 +83,7 @@ const draw = route({
   async handle({ input, caller, signal }, { catalog, inference, meter, clock }) {
     const { model: name, prompt, n, size, response_format, provider, ...extra } = input
     const entry = await served(catalog, caller, name, 'draw', signal)
-    const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0 })
+    const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0, images: n ?? 1 })
     const drawn = await charged(
       reservation,
       inference.run(
@@ -95,7 +95,7 @@ const draw = route({
           ),
         signal,
       ),
-      () => null,
+      ({ length: images }) => ({ input: tokensOf(prompt), output: 0, images, estimated: true }),
     )
     const images = drawn.map(({ mime, bytes }) => {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')

@@ -91,6 +91,7 @@ export default plugin({
     return {
       name,
       dialect: 'generate-content',
+      ...(baseUrl === 'https://generativelanguage.googleapis.com/v1beta' && { vendor: 'gemini' }),
 
       async models(signal) {
         const found: Model[] = []

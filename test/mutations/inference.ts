@@ -44,7 +44,7 @@ export const inference: readonly Changes[] = [
       {
         breaks: 'A key shares the daily allowances of its makers.',
         from: '...(caller.makers ?? []).map(',
-        to: '...[].map(',
+        to: '...(caller.makers ?? []).slice(0, 0).map(',
       },
       {
         breaks: 'A calendar day has an allowance of its own.',

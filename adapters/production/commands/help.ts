@@ -15,6 +15,7 @@ sealgate seal --base-url U                       a local proxy that seals what u
 sealgate verify URL                              shows what the enclave proves
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
+sealgate prices check                            tells which served models have no price
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
 sealgate --version                               shows which release it is
 --help after a command shows what it takes.`
@@ -73,6 +74,9 @@ sealgate kek rotate [--rehash]   puts every file under a new key; run it again a
   SEALGATE_PASSPHRASE            the passphrase; without it the command asks
   --rehash                       reads every file, so that equal files are still recognised as equal${ownKeys}
 rotate also takes${client}`,
+
+  prices: `sealgate prices check
+It reads the same environment as sealgate serve, and ends with 1 where a served model has no price.`,
 
   sweep: `sealgate sweep [--grace MS]
   --grace MS                     how old bytes without a record must be; files.grace by default

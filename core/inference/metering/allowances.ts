@@ -47,27 +47,34 @@ export const allowances = (settings: Settings): Allowances => {
           each(caller, 'tokens/day', ({ tokensPerDay }) => tokensPerDay),
         ),
       ]
-    }),
-    audio: kept((caller, now) =>
-      aDay(
-        now,
-        each(caller, 'audio/day', ({ audioMinutesPerDay: most }) => (most === null ? null : most * 60)),
-      ),
+    }, endOf),
+    audio: kept(
+      (caller, now) =>
+        aDay(
+          now,
+          each(caller, 'audio/day', ({ audioMinutesPerDay: most }) => (most === null ? null : most * 60)),
+        ),
+      endOf,
     ),
   }
 }
 
+const endOf = ({ until }: Allowance) => until
+
 const named = (rows: readonly Row[], per: number): readonly Allowance[] =>
   rows.flatMap(([name, most]) => (most === null ? [] : [{ name, concern: 'tokens' as const, most, per }]))
 
-/** Works the allowances of a caller out once, and again where one of them has come to its end. */
-const kept = (make: (caller: Caller, now: number) => readonly Allowance[]): typeof make => {
-  const made = new WeakMap<Caller, { readonly all: readonly Allowance[]; readonly until: number }>()
+/** Works something out for a caller once, and again where a part of it has come to its end. */
+export const kept = <T>(
+  make: (caller: Caller, now: number) => readonly T[],
+  endOf: (it: T) => number | undefined,
+): typeof make => {
+  const made = new WeakMap<Caller, { readonly all: readonly T[]; readonly until: number }>()
   return (caller, now) => {
     let it = made.get(caller)
     if (it === undefined || now >= it.until) {
       const all = make(caller, now)
-      it = { all, until: Math.min(...all.map(({ until = Infinity }) => until)) }
+      it = { all, until: Math.min(...all.map((one) => endOf(one) ?? Infinity)) }
       made.set(caller, it)
     }
     return it.all
