@@ -127,7 +127,7 @@ t.test('a model without a price is refused or counted as such, and never free', 
   t.ok(refused instanceof Forbidden)
   t.match(refused as GatewayError, { status: 403, code: 'price_unknown' })
   await t.resolves(call(house({}, unknown), 1, 1), 'where no budget holds')
-  const soft = { key: { costPerDay: 1 }, budgets: { soft: ['key'] } } as const
+  const soft: SettingsInput['limits'] = { key: { costPerDay: 1 }, budgets: { soft: ['key'] } }
   await t.resolves(call(house(soft, unknown), 1, 1), 'where none refuses')
   const counted = house({ key: { costPerDay: 1 }, budgets: { unknownPrice: 'count' } }, unknown)
   await (await call(counted, 1, 1)).settle({ input: 1, output: 1 }, 'a')

@@ -143,10 +143,10 @@ t.test('the configuration is before the table, and two currencies are never adde
 })
 
 t.test('the check tells which served models have no price', async (t) => {
-  const models = {
+  const models: SettingsInput['models'] = {
     'gpt-5': { confidential: true, upstreams: [{ provider: 'a' }, { provider: 'b' }] },
     drawer: { type: 'IMAGE', upstreams: [{ provider: 'b' }] },
-  } as const
+  }
   const settings = settingsOf({ models })
   const entries = Object.entries(settings.models).map(([name, it]) =>
     entryOf(name, it, [
