@@ -49,6 +49,7 @@ t.test('a gateway keeps to a budget, says so in every dialect, and measures it',
     const error = await ask(path)
     t.equal(error.status, 429, path)
     t.equal(error.headers.get('x-sealgate-budget'), 'organization/day')
+    if (path === '/v1/messages') t.match(await error.text(), /"code":"budget_exceeded"/)
   }
   t.equal(backend.calls.length, 2, 'who is refused costs nothing')
 

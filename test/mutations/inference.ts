@@ -54,6 +54,27 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/inference/metering/meter.ts',
+    test: 'test/core/inference/metering/budgets.test.ts',
+    changes: [
+      {
+        breaks: 'A call without a price is refused where a budget holds.',
+        from: "holds && settings.limits.budgets.unknownPrice === 'refuse'",
+        to: 'false',
+      },
+      {
+        breaks: 'What a call did cost is settled.',
+        from: '(reserved) => cost ?? reserved',
+        to: '(reserved) => reserved',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/budget-warnings.ts',
+    test: 'test/adapters/production/redis/budgets.test.ts',
+    changes: [{ breaks: 'A share is told once.', from: 'if (first === null) continue\n', to: '' }],
+  },
+  {
     file: 'core/inference/metering/price.ts',
     test: 'test/core/inference/metering/prices.test.ts',
     changes: [
@@ -90,10 +111,7 @@ export const inference: readonly Changes[] = [
   {
     file: 'core/inference/metering/budget-warnings.ts',
     test: 'test/core/inference/metering/budgets.test.ts',
-    changes: [
-      { breaks: 'A share is told once.', from: 'if (first === null) continue\n', to: '' },
-      { breaks: 'A share is told when it is reached.', from: '>= percent - 1e-9', to: '> percent' },
-    ],
+    changes: [{ breaks: 'A share is told when it is reached.', from: '>= percent - 1e-9', to: '> percent' }],
   },
   {
     file: 'core/inference/routing/continue-stream.ts',
@@ -132,16 +150,6 @@ export const inference: readonly Changes[] = [
         breaks: 'A question that never fits names no time.',
         from: 'if (wait === Infinity) throw',
         to: 'if (wait === 0) throw',
-      },
-      {
-        breaks: 'A call without a price is refused where a budget holds.',
-        from: "holds && settings.limits.budgets.unknownPrice === 'refuse'",
-        to: 'false',
-      },
-      {
-        breaks: 'What a call did cost is settled.',
-        from: '(reserved) => cost ?? reserved',
-        to: '(reserved) => reserved',
       },
       {
         breaks: 'A call is settled once.',

@@ -1,6 +1,6 @@
 import type { Price } from './price.ts'
 
-/** What a vendor asks for its models, as its own page said on that day, in US dollars. */
+/** What a vendor asks for its models in US dollars, as its pages were read on that day. */
 export interface PriceList {
   /** `YYYY-MM-DD`. */
   readonly asOf: string
@@ -60,7 +60,7 @@ export const shipped: Readonly<Record<string, PriceList>> = {
     },
   },
   anthropic: {
-    asOf: '2026-11-01',
+    asOf: '2026-11-22',
     sources: ['https://platform.claude.com/docs/en/about-claude/pricing'],
     models: {
       'claude-opus-5': claude(5, 25),
@@ -68,6 +68,7 @@ export const shipped: Readonly<Record<string, PriceList>> = {
       'claude-opus-4-7': claude(5, 25),
       'claude-opus-4-6': claude(5, 25),
       'claude-opus-4-5': claude(5, 25),
+      'claude-opus-4-1': claude(15, 75),
       'claude-haiku-4-5': claude(1, 5),
       'claude-sonnet-4-5': { ...claude(3, 15), long: { above: 200_000, ...claude(6, 22.5) } },
     },
