@@ -31,7 +31,7 @@ const made = (): AbortController => {
 
 const nothing = () => {}
 
-/** Gives up waiting when the signal fires, with its reason; what was waited for goes on. */
+/** Stops waiting when the signal fires, with its reason; the work goes on. */
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   if (signal.aborted) {
     work.catch(() => {})

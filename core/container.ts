@@ -56,7 +56,7 @@ export class Container {
     this.#inner = (parent === null ? container : parent.#inner).createChildContainer()
   }
 
-  /** What is not fitted there is taken from here; whoever disposes of this one disposes of that one first. */
+  /** A child takes from its parent each port that it does not fit itself. Dispose of the child before its parent. */
   child(): Container {
     return new Container(this)
   }
@@ -87,7 +87,7 @@ export class Container {
     return supplied as Supplied<N>
   }
 
-  /** Last made, first disposed: whoever needed something goes before it. One that fails does not keep the rest alive. */
+  /** Last made, first disposed: a user goes before the things that it needs. A failing disposal does not stop the others. */
   async dispose(): Promise<void> {
     const faults: unknown[] = []
     for (const it of this.#made.splice(0).reverse()) {
@@ -116,8 +116,8 @@ export class Container {
   }
 
   async #takeBack(fitting: Fitting<unknown>): Promise<void> {
-    const lent = this.#lent.get(fitting)!
-    if (--lent.children > 0) return
+    const lent = this.#lent.get(fitting)
+    if (lent === undefined || --lent.children > 0) return
     this.#lent.delete(fitting)
     await lent.it.dispose?.()
   }
@@ -125,7 +125,7 @@ export class Container {
   #get(port: Port<unknown>): unknown {
     if (!this.#inner.isRegistered(port.key, true)) {
       if (port.many) return []
-      throw new Error(`Nothing fits ${port.name}`)
+      throw new Error(`No plugin fits ${port.name}`)
     }
     if (this.#path.includes(port.name)) {
       throw new Error(`Circular need: ${[...this.#path, port.name].join(' > ')}`)

@@ -5,7 +5,7 @@ import { kemNames } from './sealed/wire/kem-names.ts'
 const minute = 60_000
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
-/** What the inside is told, and what its release digest binds. */
+/** The settings of the enclave, which its release digest binds. */
 export const InsideShape = v.strictObject({
   /** Ms that a key may be sealed to: ten minutes to a day. */
   epoch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(10 * minute), v.maxValue(1440 * minute)), 60 * minute),
@@ -13,7 +13,7 @@ export const InsideShape = v.strictObject({
   requireBinding: v.optional(v.boolean(), false),
   retrieval: v.optional(
     v.strictObject({
-      /** The embedding model; when absent the first that does not only pretend. */
+      /** The embedding model; when absent search goes by words alone. */
       model: v.optional(v.string()),
       /** Bytes of opened indexes that are kept in memory. */
       cache: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 256 * 1024 * 1024),

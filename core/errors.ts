@@ -6,6 +6,10 @@ export interface Facts extends ErrorOptions {
   readonly retryAfter?: number | null
   /** A word by which programs tell the error from others of its status. */
   readonly code?: string | null
+  /** What the one who asked is told behind the message, such as a backend's own sentence; no log and nobody else gets it. */
+  readonly told?: string | null
+  /** True where callers that wait at once are told different times already. */
+  readonly apart?: boolean
 }
 
 /**
@@ -14,10 +18,12 @@ export interface Facts extends ErrorOptions {
  */
 export class GatewayError extends Error {
   readonly status: number = 503
-  /** Field by field: what was expected, never what was received. */
+  /** The expectation for each wrong field, never the received value. */
   readonly validator: Validator | null
   readonly retryAfter: number | null
   readonly code: string | null
+  readonly told: string | null
+  readonly apart: boolean
 
   constructor(message = 'Service temporarily unavailable', facts: Facts = {}) {
     super(message, facts)
@@ -25,6 +31,8 @@ export class GatewayError extends Error {
     this.validator = facts.validator ?? null
     this.retryAfter = facts.retryAfter ?? null
     this.code = facts.code ?? null
+    this.told = facts.told ?? null
+    this.apart = facts.apart ?? false
   }
 }
 
@@ -110,7 +118,7 @@ export class UpstreamFailed extends GatewayError {
   }
 }
 
-/** Tells when to come back: in a second, unless whoever throws it knows better. */
+/** Carries a delay until the next try: a second, unless the thrower knows better. */
 export class Unavailable extends GatewayError {
   constructor(message?: string, facts: Facts = {}) {
     super(message, { retryAfter: 1000, ...facts })

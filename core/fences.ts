@@ -41,8 +41,8 @@ export const freshUser = ({ strangers: own }: Fences): number | null =>
 const probed = (paths: readonly string[]): Fences => {
   if (process.platform !== 'linux') return { strangers: false, offline: false, words: () => [] }
   const works = (words: readonly string[]): boolean => {
-    const [program, ...given] = [...words, '/bin/sh', '-c', reaches, 'sh', ...paths]
-    return spawnSync(program!, given, { stdio: 'ignore', env: {}, timeout: patience }).status === 0
+    const [program = '/bin/sh', ...given] = [...words, '/bin/sh', '-c', reaches, 'sh', ...paths]
+    return spawnSync(program, given, { stdio: 'ignore', env: {}, timeout: patience }).status === 0
   }
   const first = (all: readonly (readonly string[])[]): readonly string[] => all.find(works) ?? []
   const isRoot = process.getuid?.() === 0

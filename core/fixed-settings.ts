@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 export const lasting = [
   'env',
   'names',
+  'prefix',
   'surfaces',
   'dashboardUrl',
   'keepsakes',
@@ -15,7 +16,7 @@ export const lasting = [
   'files.grace',
 ] as const
 
-/** The first of the paths at which the two are told differently. */
+/** The first of the paths at which the two configurations differ. */
 export const differing = (paths: readonly string[], one: object, other: object): string | null =>
   paths.find((path) => !isDeepStrictEqual(at(one, path), at(other, path))) ?? null
 

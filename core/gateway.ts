@@ -9,12 +9,15 @@ import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
+import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
-import { ledger } from './inference/metering/ledger.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
 import { Catalog } from './inference/models/catalog.ts'
+import { proofMetrics } from './http/proof-metrics.ts'
+import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
+import { under } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -22,13 +25,14 @@ import { plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
-import type { MetadataStore } from './ports/metadata-store.ts'
+import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Siblings } from './ports/cluster.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
-import { lost } from './routes/not-found-hint.ts'
+import { lostAmong } from './routes/not-found-hint.ts'
 import { table } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
+import { type Survey, survey } from './survey.ts'
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
 export interface Adapters extends Renewable {
@@ -42,6 +46,8 @@ export interface Adapters extends Renewable {
   readonly rateLimiter: Fitting<RateLimiter>
   /** Koa middleware around every route; none when absent. */
   readonly middleware?: readonly Middleware[]
+  /** What the second argument of `createGateway` takes, where that is absent. */
+  readonly settings?: SettingsInput
   /** None when absent. */
   readonly siblings?: Fitting<Siblings>
 }
@@ -49,6 +55,8 @@ export interface Adapters extends Renewable {
 export interface Gateway {
   /** For `http.createServer`, or behind any framework that hands over Node's own request and response. */
   readonly listener: RequestListener
+  /** The same without Node's server: for frameworks of the web's own requests, and for tests that need no port. */
+  readonly fetch: FetchRequest
   /** A server of our own around it, not yet listening: what Node itself refuses is answered in the envelope too. */
   server(): Server
   readonly keys: Keyring
@@ -60,6 +68,10 @@ export interface Gateway {
   /** Of every served model and its backends, whether the price is known. */
   prices(signal: AbortSignal): Promise<PriceCheck>
   readonly metrics: Metrics
+  /** What keys used, as the store has it. */
+  usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
+  /** What it stands on, asked now: backends with their models or their faults, and the enclave's kind of evidence. */
+  survey(signal: AbortSignal): Promise<Survey>
   /** Readiness is 503 until the function that this gives is called. */
   hold(): () => void
   /** Readiness turns; resolves when nothing is under way any more, or after `ms`, and says how many requests were left. */
@@ -71,7 +83,7 @@ export interface Gateway {
 /** With `again` it can be told by its callers to read anew what it was made from. */
 export const createGateway = (
   adapters: Adapters,
-  settings: SettingsInput = {},
+  settings: SettingsInput = adapters.settings ?? {},
   again: Again | null = null,
 ): Gateway => {
   const checked = checkedSettings(settings)
@@ -85,7 +97,7 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, middleware = [], ...lasting } = { siblings: use(alone), ...adapters }
+  const { upstreams, enclave, tools, middleware = [], settings: _, ...lasting } = { siblings: use(alone), ...adapters }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   const reloads = plugin({
@@ -106,6 +118,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     witness,
     observer,
     usageMetrics,
+    proofMetrics,
     streams,
     ledger,
     sweep,
@@ -114,10 +127,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
-  const served = app([...routes, ...documents(routes, settings)], base, (path) => lost(path, settings), middleware)
+  const served = app([...routes, ...documents(routes, settings)], base, lostAmong(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
-  const { clock, random } = base.supply({ clock: Clock, random: Random })
+  const listener = under(settings.prefix, served.listener)
+  const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })
 
   return {
     ...shown,
@@ -127,8 +141,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
       const { catalog } = supply({ catalog: Catalog })
       return pricesOf(await catalog.list(signal), settings)
     },
-    listener: served.listener,
-    server: () => serverFor(served.listener, settings, clock, random),
+    usage: (query) => rows.list(usages, query),
+    survey: (signal) => survey(eras.supply, log, signal),
+    listener,
+    fetch: fetchOf(listener),
+    server: () => serverFor(listener, settings, clock, random),
     hold() {
       let held = true
       lifecycle.held++

@@ -9,7 +9,7 @@ export interface Caged {
   /** Seconds of work, and ms by the wall. */
   readonly work: number
   readonly patience: number
-  /** It may write files; what is written else goes through pipes. */
+  /** The process may write files; all other output goes through pipes. */
   readonly writes?: boolean
   /** Whose files it reads; a fresh user when absent. */
   readonly user?: number | null

@@ -36,7 +36,7 @@ export const use = <T, N extends Needs, S extends v.GenericSchema>(
   }
 }
 
-/** Where a value is wrong and what was expected there; never the value itself, which may be a secret. */
+/** The path of a wrong value and the expectation; never the value itself, which may be a secret. */
 export const flaw = (issue: v.BaseIssue<unknown>): string => {
   const path = v.getDotPath(issue)
   const wrong = issue.expected === 'never' ? 'is not a known setting' : `expected ${issue.expected ?? issue.type}`

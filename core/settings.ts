@@ -102,9 +102,12 @@ export const ModelSettings = v.strictObject({
   ),
 })
 
+const isOrigin = (text: string): boolean =>
+  /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
 export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
 
-/** What a gateway is told, whatever it runs on. Every field has a default. */
+/** The settings of a gateway on any platform. Every field has a default. */
 export const SettingsShape = v.strictObject({
   env: v.optional(v.picklist(['development', 'production']), 'development'),
   names: v.optional(
@@ -115,12 +118,21 @@ export const SettingsShape = v.strictObject({
     }),
     {},
   ),
+  /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
+  prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
   testKeys: v.optional(v.boolean()),
   /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
   trustedProxies: v.optional(v.array(v.string()), []),
+  cors: v.optional(
+    v.strictObject({
+      /** Origins whose pages may call with a key of their own, to the letter; never `/admin` and `/metrics`. */
+      origins: v.optional(v.array(v.pipe(v.string(), v.check(isOrigin, 'an origin such as https://example.org'))), []),
+    }),
+    {},
+  ),
   /** Organisations whose keys may reach what concerns all: the metrics, and a reload. */
   operators: v.optional(v.array(v.string()), ['default']),
   /** By the name that callers send. Empty: every model that the providers list, under its own name. */
@@ -197,7 +209,7 @@ export const SettingsShape = v.strictObject({
       stream: v.optional(ms, 3_600_000),
       /** A reader that takes nothing of an answer for so long is cut. Only while bytes wait for it. */
       stalled: v.optional(ms, 30_000),
-      /** The longest silence of a sealed stream, whatever its backend is allowed. */
+      /** The longest silence of a sealed stream, even where its backend may be silent for longer. */
       sealedIdle: v.optional(ms, 600_000),
       heartbeat: v.optional(ms, 5_000),
       decision: v.optional(ms, 9_000),

@@ -15,14 +15,14 @@ export const uuid7 = (clock: Clock, random: Random): string => {
   if (!last) lasts.set(clock, (last = { time: -1, place: 0 }))
   if (now > last.time) {
     last.time = now
-    last.place = ((bytes[0]! & 0x07) << 8) | bytes[1]!
+    last.place = (((bytes[0] ?? 0) & 0x07) << 8) | (bytes[1] ?? 0)
   } else if (++last.place === places) {
     last.time++
     last.place = 0
   }
   bytes[0] = 0x70 | (last.place >> 8)
   bytes[1] = last.place & 0xff
-  bytes[2] = (bytes[2]! & 0x3f) | 0x80
+  bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80
   const time = last.time.toString(16).padStart(12, '0')
   let tail = ''
   for (const byte of bytes) tail += hex[byte]

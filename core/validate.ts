@@ -41,7 +41,7 @@ const isMissing = ({ type, expected, input }: v.BaseIssue<unknown>): boolean =>
   (type === 'object' || type === 'strict_object' || type === 'loose_object') &&
   expected !== 'Object'
 
-/** Throws BadRequest whose `validator` says what was expected where, never what was received. */
+/** Throws BadRequest; its `validator` names each wrong field and the expectation, never the received value. */
 export const checked = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> => {
   const { output, issues } = checkedWithin(schema, value, mostFaults)
   if (issues === null) return output

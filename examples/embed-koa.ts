@@ -3,12 +3,11 @@ import Koa from 'koa'
 import { createGateway } from 'sealgate'
 import { memory } from 'sealgate/memory'
 
-const gateway = createGateway(memory())
+const gateway = createGateway(memory(), { prefix: '/ai' })
 const koa = new Koa()
-koa.use(async (ctx, next) => {
+koa.use((ctx, next) => {
   if (!ctx.path.startsWith('/ai/')) return next()
   ctx.respond = false
-  ctx.req.url = ctx.req.url!.slice('/ai'.length)
   gateway.listener(ctx.req, ctx.res)
 })
 koa.use((ctx) => {

@@ -4,12 +4,9 @@ import { createGateway } from 'sealgate'
 import { memory } from 'sealgate/memory'
 
 // The gateway under a path of your own service; the rest of the server stays yours.
-const gateway = createGateway(memory())
+const gateway = createGateway(memory(), { prefix: '/ai' })
 const server = createServer((request, response) => {
-  if (request.url?.startsWith('/ai/')) {
-    request.url = request.url.slice('/ai'.length)
-    return gateway.listener(request, response)
-  }
+  if (request.url?.startsWith('/ai/')) return gateway.listener(request, response)
   response.end('my own service')
 })
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
+import { scopes } from '../core/access/caller.ts'
 import t from 'tap'
 import { system } from '../adapters/memory/platform.ts'
 import { memory } from '../adapters/memory/index.ts'
@@ -32,7 +33,7 @@ for (const [name, adapters] of Object.entries(environments)) {
     const other = await caller(it, { organization: 'other' })
 
     t.test('a key is read and changed', async (t) => {
-      const { data } = await acme.ask('POST', '/admin/keys', { name: 'ci', limits: { requestsPerSecond: 7 } })
+      const { data } = await acme.ask('POST', '/admin/keys', { scopes, name: 'ci', limits: { requestsPerSecond: 7 } })
       const { key, ...described } = data
       t.same(
         (await acme.ask('GET', `/admin/keys/${data.id}`)).data,
@@ -89,7 +90,7 @@ for (const [name, adapters] of Object.entries(environments)) {
       const small = await caller(it, { organization: 'acme', ...own })
       const { data: heir, status } = await small.ask('POST', '/admin/keys', {})
       t.equal(status, 201)
-      t.match(heir, own, 'what is not said is as its maker has it')
+      t.match(heir, { ...own, scopes: ['models.read'] }, 'what is not said is as its maker has it, but plain')
       const target = `/admin/keys/${acme.id}`
       const more: readonly object[] = [
         { scopes: ['api_key.delete'] },
@@ -197,7 +198,7 @@ t.test('children share what their maker may use in a day, also after it is gone'
   const it = await running(t, memory(), unhurried)
   const maker = await caller(it, { organization: 'family', limits: { tokensPerDay: 400 } })
   const heir = async (ask: typeof maker.ask) => {
-    const { data } = await ask('POST', '/admin/keys', {})
+    const { data } = await ask('POST', '/admin/keys', { scopes })
     const authorization = `Bearer ${data.key}`
     return {
       makers: data.makers,

@@ -160,7 +160,7 @@ for (const [name, adapters] of Object.entries(environments)) {
     })
 
     t.test('paths and methods', async (t) => {
-      for (const path of ['/', '/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
+      for (const path of ['/nothing', '/tools/../admin', '/%', '/admin/keys/', '//tools']) {
         const answer = await fetch(it.base + path)
         t.ok([404, 400, 401].includes(answer.status), `${path} ${answer.status}`)
         t.same(Object.keys((await answer.json()) as object), errorFields)
@@ -215,7 +215,7 @@ for (const [name, adapters] of Object.entries(environments)) {
         'x-ratelimit-limit-requests': '1',
         'x-ratelimit-remaining-requests': '0',
         'x-ratelimit-reset-requests': '1s',
-        'retry-after': '1',
+        'retry-after': /^[12]$/,
       })
     })
 
@@ -279,7 +279,7 @@ for (const [name, adapters] of Object.entries(environments)) {
       const answer = await fetch(`${it.base}/health/ready`)
       t.equal(answer.status, 503)
       t.match(await answer.json(), { status: 503, error: 'Draining', data: null })
-      t.equal(answer.headers.get('retry-after'), '1')
+      t.match(answer.headers.get('retry-after'), /^[12]$/)
       t.equal(answer.headers.get('connection'), 'close')
       t.equal((await fetch(`${it.base}/health/live`)).status, 200)
       t.notOk(
@@ -341,7 +341,7 @@ t.test('a store that is down is a 503, never a 401', async (t) => {
   down = true
   const answer = await it.call('GET', '/admin/keys', undefined, { authorization: `Bearer ${credential}` })
   t.equal(answer.status, 503)
-  t.equal(answer.headers.get('retry-after'), '1')
+  t.match(answer.headers.get('retry-after'), /^[12]$/)
   t.notMatch(await answer.text(), /hunter2|internal/)
   const faults = async () =>
     /sealgate_faults_total\{kind="Unavailable"\} (\d+)/.exec(await (await it.call('GET', '/metrics')).text())?.[1]
@@ -545,7 +545,14 @@ t.test('readers', async (t) => {
       await once(res, 'close')
       const ctx = { req, res, state: { headers: {} } } as unknown as Context
       const pace = { clock: system.clock, heartbeat: 1000, stalled }
-      await render(ctx, bytes(source(), 'a/b', null), { env: 'development', id: '' }, pace, () => {}).then(
+      await render(
+        ctx,
+        bytes(source(), 'a/b', null),
+        { env: 'development', id: '' },
+        pace,
+        () => {},
+        () => ({}),
+      ).then(
         () => (told = 'all'),
         (fault: Error) => (told = fault.name),
       )

@@ -27,7 +27,7 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   const env = {
     PATH: process.env['PATH'],
     SEALGATE_URL: server.base,
-    SEALGATE_KEY: /(sk_live_\w+)/.exec(server.said)![1],
+    SEALGATE_KEY: server.key,
     SEALGATE_KEYS: keys,
     SEALGATE_PASSPHRASE: 'correct horse battery',
   }

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { openapi } from '../core/http/openapi.ts'
 import { table } from '../core/routes/all.ts'
 import { SettingsShape } from '../core/settings.ts'
+import { configSchema } from './docs/config-schema.ts'
 import { configurationPage } from './docs/configuration.ts'
 import { pluginsPage } from './docs/plugins.ts'
 
@@ -13,6 +14,7 @@ export const pages = async (): Promise<Readonly<Record<string, string>>> => {
   return {
     'docs/configuration.md': await configurationPage(),
     'docs/plugins.md': await pluginsPage(),
+    'docs/config.schema.json': await configSchema(),
     'docs/openapi.json': `${JSON.stringify(openapi(table(settings.surfaces), settings), null, 2)}\n`,
   }
 }

@@ -11,6 +11,7 @@ import { type Running, running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Kept, type Labels, type Literal, literalClient, stored } from './fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { inference, stageOf } from './interface/inference.ts'
 import { until } from './until.ts'
 
 const fixture = async (path: string) => new Uint8Array(await readFile(join('test/vectors/files', path)))
@@ -18,35 +19,61 @@ const fixture = async (path: string) => new Uint8Array(await readFile(join('test
 /** Behind the socket: a model that sees, one that draws, one that listens, and a search engine that repeats what it was asked. */
 const play = ({ path, body }: Asked): Take => {
   if (path.endsWith('/images/generations')) return jsonTake({ created: 1, data: [{ b64_json: png }] })
-  if (path.endsWith('/audio/transcriptions')) {
+  if (/\/audio\/trans/.test(path)) {
     const language = /name="language"\r\n\r\n(\w+)/.exec(body.toString('latin1'))?.[1] ?? 'none'
     const text = `The heron waits in ${language}.`
-    return jsonTake({ task: 'transcribe', language: 'en', duration: 2, text, segments: [{ id: 0, start: 0, end: 2, text }] }) // prettier-ignore
+    const segments = [{ id: 0, start: 0, end: 2, text }]
+    const words = body.includes('word\r\n') ? { segments: dialogue, words: dialogue.flatMap(wordsOf) } : {}
+    return jsonTake({ task: 'transcribe', language: 'en', duration: 2, text, segments, ...words })
+  }
+  if (path.includes('/listen')) {
+    const heard = { transcript: 'The heron waits.', words: [{ word: 'heron', start: 0, end: 1, speaker: 0 }] }
+    return jsonTake({ metadata: { duration: 2 }, results: { channels: [{ alternatives: [heard] }] } })
   }
   if (path.startsWith('/search'))
     return jsonTake({ results: [{ title: path, url: 'https://example.org/', content: '' }] })
   return said(JSON.stringify({ caption: 'A heron', description: 'Grey', objects: [], text: '', scenes: [] }))
 }
 
+/** What two people say in `dialogue-of-two.ogg`, as a model writes it that knows times and no speakers. */
+const dialogue = [
+  { id: 0, start: 0.36, end: 3.98, text: 'The heron waits.' },
+  { id: 1, start: 4.74, end: 12, text: 'For whom? For the ferry.' },
+]
+
+/** Words of equal length; the second segment goes on after the speaker has changed. */
+const wordsOf = ({ start, end, text }: (typeof dialogue)[number]) => {
+  const all = text.split(' ')
+  const step = (end - start) / all.length
+  return all.map((word, at) => ({ word, start: start + at * step, end: start + (at + 1) * step }))
+}
+
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 interface Scene {
   readonly it: Running
+  /** What a backend was asked last. */
+  asked(): Asked
   readonly client: Literal
 }
 
-const sceneOf = async (t: Test): Promise<Scene> => {
+const sceneOf = async (t: Test, enclave: object = {}): Promise<Scene> => {
   const backend = await recorded(play)
   t.teardown(() => backend.close())
   const upstreams = [{ provider: 'openai' }]
   const config = checkedConfig(
     {
       log: { level: 'silent' },
-      providers: { openai: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'k' } },
+      enclave,
+      providers: {
+        openai: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'k' },
+        deepgram: { use: 'deepgram', baseUrl: `${backend.url}/v1`, apiKey: 'k' },
+      },
       models: {
         seer: { confidential: true, input_modalities: ['text', 'image'], upstreams },
         painter: { type: 'IMAGE', confidential: true, upstreams },
         listener: { type: 'AUDIO_TRANSCRIPTION', confidential: true, upstreams },
+        nova: { type: 'AUDIO_TRANSCRIPTION', confidential: true, upstreams: [{ provider: 'deepgram' }] },
       },
       outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
       tools: {
@@ -57,7 +84,7 @@ const sceneOf = async (t: Test): Promise<Scene> => {
     {},
   )
   const it = await running(t, await production(config, t.testdir()), unhurried)
-  return { it, client: literalClient(it.base, it.key) }
+  return { it, client: literalClient(it.base, it.key), asked: () => backend.asked.at(-1)! }
 }
 
 /** One statement of the interface, and what shows that it holds. */
@@ -428,6 +455,103 @@ const uploads: readonly Row[] = [
   ],
 ]
 
+const sound = new Uint8Array(1000)
+
+const audio: readonly Row[] = [
+  [
+    '4.7 model may stand outside the seal, with or without parameters inside',
+    async (t, { client }) => {
+      const options = { diarize: false, smart_format: false, punctuate: true, utterances: true, temperature: 0 }
+      for (const params of [
+        {},
+        { model: 'listener' },
+        { ...options, detect_language: true },
+        { model: '', prompt: null },
+      ]) {
+        const { status, body } = await client.hear(sound, params, { model: 'listener' })
+        t.equal(status, 200)
+        t.match(body, { metadata: {}, results: { channels: [{ alternatives: [{ transcript: /heron waits/ }] }] } })
+        t.notOk('ignored' in body.metadata, JSON.stringify(params))
+      }
+      t.match((await client.hear(sound, { model: 'listener' })).status, 200)
+    },
+  ],
+  [
+    '4.7 a model that is named in both places is one model, and one of them names it',
+    async (t, { client }) => {
+      for (const [params, beside] of [
+        [{ model: 'listener' }, { model: 'nova' }],
+        [{}, {}],
+        [{}, { model: '' }],
+        [{}, { model: 7.5 }],
+      ]) {
+        const { status, body } = await client.hear(sound, params, beside)
+        t.same([status, body], [400, { code: 'invalid_parameters', field: 'model' }], JSON.stringify([params, beside]))
+      }
+      t.match((await client.hear(sound, {}, { model: 'seer' })).body, { code: 'unknown_model' })
+    },
+  ],
+  [
+    '4.7 where requests must be bound, the model is named inside the seal',
+    async (t) => {
+      const { client } = await sceneOf(t, { requireBinding: true })
+      const $for = 'rvenc/audio/transcriptions'
+      t.match((await client.hear(sound, { $for }, { model: 'listener' })).body, { field: 'model' })
+      t.equal((await client.hear(sound, { $for, model: 'listener' }, { model: 'listener' })).status, 200)
+      t.match((await client.hear(sound, { model: 'listener' })).body, { code: 'sealed_elsewhere' })
+    },
+  ],
+  [
+    '4.7 an option that has no effect is told in metadata.ignored',
+    async (t, { client, asked }) => {
+      const heard = await client.hear(sound, {
+        model: 'listener',
+        smart_format: true,
+        punctuate: false,
+        temperature: 0.5,
+      })
+      t.same(heard.body.metadata.ignored.sort(), ['punctuate', 'smart_format'])
+      t.match(asked().body.toString('latin1'), /name="temperature"\r\n\r\n0.5/, 'what has an effect is passed on')
+      const nova = await client.hear(sound, { model: 'nova', prompt: 'Zoë', temperature: 1, punctuate: false })
+      t.same(nova.body.metadata, { duration: 2, ignored: ['prompt', 'temperature'] })
+      t.match(asked().path, /punctuate=false/)
+      const params = { model: 'nova', diarize: true, smart_format: true, utterances: false, detect_language: true }
+      t.notOk('ignored' in (await client.hear(sound, params)).body.metadata)
+      t.match(asked().path, /detect_language=true.*utterances=false.*diarize=true&smart_format=true/)
+      const deaf = await client.hear(sound, { model: 'listener', diarize: true })
+      t.same(deaf.body.metadata.ignored, ['diarize'], 'a sound that nobody can listen to')
+      t.match((await client.hear(sound, { model: 'nova', keyterm: 'x' })).body, { code: 'invalid_parameters', field: 'keyterm' }) // prettier-ignore
+    },
+  ],
+  [
+    '4.7 diarize identifies speakers, inside the enclave where the backend does not',
+    async (t, { client }) => {
+      const file = await fixture('audio/dialogue-of-two.ogg')
+      const { status, body } = await client.hear(file, { model: 'listener', diarize: true })
+      t.equal(status, 200)
+      t.equal(body.metadata.diarization, 'local')
+      t.notOk('ignored' in body.metadata)
+      t.match(body.results.utterances, [
+        { transcript: 'The heron waits.', speaker: 0 },
+        { transcript: /^For whom\?/, speaker: 1 },
+        { transcript: /ferry\.$/, speaker: 0 },
+      ])
+      const [first] = body.results.channels[0].alternatives
+      t.ok(first.words.every(({ speaker }: { speaker: unknown }) => speaker === 0 || speaker === 1))
+      const without = await client.hear(file, { model: 'listener' })
+      t.notMatch(JSON.stringify(without.body), /speaker/)
+    },
+  ],
+  [
+    '4.7 translations take the same fields',
+    async (t, { client, asked }) => {
+      const { status } = await client.hear(sound, {}, { model: 'listener' }, 'translations')
+      t.equal(status, 200)
+      t.match(asked().path, /audio\/translations/)
+    },
+  ],
+]
+
 /** What a server writes on one connection. */
 const rawAnswer = async (base: string, text: string): Promise<string> => {
   const { hostname, port } = new URL(base)
@@ -522,11 +646,18 @@ const http: readonly Row[] = [
   ],
 ]
 
-const rows: readonly Row[] = [...reads.map(read), ...files, ...tools, ...indexing, ...uploads, ...http]
+const rows: readonly Row[] = [...reads.map(read), ...files, ...tools, ...indexing, ...uploads, ...audio, ...http]
 
 t.test('each statement of the interface, by a client that knows nothing else', async (t) => {
   const scene = await sceneOf(t)
   const only = process.env['ROW'] ?? ''
   for (const [statement, holds] of rows.filter(([name]) => name.includes(only)))
     await t.test(statement, (t) => holds(t, scene))
+})
+
+t.test('what the interface says of inference and its errors', async (t) => {
+  const only = process.env['ROW'] ?? ''
+  const stage = await stageOf(t)
+  for (const [statement, holds] of inference.filter(([name]) => name.includes(only)))
+    await t.test(statement, (t) => holds(t, stage))
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import ts from 'typescript'
-import { floatingPromises, functionLengths } from './lint.ts'
+import { houseFigures } from './house-figures.ts'
+import { floatingPromises, functionLengths, nonNullAssertions } from './lint.ts'
 
 /** A program of one file. */
 const programOf = (text: string) => {
@@ -45,4 +46,11 @@ t.test('a function of more than 60 lines is found, unless it creates a plugin', 
   )
   t.same([...functionLengths(file)], [['test/spoiled.ts long', { lines: 61, line: 1 }]])
   t.end()
+})
+
+t.test('non-null assertions are counted, and stay below five in a thousand lines', async (t) => {
+  const { file } = programOf('const it = [1]\nexport const sum = it[0]! + it.at(-1)!.valueOf() + (it[0] ?? 0)')
+  t.equal(nonNullAssertions(file), 2)
+  const { nonNullPerThousand, mostNonNull } = await houseFigures()
+  t.ok(nonNullPerThousand < 5, `${nonNullPerThousand}, most of them in ${mostNonNull[0]?.file}`)
 })

@@ -62,6 +62,19 @@ const nameOf = (node: ts.Node): string => {
   return (named as { readonly name?: ts.Node }).name?.getText() ?? 'a function'
 }
 
+export const countNodes = (file: ts.SourceFile, counts: (node: ts.Node) => boolean): number => {
+  let sum = 0
+  const visit = (node: ts.Node): void => {
+    if (counts(node)) sum++
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return sum
+}
+
+/** Places where a file claims against its types that a value is there. */
+export const nonNullAssertions = (file: ts.SourceFile): number => countNodes(file, ts.isNonNullExpression)
+
 /** Functions of more than 60 lines by `file name`, without those that create a plugin. */
 export const functionLengths = (
   file: ts.SourceFile,

@@ -3,8 +3,12 @@ import { dialects } from './mutations/dialects.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { medias } from './mutations/media.ts'
+import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
+import { proofs } from './mutations/proof.ts'
+import { readers } from './mutations/readers.ts'
 import { sealed } from './mutations/sealed.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -17,7 +21,11 @@ export const mutations: readonly Mutation[] = [
   files,
   http,
   inference,
+  medias,
+  mcp,
   production,
+  proofs,
+  readers,
   sealed,
   wire,
 ].flatMap((room) =>

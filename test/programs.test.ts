@@ -1,16 +1,20 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
-import { backends, opened, type Doors } from './fakes/doors.ts'
+import t, { type Test } from 'tap'
+import { backends, opened, type Backend, type Doors } from './fakes/doors.ts'
+import { sealedDoors } from './fakes/sealed-doors.ts'
 import { scripted, type Script } from './fakes/scripted.ts'
 
 const run = promisify(execFile)
 
 /** The programs are large, so they are installed only where somebody asks for them. */
-const asked = process.env['SEALGATE_PROGRAMS'] === '1'
+const asked = process.env['SEALGATE_PROGRAMS'] ?? ''
+
+/** All of them, or the one that is named. */
+const wanted = ({ name }: Program): boolean => asked === '1' || asked === name
 
 interface Program {
   readonly name: string
@@ -21,6 +25,8 @@ interface Program {
   readonly reads: (file: string) => { readonly call: string; readonly args: object }
   readonly runs: (command: string) => { readonly call: string; readonly args: object }
   start(it: Doors, home: string, prompt: string): Promise<{ args: readonly string[]; env: Record<string, string> }>
+  /** What it is given behind `sealgate seal --`; absent where that is not tried. */
+  sealed?(prompt: string): { readonly args: readonly string[]; readonly env?: Record<string, string> }
 }
 
 const programs: readonly Program[] = [
@@ -37,6 +43,9 @@ const programs: readonly Program[] = [
       const free = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
       return { args: ['exec', ...free, ...named, prompt], env: { KEY: key } }
     },
+    sealed: (prompt) => ({
+      args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m', 'gpt-5.1', prompt],
+    }),
   },
   {
     name: 'Claude Code',
@@ -53,6 +62,10 @@ const programs: readonly Program[] = [
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         IS_SANDBOX: '1',
       },
+    }),
+    sealed: (prompt) => ({
+      args: ['-p', '--model', 'claude-opus-4-8', '--permission-mode', 'bypassPermissions', prompt],
+      env: { IS_SANDBOX: '1' },
     }),
   },
   {
@@ -101,6 +114,10 @@ const programs: readonly Program[] = [
       const env = { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }
       return { args: ['run', '-m', 'anthropic/claude-opus-4-8', prompt], env }
     },
+    sealed: (prompt) => ({
+      args: ['run', '-m', 'sealgate/claude-opus-4-8', prompt],
+      env: { OPENCODE_PERMISSION: '{"*":"allow"}' },
+    }),
   },
 ]
 
@@ -132,12 +149,41 @@ const ended = (file: string, args: readonly string[], cwd: string, env: Record<s
     })
   })
 
+const main = resolve('dist/adapters/production/main.js')
+
+/** The same through `sealgate seal`, with models that are in an enclave alone. */
+const behindSeal = async (t: Test, program: Program, place: string, backend: Backend): Promise<void> => {
+  const home = join(place, `sealed-${backend}`)
+  await mkdir(home)
+  const file = join(home, 'note.txt')
+  await writeFile(file, `${word}\n`)
+  const names = Object.fromEntries(program.models.map((name) => [name, backend]))
+  const it = await sealedDoors(t, scripted(script(program, file)), names)
+  const { args, env = {} } = program.sealed!('Read the note and run the command.')
+  const own = { PATH: process.env['PATH']!, HOME: home, TERM: 'dumb', CI: '1', ...env }
+  const seal = [main, 'seal', '--allow-insecure-dev', '--', join(place, 'node_modules/.bin', program.command), ...args]
+  const said = await ended(process.execPath, seal, home, { ...own, SEALGATE_URL: it.base, SEALGATE_KEY: it.key })
+  t.match(said, /All is done\./, `sealed before ${backend}: it ends`)
+  const sent = it.backend.asked.map(({ body }) => body.toString())
+  for (const told of [word, 'IT-RAN'])
+    t.ok(
+      sent.some((body) => body.includes(told)),
+      `sealed before ${backend}: the model is told ${told}`,
+    )
+  const routes = new Set(it.logged.map(({ facts }) => String(facts['route'])).filter((route) => route !== 'undefined'))
+  t.notOk(
+    [...routes].some((route) => /\/(v1|v1beta|std)\//.test(route)),
+    `nothing in the clear: ${[...routes].join()}`,
+  )
+  t.notMatch(JSON.stringify(it.logged), word)
+}
+
 t.setTimeout(600_000)
 
 for (const program of programs) {
   t.test(
     `${program.name} reads a file and runs a command over three turns`,
-    { skip: !asked && 'SEALGATE_PROGRAMS=1 installs and runs it' },
+    { skip: !wanted(program) && 'SEALGATE_PROGRAMS=1 installs and runs it' },
     async (t) => {
       const place = await mkdtemp(join(tmpdir(), 'sealgate-program-'))
       t.teardown(() => rm(place, { recursive: true, force: true }))
@@ -168,6 +214,7 @@ for (const program of programs) {
           `before ${backend}: and what the command said`,
         )
       }
+      if (program.sealed !== undefined) for (const backend of backends) await behindSeal(t, program, place, backend)
     },
   )
 }

@@ -152,8 +152,22 @@ t.test('aborting, breaking, refusing', async (t) => {
     segments: [],
     words: [],
   })
+  const subtitles = {
+    srt: '1\n00:00:00,000 --> 00:00:01,000\nheard\n',
+    vtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nheard\n',
+  }
+  for (const [response_format, text] of Object.entries(subtitles)) {
+    const asked = { model: 'hearing', file, response_format: response_format as 'srt' }
+    t.equal(await transcriptions.create(asked), text, response_format)
+  }
+  const told = []
+  for await (const event of await transcriptions.create({ model: 'hearing', file, stream: true })) told.push(event)
+  t.same(told, [
+    { type: 'transcript.text.delta', delta: 'heard' },
+    { type: 'transcript.text.done', text: 'heard' },
+  ])
   await t.rejects(
-    transcriptions.create({ model: 'hearing', file, response_format: 'srt' }),
+    transcriptions.create({ model: 'hearing', file, response_format: 'wav' as 'srt' }),
     faulty({ status: 400, param: 'response_format' }),
   )
 

@@ -9,6 +9,7 @@ import { dirname, join, normalize } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { madeKey } from './fakes/served.ts'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { type Client, connect } from '../core/sealed/client/client.ts'
@@ -114,7 +115,7 @@ const house = async (t: Test, folder: string, url: string): Promise<House> => {
     child.stderr!.on('data', hear)
     child.once('exit', () => reject(new Error(said)))
   })
-  const key = /^sealgate made a key, shown only now: (\S+)$/m.exec(said)![1]!
+  const key = madeKey(said)
   return { base, key, child, said: () => said }
 }
 

@@ -2,7 +2,7 @@ import './fakes/unwatched.ts'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -23,10 +23,16 @@ const as = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': '
 t.test('the first start shows a key once; killed and started again, keys are there', async (t) => {
   const env = { SEALGATE_DATA: join(t.testdir(), 'data') }
   const first = await started(t, env)
-  const key = /^sealgate made a key, shown only now: (sk_live_\w{44})$/m.exec(first.said)![1]!
+  const key = first.key
+  const file = join(env.SEALGATE_DATA, 'first-key')
+  t.match(key, /^sk_live_\w{44}$/)
+  t.match(first.said, `sealgate made a key; it stands in ${file}\n`)
+  t.notMatch(first.said, key, 'output that anybody may keep holds no key')
+  t.equal((await stat(file)).mode & 0o777, 0o600, 'for its owner alone')
   const ready = await fetch(`${first.base}/health/ready`)
   t.equal(ready.status, 200)
-  const made = await fetch(`${first.base}/admin/keys`, { method: 'POST', headers: as(key), body: '{"name":"second"}' })
+  const wanted = JSON.stringify({ name: 'second', scopes: ['api_key.read'] })
+  const made = await fetch(`${first.base}/admin/keys`, { method: 'POST', headers: as(key), body: wanted })
   t.equal(made.status, 201)
   const { data } = (await made.json()) as { data: { key: string; id: string } }
   await first.stop('SIGKILL')
@@ -51,9 +57,8 @@ t.test('the first start shows a key once; killed and started again, keys are the
   const took = Date.now() - began
   t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(data.key) })).status, 401)
   t.ok(took <= 5500, `revoked by another process, refused here after ${took} ms`)
-  const [, credential] = (
-    await keys('create', '--organization', 'acme', '--scopes', 'models.read', '--days', '1')
-  ).stdout.split('\n')
+  const created = await keys('create', '--organization', 'acme', '--scopes', 'models.read', '--days', '1')
+  const [credential] = /sk_live_\w+/.exec(created.stdout)!
   t.equal((await fetch(`${second.base}/std/models`, { headers: as(credential!) })).status, 200)
   t.equal((await fetch(`${second.base}/admin/keys`, { headers: as(credential!) })).status, 403)
   for (const bad of [['create', '--days', '-1'], ['revoke', 'key_no'], ['what']]) {
@@ -73,12 +78,13 @@ t.test('a port that is taken costs no key', async (t) => {
     () => 'it listens',
     ({ message }: Error) => message,
   )
-  t.match(said, /EADDRINUSE/)
+  t.match(said, /port \d+ of 127\.0\.0\.1 is in use \(EADDRINUSE\); --port N takes another/)
   t.notMatch(said, /made a key/)
   t.same(await readdir(join(folder, 'tmp')), [], 'nothing is left behind')
 
   const it = await started(t, env)
-  const key = /made a key, shown only now: (sk_live_\w{44})\n[^]*listening on/.exec(it.said)![1]!
+  const key = it.key
+  t.match(it.said, /made a key; it stands in [^]*listening on/)
   t.equal((await fetch(`${it.base}/admin/keys`, { headers: as(key) })).status, 200)
   t.equal(await it.stop('SIGTERM'), 0)
   t.same(await readdir(join(folder, 'tmp')), [], 'nor by one that was served')
@@ -303,8 +309,27 @@ t.test('is found by its file, and a tool reads with it', async (t) => {
   await rm(join(scratch, 'node_modules'))
 })
 
+t.test('the server in code serves', async (t) => {
+  const data = join(t.testdir(), 'data')
+  const child = spawn(process.execPath, ['dist/examples/server.js'], {
+    env: { PATH: process.env['PATH'], PORT: '0', SEALGATE_DATA: data },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const base = /http:\/\/[\d.:]+/.exec(said.toString())![0]
+  const { stdout } = await run(process.execPath, [main, 'keys', 'create'], {
+    env: { PATH: process.env['PATH'], SEALGATE_DATA: data },
+  })
+  const headers = as(/sk_live_\w+/.exec(stdout)![0])
+  const body = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' }] })
+  t.equal((await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [0, null])
+})
+
 t.test('the examples run as they stand', async (t) => {
-  const examples = (await readdir('dist/examples')).filter((file) => file.endsWith('.js'))
+  const examples = (await readdir('dist/examples')).filter((file) => file.endsWith('.js') && file !== 'server.js')
   t.ok(examples.length >= 4)
   for (const example of examples) {
     const { stdout } = await run(process.execPath, [join('dist/examples', example)], { timeout: 30_000 })

@@ -8,8 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import t from 'tap'
 import { makeFolder } from '../core/fsync.ts'
+import { jsonTake } from './fakes/at-work.ts'
+import { recorded } from './fakes/recorded.ts'
 import { startRedis } from './fakes/redis.ts'
 import { program, served } from './fakes/served.ts'
+import { until } from './until.ts'
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -40,6 +43,20 @@ const firstAnswer = async (port: number, path: string, key: string): Promise<num
 }
 
 const key = `sk_live_${'3'.repeat(44)}`
+t.test('a provider that refuses its key is told at the start, and the gateway serves', async (t) => {
+  const backend = await recorded(() => jsonTake({ error: { message: 'Incorrect API key sk-wrong' } }, 401))
+  t.teardown(() => backend.close())
+  const folder = t.testdir()
+  const file = join(folder, 'gateway.json')
+  const providers = { one: { use: 'openai', baseUrl: `${backend.url}/v1`, apiKey: 'sk-wrong' } }
+  await writeFile(file, JSON.stringify({ providers, server: { host: '127.0.0.1' } }))
+  const it = await served({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data'), SEALGATE_KEY: key })
+  t.ok(await until(() => /one: 401, the key was refused/.test(it.said)), it.said)
+  t.notMatch(it.said, /sk-wrong/)
+  t.equal((await fetch(`${it.base}/health/live`)).status, 200)
+  t.equal(await it.stop('SIGINT'), 0)
+})
+
 const noProc = process.platform === 'linux' ? false : 'there is no /proc'
 const redis = await startRedis()
 t.teardown(() => redis?.close())
@@ -87,7 +104,7 @@ t.test('readiness waits until a made key is known', async (t) => {
   t.equal(keys, 1, 'the key is there as soon as it is ready')
   t.ok([...statuses].every((status) => status === 200 || status === 503))
   const it = await starting
-  t.match(it.said, /made a key, shown only now/)
+  t.match(it.said, /made a key; it stands in /)
   t.equal(await it.stop('SIGINT'), 0)
 })
 

@@ -89,7 +89,7 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
   t.equal(it.said.match(/listening on/g)?.length, 1, 'said once, by the one who leads')
   t.equal(workers().length, 2)
   t.equal(enclaves().length, 1, 'one confidential process for both')
-  const key = /(sk_live_\w+)/.exec(it.said)![1]!
+  const key = it.key
 
   /** On a connection of its own, so that the next one is taken by the other worker. */
   const call = (method: string, path: string, body?: unknown) =>
@@ -229,7 +229,7 @@ t.test(
     const pids = below(it.child.pid!, 'serve --workers')
     t.teardown(() => [it.child.pid!, ...pids].forEach((pid) => alive(pid) && process.kill(pid, 'SIGKILL')))
     const headers = {
-      authorization: `Bearer ${/(sk_live_\w+)/.exec(it.said)![1]!}`,
+      authorization: `Bearer ${it.key}`,
       'content-type': 'application/json',
     }
 
@@ -285,7 +285,7 @@ t.test('what stops it before it listens', async (t) => {
       ({ code, stderr }) => `${code} ${stderr}`,
     )
   }
-  t.match(await refused({}, '--workers', '2'), /^1 sealgate: limits\.redis is not set/)
+  t.match(await refused({}, '--workers', '2'), /^1 sealgate: --workers needs limits\.redis/)
   t.match(await refused({}, '--workers', 'two'), /^1 sealgate: --workers takes a whole number/)
   const broken = { limits: { redis: 'redis://127.0.0.1:1' }, storage: { metadata: { use: 'sqlite', file: 7 } } }
   t.match(await refused(broken, '--workers', '2'), /metadata.*\n[^]*a worker ended before it listened/)

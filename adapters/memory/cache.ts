@@ -11,7 +11,7 @@ export default plugin({
   create: ({ clock }): Cache => {
     const most = 10_000
     const copies = new Keyv()
-    // Keyv forgets only what is asked for again, so the times are kept here, oldest copy first.
+    // Keyv forgets an entry only when it is read again, so the times are kept here, oldest copy first.
     const over = new Map<string, number>()
 
     const forget = async (key: string) => {

@@ -8,7 +8,7 @@ import { clock, fetch, log, random } from './platform.ts'
 import { readers } from './readers.ts'
 import { tools } from './tools.ts'
 
-/** The inside in this very process: everything works, and nothing is hidden from whoever owns the process. */
+/** The enclave in this very process: everything works, and the owner of the process sees everything. */
 export default plugin({
   port: Enclave,
   name: 'memory',

@@ -10,12 +10,12 @@ const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) ==
 const holds = (row: Fields, fields: object = {}) =>
   Object.entries(fields).every(([name, value]) => same(row[name], value))
 
-const rank = (it: unknown) => (it === null ? 0 : typeof it === 'string' ? 2 : 1)
+const rank = (it: unknown) => (it == null ? 0 : typeof it === 'string' ? 2 : 1)
 
 /** Nothing before numbers before text. */
-const compare = (a: unknown = null, b: unknown = null): number => {
-  if (a === b) return 0
-  return rank(a) - rank(b) || (a! < b! ? -1 : 1)
+const compare = (a: unknown, b: unknown): number => {
+  if (a === b || a == null || b == null) return rank(a) - rank(b)
+  return rank(a) - rank(b) || (a < b ? -1 : 1)
 }
 
 const within = (it: unknown, from: unknown, to: unknown) =>
@@ -70,8 +70,9 @@ export default plugin({
       },
       async add(kind, id, deltas, when) {
         const rows = rowsOf(kind)
-        if (when && !(rows.has(id) && holds(rows.get(id)!, when))) return null
-        const row = rows.get(id) ?? {}
+        const known = rows.get(id)
+        if (when && !(known && holds(known, when))) return null
+        const row = known ?? {}
         const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
         const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))
         rows.set(id, { ...row, ...sums })

@@ -19,7 +19,7 @@ interface Bucket {
 /** Forgives what refilling rounds off; far below any amount. */
 const crumb = 1e-9
 
-/** Forgets what is idle each time the map has doubled, so that every step pays the same small share. */
+/** Forgets idle buckets each time the map has doubled, so that every step pays the same small share. */
 const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
   let bound = 1024
   return () => {
@@ -104,14 +104,17 @@ export default plugin({
 
       async spend(charges) {
         const now = clock.now()
-        const before: number[] = []
         const left: number[] = []
         let refused = -1
         let wait = 0
-        for (let i = 0; i < charges.length; i++) {
-          const { allowance, amount } = charges[i]!
+        const undo: (() => void)[] = []
+        for (const [i, { allowance, amount }] of charges.entries()) {
           const bucket = refilled(allowance, now)
-          before.push(bucket.left)
+          const before = bucket.left
+          undo.push(() => {
+            bucket.left = before
+            bucket.whole = wholeAt(allowance, before, now)
+          })
           left.push((bucket.left -= amount))
           bucket.whole = wholeAt(allowance, bucket.left, now)
           if (bucket.left >= -crumb || allowance.soft === true) continue
@@ -120,12 +123,7 @@ export default plugin({
         }
         if (refused >= 0) {
           // Backwards, since two charges may be on one bucket.
-          for (let i = charges.length - 1; i >= 0; i--) {
-            const { allowance } = charges[i]!
-            const bucket = buckets.get(allowance.name)!
-            bucket.left = before[i]!
-            bucket.whole = wholeAt(allowance, bucket.left, now)
-          }
+          for (const restore of undo.reverse()) restore()
           return { ok: false, refused, wait }
         }
         let settled = false

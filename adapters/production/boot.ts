@@ -1,17 +1,16 @@
-import { readFile } from 'node:fs/promises'
-import { makeFolder } from '../../core/fsync.ts'
 import { type Gateway, createGateway } from '../../core/gateway.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import type { Lent } from './enclave/connect-enclave.ts'
-import { type Config, checkedConfig, settingsOf } from './config/config.ts'
-import { names } from './config/load-plugin.ts'
+import { type Config, settingsOf } from './config/config.ts'
+import { configuration, dataFolder, firstConfiguration } from './config/read-config.ts'
 import { type Stand, production, renewed } from './index.ts'
-import { fromSurroundings } from './config/env-config.ts'
 import type { Team, Told } from './workers/worker.ts'
 
 export interface Booted {
   readonly gateway: Gateway
   readonly config: Config
+  /** The folder of the embedded stores. */
+  readonly data: string
   renew(told: Told): Promise<void>
 }
 
@@ -40,43 +39,5 @@ export const boot = async (
   const again = team?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
   const siblings = team && { siblings: team.siblings }
   const gateway: Gateway = createGateway({ ...parts, ...siblings }, told(config), again)
-  return { gateway, config, renew }
-}
-
-/** The folder of the embedded stores, made when it isn't there. */
-const dataFolder = (env: NodeJS.ProcessEnv): string => {
-  const data = env['SEALGATE_DATA'] || './data'
-  try {
-    makeFolder(data)
-  } catch (cause) {
-    throw new Error(`SEALGATE_DATA: the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause })
-  }
-  return data
-}
-
-/** What is wrong with the first one is told with where it stands. */
-export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
-  configuration(env).catch((cause) => {
-    throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
-  })
-
-/** From the file that `SEALGATE_CONFIG` names, or from the environment. */
-export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
-  const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
-  const said: { server?: object; log?: object } = file ? await read(file) : fromSurroundings(env, await names('tools'))
-  const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
-  return checkedConfig({ ...said, server, log: { ...said.log, ...(level && { level }) } }, env)
-}
-
-const read = async (file: string): Promise<object> => {
-  const text = await readFile(file, 'utf8').catch((cause) => {
-    throw new Error(`can't be read (${cause.code})`, { cause })
-  })
-  try {
-    const config: unknown = JSON.parse(text)
-    if (typeof config === 'object' && config !== null && !Array.isArray(config)) return config
-  } catch (cause) {
-    throw new Error('is not JSON', { cause })
-  }
-  throw new Error('is not an object')
+  return { gateway, config, data, renew }
 }

@@ -10,12 +10,11 @@ import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
-import redisCache from './redis/cache.ts'
 import { type Lent, confidential, sameInside } from './enclave/connect-enclave.ts'
-import type { Config } from './config/config.ts'
+import { type Config, checkedConfig, settingsOf } from './config/config.ts'
 import { type Choice, chosen } from './config/load-plugin.ts'
+import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
-import redisLimiter from './redis/rate-limiter.ts'
 import { toolsOf } from './config/tools.ts'
 
 /**
@@ -23,15 +22,13 @@ import { toolsOf } from './config/tools.ts'
  * A confidential process is started where the configuration names none, unless one is lent.
  */
 export const production = async (config: Config, data: string, lent: Lent | null = null): Promise<Adapters> => {
-  const { storage, limits, providers } = config
-  const { redis, patience, whenDown } = limits
+  const { storage, providers } = config
   return {
     clock: use(clock),
     random: use(random),
     fetch: use(fetch, { outside: config.outside }),
     log: use(log, config.log),
-    cache: redis === undefined ? use(memoryCache) : use(redisCache, { url: redis }),
-    rateLimiter: redis === undefined ? use(memoryLimiter) : use(redisLimiter, { url: redis, patience, whenDown }),
+    ...(await counting(config)),
     enclave: await confidential(config, lent),
     blobStore: await chosen(
       BlobStore,
@@ -50,6 +47,36 @@ export const production = async (config: Config, data: string, lent: Lent | null
   }
 }
 
+/** Counts of this process alone, or shared over Redis, whose client is loaded for that. */
+const counting = async ({ limits }: Config): Promise<Pick<Adapters, 'cache' | 'rateLimiter'>> => {
+  const { redis: url, patience, whenDown } = limits
+  if (url === undefined) return { cache: use(memoryCache), rateLimiter: use(memoryLimiter) }
+  const [cache, limiter] = await Promise.all([import('./redis/cache.ts'), import('./redis/rate-limiter.ts')])
+  return { cache: use(cache.default, { url }), rateLimiter: use(limiter.default, { url, patience, whenDown }) }
+}
+
+/** Where a configuration's variables and stores are. */
+export interface ConfigPlace {
+  /** The environment of this process when absent. */
+  readonly env?: NodeJS.ProcessEnv
+  /** The folder of the embedded stores; `SEALGATE_DATA` or `./data` when absent. */
+  readonly data?: string
+}
+
+/**
+ * What `createGateway` takes, from a configuration or the file of one: adapters and settings, with every default filled in.
+ * Throws with the path of what is wrong.
+ */
+export const fromConfig = async (
+  source: string | object,
+  { env = process.env, data }: ConfigPlace = {},
+): Promise<Adapters> => {
+  const said = typeof source === 'string' ? (await readConfig(source)).value : source
+  const config = checkedConfig(said, env)
+  const folder = dataFolder(data === undefined ? env : { SEALGATE_DATA: data })
+  return { ...(await production(config, folder)), settings: settingsOf(config) }
+}
+
 /** What a gateway that runs was made from. */
 export interface Stand {
   readonly config: Config
@@ -57,7 +84,7 @@ export interface Stand {
   readonly parts: Renewable
 }
 
-/** What of another configuration can be given to a running gateway; whatever is told as before stays the very same thing. */
+/** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
 export const renewed = async (
   config: Config,
   lent: Lent | null,
@@ -87,6 +114,9 @@ const unchanging = [
   'enclave.connect',
   'enclave.listen',
   'enclave.tls',
+  'enclave.collateral',
+  'enclave.releases',
+  'enclave.notices',
 ]
 
 const provider = (name: string, choice: Choice) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)

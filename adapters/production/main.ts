@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
+import module from 'node:module'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { overview, usages } from './commands/help.ts'
+import { didYouMean } from './nearest.ts'
 import { version } from './version.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
-    const options = { surfaces: { type: 'string' }, workers: { type: 'string', default: '1' } } as const
-    const { values } = parseArgs({ args: [...args], options })
+    const { values } = parseArgs({ args: [...args], options: serveOptions })
+    if (values.port !== undefined) process.env['PORT'] = values.port
+    keepCompiled(process.env)
     const surfaces = values.surfaces?.split(',') ?? null
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
@@ -40,9 +44,21 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { seal } = await import('./commands/seal.ts')
     await seal(args, process.env)
   },
+  async mcp(args) {
+    const { mcp } = await import('./commands/mcp.ts')
+    await mcp(args, process.env)
+  },
   async verify(args) {
     const { verify } = await import('./verify.ts')
     await verify(args, process.env)
+  },
+  async releases(args) {
+    const { releases } = await import('./commands/releases.ts')
+    await releases(args)
+  },
+  async receipt(args) {
+    const { receipt } = await import('./commands/receipt.ts')
+    await receipt(args)
   },
   async files(args) {
     const { files } = await import('./commands/files.ts')
@@ -60,10 +76,40 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { sweep } = await import('./commands/sweep.ts')
     await sweep(args, process.env)
   },
+  async check(args) {
+    const { check } = await import('./commands/check.ts')
+    await check(args, process.env)
+    // A backend that is silent may still hold a line.
+    process.exit()
+  },
+  async models(args) {
+    const { models } = await import('./commands/models.ts')
+    await models(args, process.env)
+  },
+  async usage(args) {
+    const { usage } = await import('./commands/usage.ts')
+    await usage(args, process.env)
+  },
+  async audit(args) {
+    const { audit } = await import('./commands/audit.ts')
+    await audit(args, process.env)
+  },
   async help([name = '']) {
     print(usageOf(name) ?? overview)
   },
 }
+
+/** What Node has compiled is kept beside the stores, where nobody else writes; an older Node keeps nothing. */
+const keepCompiled = (env: NodeJS.ProcessEnv): void => {
+  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
+  enableCompileCache?.(join(env['SEALGATE_DATA'] || './data', 'compiled'))
+}
+
+const serveOptions = {
+  surfaces: { type: 'string' },
+  workers: { type: 'string', default: '1' },
+  port: { type: 'string' },
+} as const
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -74,12 +120,15 @@ const isHelp = (it: string): boolean => it === '--help' || it === '-h'
 
 const run = async (said: readonly string[]): Promise<void> => {
   const [first = 'serve'] = said
-  if (first === '--version') return print(await version())
+  if (first === '--version' || first === '-v') return print(await version())
   if (isHelp(first)) return print(overview)
   const [name, args] = first.startsWith('-') ? ['serve', said] : [first, said.slice(1)]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) throw new Error(`there is no command ${name}; sealgate --help names them`)
-  if (args.some(isHelp)) return print(usageOf(name) ?? overview)
+  if (command === undefined)
+    throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)
+  // Behind `--` stands another program's.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  if (own.some(isHelp)) return print(usageOf(name) ?? overview)
   await command(args)
 }
 

@@ -3,6 +3,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Fetch, Log } from '../../core/ports/platform.ts'
 import { isPermit } from './network/egress.ts'
 import { levels, standardOutput, writeLog } from './log/log.ts'
+import { isTerminal } from './screen/style.ts'
 import { openOutside } from './network/fetch-outside.ts'
 import { openUpstream } from './network/fetch-upstream.ts'
 
@@ -46,5 +47,5 @@ export const log = plugin({
   port: Log,
   name: 'log',
   settings: v.strictObject({ level: v.optional(v.picklist(levels), 'info') }),
-  create: (_, { level }): Log => writeLog(level, standardOutput()),
+  create: (_, { level }): Log => writeLog(level, standardOutput(), isTerminal()),
 })

@@ -1,6 +1,7 @@
 import type { SealgateError } from '../../core/sealed/client/error.ts'
 import type { Verified } from '../../core/sealed/client/verified.ts'
-import { type Reason, reasons } from '../../core/sealed/evidence/reasons.ts'
+import { reasons } from '../../core/sealed/evidence/reason-words.ts'
+import type { Reason } from '../../core/sealed/evidence/reasons.ts'
 
 const short = (hex: string): string => (hex.length > 16 ? `${hex.slice(0, 8)}…` : hex)
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
@@ -54,7 +55,7 @@ const advice: Readonly<Partial<Record<Reason, string>>> = {
   certificate_expired: 'Check the clock of this machine first.',
 }
 
-/** The checks that held, the one that did not, and what to do. */
+/** The checks that held, the check that failed, and the remedy. */
 export const refusalLines = ({ reason, detail, checks, message }: SealgateError): readonly string[] => [
   ...checks.map(({ id, ok }) => `${ok ? '✓' : '✗'} ${id}`),
   `✗ ${message}${reason === null ? '' : `: ${reason}${detail === null ? '' : ` (${detail})`}. ${reasons[reason]}.`}`,

@@ -4,30 +4,39 @@ import { SealgateError } from '../../core/sealed/client/error.ts'
 import { type Verified, toldOf } from '../../core/sealed/client/verified.ts'
 import type { Evidence, Policy } from '../../core/sealed/client/verify.ts'
 import { type Attestation, askAttestation, checkAttestation } from '../../core/sealed/client/seal-request.ts'
+import { listsIn } from '../../core/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './commands/client-options.ts'
 import { complaint, sentenceOf } from './commands/error-text.ts'
 import { refusalLines, verdictLines } from './verdict-lines.ts'
 
-interface Kept extends Attestation {
+export interface Kept extends Attestation {
   /** Ms. */
   readonly at: number
 }
 
-const kept = async (file: string): Promise<Kept> => {
+/** What `--save` kept. Throws for any other file. */
+export const keptAnswer = async (file: string): Promise<Kept> => {
   const said = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
   const bytes = (name: string): Uint8Array => {
     const text = said[name]
     if (typeof text !== 'string' || !/^([0-9a-f]{2})+$/.test(text)) throw new Error(`--evidence FILE has no ${name}`)
     return new Uint8Array(Buffer.from(text, 'hex'))
   }
-  const { evidence, at } = said
+  const { evidence, at, lists, receiptKeys } = said
   if (typeof evidence !== 'object' || evidence === null || typeof at !== 'number')
     throw new Error('--evidence FILE is no answer that --save kept')
-  return { keyset: bytes('keyset'), challenge: bytes('challenge'), evidence: evidence as Evidence, at }
+  return {
+    keyset: bytes('keyset'),
+    challenge: bytes('challenge'),
+    evidence: evidence as Evidence,
+    at,
+    ...(lists !== undefined && { lists: listsIn(lists) }),
+    receiptKeys,
+  }
 }
 
-const save = (file: string, { keyset, challenge, evidence, at }: Kept): Promise<void> =>
-  writeFile(file, JSON.stringify({ keyset: hexOf(keyset), challenge: hexOf(challenge), evidence, at }))
+const save = (file: string, { keyset, challenge, ...rest }: Kept): Promise<void> =>
+  writeFile(file, JSON.stringify({ keyset: hexOf(keyset), challenge: hexOf(challenge), ...rest }))
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
@@ -55,9 +64,10 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   const policy = policyOf(values)
   const asked = async (): Promise<Kept> => {
     const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)
-    return { ...(await askAttestation({ ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), fetch })), at: Date.now() }
+    const connection = { ...at, baseUrl: at.baseUrl.replace(/\/+$/, ''), policy, fetch }
+    return { ...(await askAttestation(connection)), at: Date.now() }
   }
-  const answer = values.evidence === undefined ? await asked() : await kept(values.evidence)
+  const answer = values.evidence === undefined ? await asked() : await keptAnswer(values.evidence)
   if (values.save !== undefined) await save(values.save, answer)
   const now = values.at === undefined ? answer.at : timeOf(values.at)
   try {

@@ -7,7 +7,7 @@ import { MetadataStore, type Query, type Row, kind } from '../ports/metadata-sto
 
 /** Who acts. */
 export interface Actor {
-  /** A key's id, or `command` or `signal` for whoever has the machine. */
+  /** A key's id, or `command` or `signal` for the operator of the machine. */
   readonly key: string
   /** Whose act it is: the organisation that may read of it. */
   readonly organization: string
@@ -16,7 +16,7 @@ export interface Actor {
   readonly request: string | null
 }
 
-/** Who has the machine acts on a key's organisation, or on the one that is always there. */
+/** The operator of the machine acts on a key's organisation, or on the default one. */
 export const operator = (key: 'command' | 'signal', organization = 'default'): Actor => ({
   key,
   organization,

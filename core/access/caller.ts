@@ -18,6 +18,16 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */
+export const plainScopes: readonly Scope[] = [
+  'chats.completion',
+  'models.read',
+  'tools.execute',
+  'files.encrypted.create',
+  'files.encrypted.read',
+  'files.encrypted.delete',
+]
+
 /** A key in the line of makers of another, whether it still lives or not. */
 export interface Maker {
   /** The key's id. */
@@ -63,7 +73,7 @@ export const perCaller = <T>(make: (caller: Caller) => T): ((caller: Caller) => 
 /** What the keys of an organisation may do together. */
 export const organizationLimitsOf = (organization: string, { limits, organizations }: Settings): Limits =>
   Object.hasOwn(organizations, organization)
-    ? { ...limits.organization, ...organizations[organization]!.limits }
+    ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
 
 /** A model that the key may not use does not exist for it. */

@@ -1,7 +1,7 @@
 import { BadRequest, Forbidden } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { listed } from './addresses.ts'
-import type { Scope } from './caller.ts'
+import { type Scope, plainScopes } from './caller.ts'
 import { type KeyRow, lives } from './key-row.ts'
 import type { Decide, KeyChange } from './keyring.ts'
 import { type Bound, type Reach, bounds, hasAll, within } from './reach.ts'
@@ -11,6 +11,7 @@ type Bounds = { readonly [B in Bound]?: Reach[B] | undefined }
 
 /** What one key may give to another. */
 export interface Given extends Bounds {
+  /** The plain ones of the caller's own when absent. */
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
   readonly user?: string | undefined
@@ -23,9 +24,9 @@ export interface Changed extends Bounds {
 
 export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user'>
 
-/** What a new key gets: what is given, and otherwise what its maker has. Throws Forbidden where that is more than the maker has. */
+/** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
 export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
-  const { scopes = own.scopes, user = own.user } = given
+  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))
@@ -77,7 +78,7 @@ const leaving =
       stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => within(bound, key, other, settings))
   }
 
-/** Limits are given all at once: one that is absent is as the giver has it. */
+/** Limits are given all at once: an absent limit is the giver's. */
 const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow): Partial<Reach> => ({
   ...(models !== undefined && { models }),
   ...(addresses !== undefined && { addresses }),
@@ -85,10 +86,10 @@ const reachOf = ({ models, addresses, limits, expires_at }: Bounds, own: KeyRow)
   ...(expires_at !== undefined && { expires_at }),
 })
 
-/** Throws BadRequest for what is wrong whoever gives it. */
+/** Throws BadRequest for powers that no caller may give. */
 const sound = ({ addresses, expires_at }: Bounds, now: number): void => {
   if (expires_at != null && expires_at <= now) {
-    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time to come' } })
+    throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time in the future' } })
   }
   listed(addresses ?? null)
 }

@@ -19,6 +19,9 @@ const cipher = 'aes-256-gcm'
 const salts = 16
 const tags = 16
 
+/** Bytes of a fresh salt. */
+type Bytes = (length: number) => Uint8Array
+
 export const keepsakes = plugin({
   port: Keepsakes,
   name: 'keepsakes',
@@ -26,35 +29,37 @@ export const keepsakes = plugin({
   create: ({ settings: { keepsakes }, random }): Keepsakes => {
     const { secret } = keepsakes
     const root = secret === undefined ? random.bytes(32) : createHash('sha256').update(secret).digest()
-
-    // A key of its own for each text: many processes may share the secret without counting nonces together.
-    const keyOf = (salt: Uint8Array, organization: string): readonly [key: Buffer, nonce: Buffer] => {
-      const bytes = Buffer.from(hkdfSync('sha256', root, salt, `sealgate/keepsake/${organization}`, 44))
-      return [bytes.subarray(0, 32), bytes.subarray(32)]
-    }
-
-    return {
-      for: (organization) => ({
-        seal(text) {
-          const salt = random.bytes(salts)
-          const sealing = createCipheriv(cipher, ...keyOf(salt, organization))
-          const parts = [salt, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]
-          return Buffer.concat(parts).toString('base64url')
-        },
-        open(sealed) {
-          const bytes = Buffer.from(sealed, 'base64url')
-          if (bytes.length < salts + tags) return null
-          const opening = createDecipheriv(cipher, ...keyOf(bytes.subarray(0, salts), organization))
-          opening.setAuthTag(bytes.subarray(bytes.length - tags))
-          const text = opening.update(bytes.subarray(salts, bytes.length - tags))
-          try {
-            return Buffer.concat([text, opening.final()]).toString('utf8')
-          } catch {
-            // Another organisation's, or of a gateway with another secret.
-            return null
-          }
-        },
-      }),
-    }
+    return { for: (organization) => keepsakesUnder(root, organization, (length) => random.bytes(length)) }
   },
 })
+
+/** Keepsakes of one organisation under 32 secret bytes. */
+export const keepsakesUnder = (root: Uint8Array, organization: string, random: Bytes): ReturnType<Keepsakes['for']> => {
+  // A key of its own for each text: many processes may share the secret without counting nonces together.
+  const keyOf = (salt: Uint8Array): readonly [key: Buffer, nonce: Buffer] => {
+    const bytes = Buffer.from(hkdfSync('sha256', root, salt, `sealgate/keepsake/${organization}`, 44))
+    return [bytes.subarray(0, 32), bytes.subarray(32)]
+  }
+
+  return {
+    seal(text) {
+      const salt = random(salts)
+      const sealing = createCipheriv(cipher, ...keyOf(salt))
+      const parts = [salt, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]
+      return Buffer.concat(parts).toString('base64url')
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64url')
+      if (bytes.length < salts + tags) return null
+      const opening = createDecipheriv(cipher, ...keyOf(bytes.subarray(0, salts)))
+      opening.setAuthTag(bytes.subarray(bytes.length - tags))
+      const text = opening.update(bytes.subarray(salts, bytes.length - tags))
+      try {
+        return Buffer.concat([text, opening.final()]).toString('utf8')
+      } catch {
+        // Another organisation's, or of a gateway with another secret.
+        return null
+      }
+    },
+  }
+}

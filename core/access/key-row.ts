@@ -35,7 +35,7 @@ export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at
 
 const younger: readonly Scope[] = ['api_key.delegate']
 
-/** The key of a stored row. A key of 1.0.0 that has every scope of 1.0.0 has those that came later, too. */
+/** The key of a stored row. A key of 1.0.0 with every scope of 1.0.0 also has all later scopes. */
 export const keyOf = ({ changes: _, ...row }: StoredKey): KeyRow => {
   if (row.makers !== undefined) return { ...row, makers: row.makers }
   const all = scopes.every((scope) => younger.includes(scope) || row.scopes.includes(scope))

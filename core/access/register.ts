@@ -15,6 +15,24 @@ const page = 100
 /** So many of the oldest keys of an organisation are looked at; its administrators are among them. */
 const mostOthers = 1_000
 
+/** Another living key of the organisation that is like this; null among the oldest keys where there is none. */
+const another = async (
+  rows: MetadataStore,
+  now: () => number,
+  { id, organization }: KeyRow,
+  like: (other: KeyRow) => boolean,
+): Promise<Row<StoredKey> | null> => {
+  const query = { where: { organization, revoked_at: null }, order: { by: 'created_at' }, limit: page } as const
+  for (let offset = 0; offset < mostOthers; offset += page) {
+    const found = await rows.list(keys, { ...query, offset, countTo: offset + page + 1 })
+    const time = now()
+    const it = found.rows.find(({ row }) => row.id !== id && lives(keyOf(row), time) && like(keyOf(row)))
+    if (it !== undefined) return it
+    if (found.rows.length < page) return null
+  }
+  return null
+}
+
 /** The keys in the store. Of two acts at once that rest on each other's keys, at most one succeeds. */
 export const register = (rows: MetadataStore, clock: Clock) => {
   const stored = async (id: string, organization: string | null): Promise<Row<StoredKey> | null> => {
@@ -26,21 +44,6 @@ export const register = (rows: MetadataStore, clock: Clock) => {
   const write = ({ id, row }: Row<StoredKey>, change: Partial<StoredKey>): Promise<StoredKey | null> => {
     const { changes = null } = row
     return rows.update(keys, id, { ...change, changes: (changes ?? 0) + 1 }, { revoked_at: null, changes })
-  }
-
-  const another = async (
-    { id, organization }: KeyRow,
-    like: (other: KeyRow) => boolean,
-  ): Promise<Row<StoredKey> | null> => {
-    const query = { where: { organization, revoked_at: null }, order: { by: 'created_at' }, limit: page } as const
-    for (let offset = 0; offset < mostOthers; offset += page) {
-      const found = await rows.list(keys, { ...query, offset, countTo: offset + page + 1 })
-      const now = clock.now()
-      const it = found.rows.find(({ row }) => row.id !== id && lives(keyOf(row), now) && like(keyOf(row)))
-      if (it !== undefined) return it
-      if (found.rows.length < page) return null
-    }
-    return null
   }
 
   return {
@@ -65,7 +68,7 @@ export const register = (rows: MetadataStore, clock: Clock) => {
         const act = decide(key)
         if (act === null) return { id: found.id, row: key }
         if (act.leaves !== null) {
-          const other = await another(key, act.leaves)
+          const other = await another(rows, clock.now, key, act.leaves)
           if (other === null) throw new Forbidden('The organisation has no other key that administers as much')
           // The count of the other key tells an act on it that this one rests on it.
           if ((await write(other, {})) === null) continue

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
 import type { Answer, Clock } from '../ports/platform.ts'
+import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
 /** Bytes of an answer that is read whole. */
 const most = 64 * 1024 * 1024
@@ -16,25 +17,42 @@ export const BaseUrl = v.pipe(
   v.transform((url) => url.replace(/\/+$/, '')),
 )
 
-/** What a status other than 2xx means. */
+/** What a status other than 2xx means; the body of the answer is the message of `cause`. */
 export const faultOf = (status: number, retryAfter: number | null, cause: unknown): GatewayError => {
-  if (status === 400 || status === 413 || status === 422) {
-    return new BadRequest('The backend refused the request', { cause })
-  }
+  const refusal = refusalIn(status, cause instanceof Error ? cause.message : '')
+  if (isCallers(status, refusal.code)) return refusedFor(refusal, status === 403 ? null : refusal.sentence, cause)
   // Whether the account is good, and whether address and model are there, is our configuration's matter, never the caller's.
   const ours = (status >= 401 && status <= 404) || status === 405 || status === 410
-  const again = status === 408 || status === 429 || status >= 500 || ours
-  return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause })
+  const again = status === 400 || status === 408 || status === 429 || status >= 500 || ours
+  return new UpstreamFailed(undefined, { again, answered: status, retryAfter, cause, code: ownMatter(refusal.code) })
 }
 
+/** Whether the request itself is what the backend does not take. */
+const isCallers = (status: number, code: RefusalCode | null): boolean =>
+  status === 403
+    ? code === 'content_filter'
+    : (status === 400 || status === 413 || status === 422) && code !== 'insufficient_quota'
+
+const refusedFor = ({ code, param }: Refusal, told: string | null, cause: unknown): BadRequest => {
+  const validator = param === null ? null : { [param]: 'The backend does not take it' }
+  return new BadRequest('The backend refused the request', { cause, code, told, validator })
+}
+
+/** What of a backend's own troubles a caller may know. */
+const ownMatter = (code: RefusalCode | null): RefusalCode | null =>
+  code === 'insufficient_quota' || code === 'model_not_found' ? code : null
+
 /** An error that the backend tells inside an answer that began well. */
-export const toldFault = (error: unknown): UpstreamFailed => {
+export const toldFault = (error: unknown): GatewayError => {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
-  return new UpstreamFailed(undefined, {
-    again: true,
-    answered: Number.isInteger(code) ? (code as number) : null,
-    cause: new Error('An error inside the answer', { cause: error }),
-  })
+  const answered = Number.isInteger(code) ? (code as number) : null
+  const cause = new Error('An error inside the answer', { cause: error })
+  const refusal = refusalIn(answered ?? 400, JSON.stringify({ error }))
+  const named = refusal.code !== null && ownMatter(refusal.code) === null
+  if (named && isCallers(answered ?? 400, refusal.code)) {
+    return refusedFor(refusal, answered === 403 ? null : refusal.sentence, cause)
+  }
+  return new UpstreamFailed(undefined, { again: true, answered, cause, code: ownMatter(refusal.code) })
 }
 
 /** An answer that is not what was asked for: HTML, half a JSON text, another shape. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { ChatBody, Chunk, Completion, Usage, WireUsage } from '../ports/upstream.ts'
+import { ModelName } from './model-name.ts'
+import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })
 
@@ -10,12 +11,19 @@ const message = v.looseObject({
 
 /** The public chat format. What is not named here goes to the backend untouched. */
 export const ChatRequest = v.looseObject({
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  model: ModelName,
   messages: v.pipe(v.array(message), v.minLength(1)),
   stream: v.nullish(v.boolean()),
-  /** Pins a backend. */
+  /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(
-    v.pipe(v.string(), v.maxLength(64), v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens')),
+    v.union([
+      v.pipe(
+        v.string(),
+        v.maxLength(64),
+        v.regex(/^(?:[a-z0-9][a-z0-9-]*)?$/, 'lower-case letters, digits and hyphens'),
+      ),
+      v.record(v.string(), v.unknown()),
+    ]),
   ),
 })
 
@@ -32,9 +40,9 @@ export interface Parts {
 /** What routes the request, apart from what the backend gets to see. */
 export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts => ({
   model,
-  provider: provider || null,
+  provider: typeof provider === 'string' && provider !== '' ? provider : null,
   stream: stream ?? false,
-  body: body as ChatBody,
+  body: (typeof provider === 'object' && provider !== null ? { ...body, provider } : body) as ChatBody,
 })
 
 /** Whether the caller wants usage in its stream. Backends are always asked for it, so that it can be counted. */
@@ -50,6 +58,23 @@ export const withoutUsage = (chunk: Chunk): Chunk | null => {
   // Not printed, and a copy without the field costs ten times as much.
   return { ...chunk, usage: undefined as never }
 }
+
+/** A delta of the interface has all its keys, null where they say nothing. */
+export const wholeDelta = (delta: ChunkChoice['delta']): ChunkChoice['delta'] => ({
+  role: null,
+  content: null,
+  reasoning_content: null,
+  tool_calls: null,
+  ...delta,
+})
+
+/** The chunk with whole deltas; that of an end stays as it is. */
+export const withWholeDeltas = (chunk: Chunk): Chunk => ({
+  ...chunk,
+  choices: chunk.choices.map((choice) =>
+    choice.finish_reason == null ? { ...choice, delta: wholeDelta(choice.delta) } : choice,
+  ),
+})
 
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })

@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { Worker } from 'node:worker_threads'
-import { mostElements, readOrdered, readPlain } from './json.ts'
 import { BadRequest, Unavailable } from '../errors.ts'
-import type { Read, Reading } from './json-thread.ts'
+import { decodeJson, type Reading } from './decode-json.ts'
+import type { Read } from './json-thread.ts'
+import { mostElements } from './json.ts'
 
 /** Bytes of JSON that are read on the main loop; a longer text would stall every other call. */
 const short = 1024 * 1024
@@ -66,7 +66,5 @@ const apart = (reading: Reading): Promise<unknown> =>
  */
 export const readJson = (bytes: Uint8Array, form: Reading['form'], most = mostElements): unknown => {
   if (bytes.length > short) return apart({ bytes, form, most })
-  if (!isUtf8(bytes)) throw new BadRequest('The body is not UTF-8')
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  return form === 'ordered' ? readOrdered(text, most) : readPlain(text, most)
+  return decodeJson({ bytes, form, most })
 }

@@ -1,7 +1,8 @@
 import type { GatewayError } from '../errors.ts'
 
-/** The first field that is wrong is named in the sentence: not every dialect has another place for it. */
-export const sentenceOf = ({ message, validator }: GatewayError): string => {
+/** Not every dialect has another place for what a backend said, or for the first field that is wrong. */
+export const sentenceOf = ({ message, validator, told }: GatewayError): string => {
+  if (told !== null) return `${message}: ${told}`
   const [first] = Object.entries(validator ?? {})
   return first === undefined ? message : `${message}: ${first[0]}: ${first[1]}`
 }

@@ -1,5 +1,6 @@
 import { BadRequest, type GatewayError } from '../errors.ts'
 import type { OrderedJson, Usage } from '../ports/upstream.ts'
+import { sentenceOf } from './sentence.ts'
 
 export type Answer =
   | {
@@ -53,7 +54,8 @@ const kinds: Readonly<Record<number, string>> = {
 export const printDetail = (error: GatewayError): { readonly status: number; readonly body: unknown } => {
   const { status, message, validator } = error
   if (!(error instanceof BadRequest) || validator === null) {
-    return { status, body: { detail: { error_type: kinds[status] ?? 'unavailable', message } } }
+    const said = error.told === null ? message : sentenceOf(error)
+    return { status, body: { detail: { error_type: kinds[status] ?? 'unavailable', message: said } } }
   }
   const detail = Object.entries(validator).map(([path, msg]) => ({
     loc: path === 'body' ? ['body'] : ['body', ...path.split('.')],

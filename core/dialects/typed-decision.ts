@@ -1,6 +1,8 @@
+import * as v from 'valibot'
 import { BadRequest } from '../errors.ts'
 import type { OrderedJson, Question } from '../ports/upstream.ts'
 import { dataUrlOf } from './data-url.ts'
+import { ModelName } from './model-name.ts'
 
 /** A decision request as it is understood, whichever route it came by. */
 export interface DecisionRequest {
@@ -37,12 +39,8 @@ export const parseDecision = (body: OrderedJson): DecisionRequest => {
   const fields = body instanceof Map ? (body as Fields) : new Map<string, OrderedJson>()
   if (fields !== body) throw invalid([['body', 'expected an object']])
 
-  const text = (name: string): string | null => {
-    const value = fields.get(name)
-    return typeof value === 'string' && value !== '' ? value : null
-  }
-  const model = text('model')
-  if (model === null) report('model', 'expected the name of a model')
+  const { success, output: model } = v.safeParse(ModelName, fields.get('model'))
+  if (!success) report('model', 'expected the name of a model')
   if (!fields.has('state')) report('state', 'expected any JSON')
   const provider = fields.get('provider') ?? null
   if (provider !== null && provider !== '' && !(typeof provider === 'string' && providerName.test(provider))) {
@@ -64,7 +62,7 @@ export const parseDecision = (body: OrderedJson): DecisionRequest => {
 
   if (flaws.length > 0) throw invalid(flaws)
   return {
-    model: model!,
+    model: String(model),
     provider: (provider as string | null) || null,
     state: fields.get('state')!,
     questions,

@@ -24,7 +24,7 @@ export interface Rewrapping {
   readonly kid: string
   readonly wrapped_dek: string
   readonly client_hash: string | null
-  /** Absent where the client binds nothing: what was bound before is over then. */
+  /** Absent where the client binds nothing; an earlier binding ends then. */
   readonly binding?: string | null | undefined
 }
 

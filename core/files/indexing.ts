@@ -26,7 +26,7 @@ export interface IndexBegun {
   readonly code: string
 }
 
-/** Indexes files for retrieval. The work is the enclave's; what is kept here is its lease and where the index is. */
+/** Indexes files for retrieval. The enclave does the work; the gateway keeps its lease and the place of the index. */
 export interface Indexing {
   /** Begins files whose keys share one encapsulation. Resolves once the enclave has opened the keys, or refused; the records tell the end. */
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
@@ -199,7 +199,7 @@ export const indexing = plugin({
   },
 })
 
-/** The enclave refused after opening; why is between it and the caller. */
+/** The enclave refused after opening; the reason is sealed for the caller. */
 class Refused extends Error {}
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown')
@@ -214,8 +214,8 @@ const codeOf = (error: unknown): string => {
 const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => {
   const files = tasks.map(({ item: { s3_r2_path: _, ...sealed } }) => sealed)
   const [first] = files
-  if (files.length === 1) return first!
-  return { cipher_text: first!.cipher_text, enclave_kid: first!.enclave_kid, files }
+  if (first === undefined || files.length === 1) return { ...first }
+  return { cipher_text: first.cipher_text, enclave_kid: first.enclave_kid, files }
 }
 
 /** How each file ended, by its id. */

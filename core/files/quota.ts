@@ -14,7 +14,14 @@ type Quota = Settings['files']['quota']
 
 /** What an organisation may store. */
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
-  Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]!.quota } : files.quota
+  Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
+
+const overQuota = (quota: string): BadRequest =>
+  new BadRequest('The storage of the organisation is used up', {
+    code: 'over_quota',
+    validator: { quota },
+    told: `it has ${quota}`,
+  })
 
 /** What organisations have stored. */
 export const storage = (rows: MetadataStore) => {
@@ -25,15 +32,15 @@ export const storage = (rows: MetadataStore) => {
     /** Counts a file in. Throws when it is one too many, and then it is not counted. */
     async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
       const now = (await add(organization, bytes, 1))!
-      const full = (most: number | null, value: number | undefined) => most !== null && (value ?? 0) > most
-      if (!full(quota.bytes, now['bytes']) && !full(quota.files, now['files'])) return
+      const over = (['bytes', 'files'] as const).find((unit) => (now[unit] ?? 0) > (quota[unit] ?? Infinity))
+      if (over === undefined) return
       await add(organization, -bytes, -1)
-      throw new BadRequest('The storage of the organisation is used up')
+      throw overQuota(`${quota[over]} ${over}`)
     },
 
     leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),
 
-    /** Counts anew: whoever was killed between a count and its record left a difference. */
+    /** Counts anew: a process that was killed between a count and its record left a difference. */
     async recount(): Promise<void> {
       const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
       const sums = new Map<string, { bytes: number; files: number }>()

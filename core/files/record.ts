@@ -114,11 +114,11 @@ const skew = 3_600_000
 export const isTimely = (id: string, now: number): boolean =>
   chosen.test(id) && Math.abs(timeOf(id.slice(prefix.length)) - now) <= skew
 
-/** Which file some stored bytes belong to, and when they began to come in; null for what is none of ours. */
+/** The file that stored bytes belong to, and when their upload began; null for bytes of another writer. */
 export const belonging = (path: string): { readonly id: string; readonly since: number } | null => {
   const first = stored.exec(path)?.[1]
   if (first === undefined) return null
   // The last one is the gateway's own: the client's may tell another time, and an index comes later than its file.
-  const last = path.split('/').at(-1)!.split('.').at(-2)!
+  const last = path.split('/').at(-1)?.split('.').at(-2) ?? ''
   return { id: idOf(first), since: timeOf(last) }
 }

@@ -18,7 +18,7 @@ export interface Renewable {
   readonly tools: readonly Fitting<Tool<any>>[]
 }
 
-/** All that a request is given when it begins, and keeps to its end whatever the gateway is told meanwhile. */
+/** The plugins and settings that a request gets when it begins, and keeps to its end across reloads. */
 export interface Generation {
   readonly settings: Settings
   readonly supply: Container['supply']

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Container } from '../container.ts'
+import type { Container, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, generation } from './generation.ts'
 import { forget } from '../inference/models/model-lists.ts'
 import { differing, lasting } from '../fixed-settings.ts'
@@ -9,14 +9,14 @@ import { Enclave } from '../ports/enclave.ts'
 import type { Renewal } from './reload.ts'
 import { type Settings, type SettingsInput, SettingsShape } from '../settings.ts'
 
-/** Throws with the path of what is wrong. */
+/** Throws with the path of the wrong setting. */
 export const checkedSettings = (settings: SettingsInput): Settings => {
   const checked = v.safeParse(SettingsShape, settings)
   if (!checked.success) throw new Error(`settings: ${flaw(checked.issues[0])}`)
   return checked.output
 }
 
-/** One after the other: the one that requests begin with, and those that are left until their last request has ended. */
+/** The current generation, which new requests begin with, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
   renewable: Renewable,
@@ -38,6 +38,8 @@ export const generations = (
   }
 
   return {
+    /** Of the one that requests begin with now. */
+    supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
     /** Whatever may fail comes before the turn, which can't. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)

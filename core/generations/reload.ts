@@ -5,7 +5,7 @@ import type { Renewable } from './generation.ts'
 import type { Log } from '../ports/platform.ts'
 import type { SettingsInput } from '../settings.ts'
 
-/** What is told anew; what is absent stays as it is. */
+/** The new configuration; an absent part stays as it is. */
 export type Renewal = { readonly settings: SettingsInput } & Partial<Renewable>
 
 /** Takes another renewal for all requests that begin from now on. Rejects, and changes nothing, when it can't be taken. */
@@ -23,7 +23,8 @@ export const Reload = one<Reload>('Reload')
 export const reloading = (take: Again | null, audit: Audit, log: Log): Reload => {
   let last: Promise<unknown> = Promise.resolve()
   const turn = async (): Promise<void> => {
-    if (take === null) throw new Unconfigured({ validator: { configuration: 'Expected one that can be read again' } })
+    if (take === null)
+      throw new Unconfigured({ validator: { configuration: 'Expected a configuration that can be read again' } })
     try {
       await take()
       log.info('reload')
@@ -40,7 +41,7 @@ export const reloading = (take: Again | null, audit: Audit, log: Log): Reload =>
     })
 }
 
-/** Whoever may reload is told what stopped it: the path of a setting and what was expected there, never its value. */
+/** The caller of a reload learns what stopped it: the path of a setting and what was expected there, never its value. */
 const refusal = (cause: unknown): GatewayError => {
   if (cause instanceof GatewayError) return cause
   const validator = { configuration: cause instanceof Error ? cause.message : 'Expected another one' }

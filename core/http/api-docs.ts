@@ -33,7 +33,7 @@ export const documents = (routes: readonly AnyRoute[], settings: Settings): read
 const pageOf = (routes: readonly AnyRoute[], settings: Settings): string => {
   const { paths } = openapi(routes, settings)
   const chapters = routes.map((route) => {
-    const operation = paths[named(route.path, settings)]![route.method.toLowerCase()]!
+    const operation = paths[named(route.path, settings)]?.[route.method.toLowerCase()] ?? {}
     const details = [
       ['Parameters', operation['parameters']],
       ['Body', operation['requestBody']],

@@ -17,7 +17,8 @@ import { inTurn } from './in-turn.ts'
 import { keylessAllowance } from './keyless.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
-import { challenge, known, retryHeaders } from './http-errors.ts'
+import { type Wait, challenge, known, retryHeaders } from './http-errors.ts'
+import { crossOrigin, preflight } from './cross-origin.ts'
 import { counting, crowding } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
 import { Metrics } from './metrics.ts'
@@ -42,7 +43,7 @@ export interface App {
 export const app = (
   routes: readonly AnyRoute[],
   container: Container,
-  lost: (path: string) => string,
+  lost: (path: string, methods: string) => string,
   around: readonly Middleware[] = [],
 ): App => {
   const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
@@ -63,6 +64,7 @@ export const app = (
   const addressOf = callerAddress(settings.trustedProxies)
   const keyless = (request: IncomingMessage, { limits }: Settings) =>
     allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
+  const waits = (refusal: Wait) => retryHeaders(refusal, random.fraction())
   let active = 0
   let draining = false
 
@@ -109,6 +111,19 @@ export const app = (
     }
   }
 
+  /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
+  const asksFirst = (ctx: Koa.Context, { era, headers }: Visit): boolean => {
+    const { origins } = era.settings.cors
+    const allowed = crossOrigin(ctx.req, ctx.path, origins)
+    Object.assign(headers, allowed)
+    const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, methodsOf(ctx.path))
+    if (answer === null) return false
+    keyless(ctx.req, settings)
+    Object.assign(headers, answer)
+    ctx.status = 204
+    return true
+  }
+
   const koa = new Koa({ env })
   koa.on('error', (error) => log.error('http', {}, error))
 
@@ -127,13 +142,13 @@ export const app = (
     if (draining) visit.headers['connection'] = 'close'
     try {
       if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-      await next()
+      if (!asksFirst(ctx, visit)) await next()
       if (visit.route !== null) return
       if (!isAnswered(ctx)) {
         keyless(ctx.req, settings)
         const allowed = methodsOf(ctx.path)
         if (allowed !== '') visit.headers['allow'] = allowed
-        throw new NotFound(lost(ctx.path))
+        throw new NotFound(lost(ctx.path, allowed))
       }
       if (!ctx.headerSent) for (const [name, value] of Object.entries(visit.headers)) ctx.set(name, String(value))
     } catch (thrown) {
@@ -141,7 +156,7 @@ export const app = (
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      Object.assign(visit.headers, retryHeaders(error), challenge(error), error instanceof TooMany && error.headers)
+      Object.assign(visit.headers, waits(error), challenge(error), error instanceof TooMany && error.headers)
       await send(ctx, status, JSON.stringify(body), visit.era.pace)
     }
   })
@@ -152,7 +167,7 @@ export const app = (
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const handle = serving({ admit, take, hold, keyless, clock, report }, route, at)
+    const handle = serving({ admit, take, hold, keyless, clock, waits, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)

@@ -44,7 +44,7 @@ const inParts = () => {
   const parts: Buffer[] = []
   return {
     add: (part: Buffer) => void parts.push(part),
-    whole: () => (parts.length === 1 ? parts[0]! : Buffer.concat(parts)),
+    whole: () => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
   }
 }
 
@@ -110,8 +110,13 @@ export const bodyIntake = (
     })
   }
 
+  /** A reader that took this body takes the next one too, so the refusal names no time. */
+  const mustBeUnread = (): void => {
+    if (request.readableEnded) throw new Unavailable('Another reader took the body first', { retryAfter: null })
+  }
+
   const begin = (): void => {
-    if (request.readableEnded) throw new Unavailable('The body was read before it came here')
+    mustBeUnread()
     if (declared !== null) held.grow(declared)
     mayContinue(request, response)
   }
@@ -136,6 +141,7 @@ export const bodyIntake = (
     },
 
     async *pieces() {
+      mustBeUnread()
       mayContinue(request, response)
       const source = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
       let patience = window

@@ -20,7 +20,10 @@ export const inputOf = async (
 ): Promise<unknown> => {
   if (body === undefined || body.read === 'stream') return undefined
   const most = limitOf(body, settings)
-  const oversized = () => new (body.tooLarge ? TooLarge : BadRequest)(`The body may have ${most} bytes at most`)
+  const oversized = () =>
+    new (body.tooLarge ? TooLarge : BadRequest)(`The body may have ${most} bytes at most`, {
+      code: 'request_too_large',
+    })
   if (Number(ctx.request.headers['content-length'] ?? 0) > most) throw oversized()
   if (body.read === 'form') return body.check(await readForm(ctx, most, oversized, intake))
   mustBePlain(ctx.req)
@@ -36,7 +39,7 @@ export const inputOf = async (
   }
 }
 
-/** Bytes that a route reads of a body; of a stream, those that the largest file may take in hex. */
+/** Bytes that a route reads of a body; for a stream, the largest file in hex. */
 const limitOf = (body: Body, settings: Settings): number => {
   if (body.read === 'stream') return 2 * settings.bodies.file + streamHead
   return typeof body.bytes === 'number' ? body.bytes : body.bytes(settings)

@@ -1,26 +1,32 @@
 import type { IncomingMessage } from 'node:http'
-import { type BlockList, SocketAddress, isIP } from 'node:net'
+import { type BlockList, type Socket, SocketAddress, isIP } from 'node:net'
 import { listed } from '../access/addresses.ts'
 
 /** Where a request comes from, in one spelling for each address; null when it is unknown. */
 export type CallerAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null
 
 /**
- * The peer, or what the outermost trusted proxy says of it in `X-Forwarded-For`. A proxy that says nothing is the caller
- * itself; one that says what can't be read makes the address unknown.
+ * The peer, or the address that the outermost trusted proxy names in `X-Forwarded-For`. A proxy that names none is the
+ * caller itself; a name that can't be read makes the address unknown.
  */
 export const callerAddress = (trustedProxies: readonly string[]): CallerAddress => {
   const proxies = trustedProxies.length === 0 ? null : listed(trustedProxies)
   return ({ headers, socket }) => {
-    const peer = plain(socket.remoteAddress ?? '')
+    const peer = peerOf(socket)
     return proxies === null ? peer : beyond(peer, forwarded(headers['x-forwarded-for']), proxies)
   }
 }
 
+/** The address at the other end of a connection. */
+export const peerOf = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null => spelled(remoteAddress ?? '')
+
+export const isListed = (address: string, list: BlockList): boolean =>
+  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
 /** The first address from the right that is not a trusted proxy's. */
 const beyond = (peer: string | null, said: string[], proxies: BlockList): string | null => {
   let address = peer
-  while (address !== null && proxies.check(address, familyOf(address))) {
+  while (address !== null && isListed(address, proxies)) {
     const before = said.pop()
     if (before === undefined) return address
     address = readEntry(before.trim())
@@ -34,13 +40,13 @@ const forwarded = (header: string | readonly string[] | undefined): string[] =>
 /** `1.2.3.4`, `1.2.3.4:80`, `::1`, `[::1]` or `[::1]:80`; null for all else. */
 const readEntry = (entry: string): string | null => {
   const [, bracketed, dotted] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i.exec(entry) ?? []
-  if (bracketed !== undefined) return isIP(bracketed) === 6 ? plain(bracketed) : null
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? spelled(bracketed) : null
   // A zone means something on the proxy's machine alone.
-  return entry.includes('%') ? null : plain(dotted ?? entry)
+  return entry.includes('%') ? null : spelled(dotted ?? entry)
 }
 
-/** One spelling for each address: that of IPv4 where it is one of IPv4 within IPv6. Null for what is no address. */
-const plain = (address: string): string | null => {
+/** One spelling for each address: IPv4 within IPv6 is spelled as IPv4. Null for a text that is no address. */
+const spelled = (address: string): string | null => {
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : null
   return mappedIn(address) ?? inOneSpelling(address)
 }
@@ -54,5 +60,3 @@ const mappedIn = (address: string): string | null => {
   const inner = address.startsWith('::ffff:') ? address.slice(7) : ''
   return isIP(inner) === 4 ? inner : null
 }
-
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')

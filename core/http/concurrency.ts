@@ -6,7 +6,7 @@ import { join, leave, row, type Row, type Standing } from '../linked-list.ts'
 export type Release = () => Promise<void>
 
 const ttl = 30_000
-/** Ms that a place is held at least, as far as those who wait are told: to come too late costs less than to come in vain. */
+/** Minimum hold time in ms assumed for Retry-After: coming back late is cheaper than a second 429. */
 const least = 300
 /** Names that are remembered although nobody holds a place there. */
 const idle = 10_000
@@ -25,7 +25,7 @@ interface Lane {
 }
 
 /**
- * Places that are held while a request runs and renewed as long as it does. Whoever finds none is told when to come
+ * Places that are held while a request runs and renewed as long as it does. A refused caller learns when to come
  * back: each refused caller is given the next free moment of an imagined queue, with some jitter, so that those who wait
  * don't all come at once and don't wait longer than they need.
  */
@@ -56,7 +56,7 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
       const held = Math.max(least, lane.held, 2 * (began - (holds.first?.began ?? began)))
       lane.next = Math.max(began + held, lane.next) + (1.25 * held) / most
       const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
-      throw new TooMany('Too many concurrent requests', { retryAfter })
+      throw new TooMany('Too many concurrent requests', { retryAfter, apart: true })
     }
     const hold: Hold = { place, began, before: null, behind: null }
     join(holds, hold)

@@ -1,20 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { listed } from '../access/addresses.ts'
-import { isIP } from 'node:net'
 import type { Settings } from '../settings.ts'
+import { isListed, peerOf } from './caller-address.ts'
 
-/** Sockets whose caller has shown a valid key. */
-const known = new WeakSet<Socket>()
-/** What is to be done when a socket's caller becomes known. */
-const counted = new WeakMap<Socket, () => void>()
+/** Sockets whose caller has shown no valid key yet, each with its way out of the count. */
+const keylessSockets = new WeakMap<Socket, () => void>()
 
-/** The socket of this request counts no longer among those without a key. */
-export const showsKey = ({ socket }: IncomingMessage): void => {
-  if (known.has(socket)) return
-  known.add(socket)
-  counted.get(socket)?.()
-}
+/** The socket of this request counts no longer among the sockets without a key. */
+export const showsKey = ({ socket }: IncomingMessage): void => keylessSockets.get(socket)?.()
 
 /**
  * Bounds the connections of a server: all of them, and for each address those that have shown no valid key yet. The
@@ -28,21 +22,24 @@ export const capped = (
   server.maxConnections = most
   const proxies = listed(trustedProxies)
   const counts = new Map<string, number>()
+
+  const leave = (address: string): void => {
+    const left = (counts.get(address) ?? 0) - 1
+    if (left > 0) counts.set(address, left)
+    else counts.delete(address)
+  }
+
   server.on('connection', (socket) => {
-    const address = socket.remoteAddress ?? ''
-    if (isIP(address) !== 0 && proxies?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return
+    const peer = peerOf(socket)
+    if (peer !== null && proxies !== null && isListed(peer, proxies)) return
+    const address = peer ?? ''
     const count = counts.get(address) ?? 0
     if (count >= keyless) return void socket.destroy()
     counts.set(address, count + 1)
-    let open = true
-    const leave = () => {
-      if (!open) return
-      open = false
-      const left = counts.get(address)! - 1
-      if (left > 0) counts.set(address, left)
-      else counts.delete(address)
+    const uncount = (): void => {
+      if (keylessSockets.delete(socket)) leave(address)
     }
-    counted.set(socket, leave)
-    socket.once('close', leave)
+    keylessSockets.set(socket, uncount)
+    socket.once('close', uncount)
   })
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { sentenceOf } from '../dialects/sentence.ts'
 import type { GatewayError, Validator } from '../errors.ts'
 
 export interface About {
@@ -38,13 +39,24 @@ export const refusedEnvelope = (
   error: string,
   data: unknown,
   validator: Validator | null,
-) => ({ status, data, error, message: null, env, log: { request_id: id }, validator, support_id: id })
+  code: string | null = null,
+) => ({
+  status,
+  data,
+  error,
+  message: null,
+  env,
+  log: { request_id: id, ...(code !== null && { code }) },
+  validator,
+  support_id: id,
+})
 
 /** The door through which errors leave. */
-export const errorEnvelope = (about: About, { status, message, validator }: GatewayError) => ({
-  status,
-  body: refusedEnvelope(about, status, message, null, validator),
-})
+export const errorEnvelope = (about: About, error: GatewayError) => {
+  const { status, message, validator, told, code } = error
+  const whole = told !== null || message === 'Validation failed' ? sentenceOf(error) : message
+  return { status, body: refusedEnvelope(about, status, whole, null, validator, code) }
+}
 
 /** The short body that the encrypted routes use for 413 and 429; everything else is in the envelope. */
 export const bareError = (about: About, error: GatewayError) =>

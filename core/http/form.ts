@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream'
 import type Koa from 'koa'
-import { koaBody } from 'koa-body'
 import { BadRequest, GatewayError } from '../errors.ts'
 import type { Intake } from './body-intake.ts'
 
@@ -8,6 +7,8 @@ import type { Intake } from './body-intake.ts'
 export interface Form {
   readonly fields: ReadonlyMap<string, readonly string[]>
   readonly files: ReadonlyMap<string, FormFile>
+  /** All files of a name, of which `files` has the first. */
+  readonly every: ReadonlyMap<string, readonly FormFile[]>
 }
 
 export interface FormFile {
@@ -28,6 +29,7 @@ export const readForm = async (
   intake: Intake,
 ): Promise<Form> => {
   if (!ctx.is('multipart')) throw new BadRequest('The body must be multipart/form-data')
+  const { koaBody } = await import('koa-body')
   const kept = new Map<unknown, Buffer[]>()
   const parse = koaBody({
     multipart: true,
@@ -39,7 +41,7 @@ export const readForm = async (
       maxTotalFileSize: most,
       maxFieldsSize: Math.min(most, 1024 * 1024),
       maxFields: 100,
-      maxFiles: 4,
+      maxFiles: 17,
       hashAlgorithm: false,
       fileWriteStreamHandler: (file) => {
         const parts: Buffer[] = []
@@ -60,14 +62,19 @@ export const readForm = async (
     throw (cause as { status?: number }).status === 413 ? oversized() : new BadRequest('Malformed form', { cause })
   }
   const request = ctx.request as unknown as { body?: Record<string, unknown>; files?: Record<string, unknown> }
+  const every = new Map(
+    Object.entries(request.files ?? {}).map(([name, value]) => [
+      name,
+      [value].flat().map((it): FormFile => {
+        const file = it as Incoming
+        const bytes = Buffer.concat(kept.get(file) ?? [])
+        return { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }
+      }),
+    ]),
+  )
   return {
     fields: new Map(Object.entries(request.body ?? {}).map(([name, value]) => [name, [value].flat().map(String)])),
-    files: new Map(
-      Object.entries(request.files ?? {}).map(([name, value]) => {
-        const file = [value].flat()[0] as Incoming
-        const bytes = Buffer.concat(kept.get(file) ?? [])
-        return [name, { name: file.originalFilename ?? '', mime: file.mimetype ?? 'application/octet-stream', bytes }]
-      }),
-    ),
+    files: new Map([...every].flatMap(([name, [first]]) => (first === undefined ? [] : [[name, first]]))),
+    every,
   }
 }

@@ -11,14 +11,29 @@ export const known = (thrown: unknown): GatewayError => {
   return new Unavailable(undefined, { cause: thrown })
 }
 
-/** When to come back, in whole seconds for everyone and in ms for those who read that. */
-export const retryHeaders = ({ retryAfter }: GatewayError): Readonly<Record<string, string>> =>
-  retryAfter === null || !Number.isFinite(retryAfter)
-    ? {}
-    : {
-        'retry-after': String(Math.max(1, Math.ceil(retryAfter / 1000))),
-        'retry-after-ms': String(Math.ceil(retryAfter)),
-      }
+/** What of a refusal says whether, and when, the request may come again. */
+export type Wait = Pick<GatewayError, 'status' | 'retryAfter'> & { readonly apart?: boolean }
+
+/** Ms by which a wait may be longer for one caller than for another. */
+const spanOf = (wait: number): number => Math.min(30_000, Math.max(250, wait))
+
+/**
+ * When to come back, in whole seconds for everyone and in ms for those who read that. `fraction` is drawn for each
+ * refusal: callers that were told the same moment would all come back together.
+ */
+export const retryHeaders = (it: Wait, fraction: number): Record<string, string> => {
+  const { retryAfter, apart } = it
+  const again: Record<string, string> = isHopeless(it) ? { 'x-should-retry': 'false' } : {}
+  if (retryAfter === null || !Number.isFinite(retryAfter)) return again
+  const span = apart ? 0 : spanOf(retryAfter)
+  const later = Math.floor(fraction * (1 + Math.ceil(span / 1000)))
+  const seconds = Math.max(1, Math.ceil(retryAfter / 1000)) + (apart ? 0 : later)
+  return { ...again, 'retry-after': `${seconds}`, 'retry-after-ms': `${Math.ceil(retryAfter + fraction * span)}` }
+}
+
+/** Only whoever is told a time comes back with any hope; a backend that failed was tried often enough. */
+const isHopeless = ({ status, retryAfter }: Wait): boolean =>
+  status === 429 || status === 503 ? retryAfter === null || !Number.isFinite(retryAfter) : true
 
 /** How a caller whose key was refused shows one. */
 export const challenge = ({ status }: GatewayError): Readonly<Record<string, string>> =>

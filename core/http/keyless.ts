@@ -28,7 +28,10 @@ export const keylessAllowance = (clock: Clock) => {
     bucket.at = now
     buckets.delete(sender)
     buckets.set(sender, bucket)
-    if (buckets.size > most) buckets.delete(buckets.keys().next().value!)
+    for (const oldest of buckets.keys()) {
+      if (buckets.size <= most) break
+      buckets.delete(oldest)
+    }
     if (bucket.left < 1) throw new TooMany('Too many requests', { retryAfter: Math.ceil(1000 / perSecond) })
     bucket.left--
   }

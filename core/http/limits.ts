@@ -37,8 +37,9 @@ export const counting = (limiter: RateLimiter, settings: Settings) => {
       const spent = await spend(requests, bytes, length)
       if (spent === null) return
       const ofBytes = !spent.ok && spent.refused >= requests.length
-      if (requests.length > 0 && !ofBytes) {
-        const { most } = requests[0]!
+      const [first] = requests
+      if (first !== undefined && !ofBytes) {
+        const { most } = first
         headers['x-ratelimit-limit-requests'] = most
         headers['x-ratelimit-remaining-requests'] = spent.ok ? Math.max(0, Math.floor(spent.left[0] ?? most)) : 0
         headers['x-ratelimit-reset-requests'] = '1s'
@@ -59,7 +60,7 @@ const tooMany = (ofBytes: boolean, wait: number): TooMany =>
     retryAfter: Number.isFinite(wait) ? Math.ceil(wait) : null,
   })
 
-/** Places of the key and its organisation, over all routes, are added to what is held. */
+/** Takes places of the key and its organisation, over all routes, and adds them to `held`. */
 export const crowding = (
   take: (name: string, most: number, concern: Concern) => Promise<Release>,
   settings: Settings,

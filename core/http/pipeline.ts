@@ -1,4 +1,3 @@
-import { SpanKind, trace } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
@@ -13,7 +12,9 @@ import { type Intake, bodyIntake } from './body-intake.ts'
 import { render } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import type { Release, slots } from './concurrency.ts'
+import type { Wait } from './http-errors.ts'
 import { showsKey } from './connections.ts'
+import { spanOf } from './spans.ts'
 import { type Visit, labelOf } from './context.ts'
 
 interface Gate {
@@ -23,22 +24,25 @@ interface Gate {
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly clock: Clock
+  /** The headers that say when a refused request may come again. */
+  waits(refusal: Wait): Record<string, string>
   report(visit: Visit, error: unknown): void
 }
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, route: AnyRoute, at: number) => {
-  const tracer = trace.getTracer('sealgate')
+export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
 
   return async (ctx: Koa.Context): Promise<void> => {
     const visit = ctx.state as Visit
     const { settings, pace, count, crowd, given } = visit.era
-    const { supplied, most } = given[at]!
+    const own = given[at]
+    if (own === undefined) throw new Error('A route has no supplies')
+    const { supplied, most } = own
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
-    const span = tracer.startSpan(label, { kind: SpanKind.SERVER })
+    const span = await spanOf(label)
     const held: Release[] = []
     let room: Held | null = null
     try {
@@ -49,7 +53,8 @@ export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, rou
         showsKey(ctx.req)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         await crowd(caller, held)
-        if (most !== undefined) held.push(await take(`${route.places!.name}/key/${caller.key}`, most))
+        if (most !== undefined && route.places !== undefined)
+          held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }
       let intake: Intake | null = null
       if (route.body !== undefined && caller !== null) {
@@ -62,9 +67,9 @@ export const serving = ({ admit, take, hold, keyless, clock, report }: Gate, rou
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
       const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
       const reply = await route.handle(request, supplied)
-      await render(ctx, reply, visit.about, pace, (error) => report(visit, error))
+      await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {
-      span.setAttribute('http.response.status_code', ctx.res.statusCode).end()
+      span?.setAttribute('http.response.status_code', ctx.res.statusCode).end()
       room?.release()
       for (const release of held.reverse()) release().catch((error) => report(visit, error))
     }

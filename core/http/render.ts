@@ -6,7 +6,7 @@ import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
 import { type About, envelope, refusedEnvelope } from './envelope.ts'
 import { type Pace, sendEvents } from './events.ts'
-import { known } from './http-errors.ts'
+import { type Wait, known } from './http-errors.ts'
 import { type Patience, end, hand } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 
@@ -23,6 +23,7 @@ export const render = async (
   about: About,
   pace: Pace,
   report: (error: unknown) => void,
+  waits: (refusal: Wait) => Headers,
 ): Promise<void> => {
   const { headers } = ctx.state as { headers: Headers }
   if (reply.headers) Object.assign(headers, reply.headers)
@@ -32,6 +33,7 @@ export const render = async (
     case 'data':
       return send(ctx, reply.status, print(envelope(about, reply.status, reply.data, reply.message)), pace)
     case 'refused':
+      Object.assign(headers, waits(reply))
       return send(ctx, reply.status, print(refusedEnvelope(about, reply.status, reply.error, reply.data, null)), pace)
     case 'text':
       return send(ctx, reply.status, reply.text, pace, reply.type)
@@ -65,7 +67,7 @@ export const render = async (
 
 type Headers = Record<string, string | number>
 
-/** Whoever reads the answer; when it goes, so does what was to be written. */
+/** The reader of the answer; when it leaves, the rest of the answer is dropped. */
 const readerOf = (response: ServerResponse, patience: Patience): Writable => {
   const reader = new Writable({
     write: (part: Uint8Array, _, done) => void Promise.resolve(hand(response, part, patience)).then(() => done(), done),

@@ -1,12 +1,17 @@
-import { type GatewayError, TooMany, Unavailable } from '../errors.ts'
-import { retryHeaders } from './http-errors.ts'
+import type { GatewayError } from '../errors.ts'
 
 /** What a handler gives back. It never touches the HTTP library. */
 export type Reply = (
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string | Uint8Array }
   | { readonly kind: 'data'; readonly status: number; readonly data: unknown; readonly message: string | null }
-  | { readonly kind: 'refused'; readonly status: number; readonly error: string; readonly data: unknown }
+  | {
+      readonly kind: 'refused'
+      readonly status: number
+      readonly error: string
+      readonly data: unknown
+      readonly retryAfter: number | null
+    }
   | {
       readonly kind: 'bytes'
       readonly status: number
@@ -63,20 +68,22 @@ export const data = (data: unknown, message: string | null = null, status = 200)
   message,
 })
 
-/** An error that is an answer and no fault of ours: in what it carries, what exactly went wrong is sealed. */
-export const refused = (status: number, error: string, data: unknown): Reply => ({
+/** An error that is an answer and no fault of ours: in what it carries, what exactly went wrong is sealed. `retryAfter` is in ms. */
+export const refused = (
+  status: number,
+  error: string,
+  data: unknown,
+  retryAfter: number | null = waits[status] ?? null,
+): Reply => ({
   kind: 'refused',
   status,
   error,
   data,
-  headers: retries[status] ?? {},
+  retryAfter,
 })
 
-/** When to come back after refusals that pass by themselves. */
-const retries: Readonly<Record<number, Headers>> = {
-  429: retryHeaders(new TooMany('Too many requests', { retryAfter: 2_000 })),
-  503: retryHeaders(new Unavailable()),
-}
+/** Ms after which refusals are over that pass by themselves. */
+const waits: Readonly<Record<number, number>> = { 429: 2_000, 503: 1_000 }
 
 export const bytes = (
   bytes: AsyncIterable<Uint8Array>,

@@ -45,12 +45,20 @@ interface Bounded {
   readonly tooLarge?: true
 }
 
-export interface Request<Input, Query, Who> {
+/** The names in braces of a path. */
+type NamesIn<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+
+/** The parameters of a path; of a path that isn't known here, any. */
+export type Params<P extends string> = string extends P
+  ? Readonly<Record<string, string>>
+  : { readonly [Name in NamesIn<P>]: string }
+
+export interface Request<Input, Query, Who, Path extends string = string> {
   readonly id: string
   /** The checked body; undefined for `stream` and for routes without one. */
   readonly input: Input
   readonly query: Query
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Params<Path>
   readonly caller: Who
   /** Lower-case names. */
   readonly headers: IncomingHttpHeaders
@@ -68,10 +76,11 @@ export interface Route<
   S extends GenericSchema = GenericSchema,
   Q extends GenericSchema = GenericSchema,
   A extends Access = Access,
+  P extends string = string,
 > {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** `{id}` stands for a parameter; `compat`, `std` and `v1` are replaced by the configured names. */
-  readonly path: string
+  readonly path: P
   readonly summary: string
   readonly access: A
   /** Headers in which the key may come beside `authorization`, lower-case. */
@@ -91,14 +100,20 @@ export interface Route<
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N
   handle(
-    request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' | 'unasked' ? Caller | null : Caller>,
+    request: Request<InferOutput<S>, InferOutput<Q>, A extends 'anyone' | 'unasked' ? Caller | null : Caller, P>,
     supplied: Supplied<N>,
   ): Promise<Reply> | Reply
 }
 
 // Routes differ in what they need and take.
-export type AnyRoute = Route<any, any, any, any>
+export type AnyRoute = Route<any, any, any, any, any>
 
-export const route = <N extends Needs, S extends GenericSchema, Q extends GenericSchema, const A extends Access>(
-  it: Route<N, S, Q, A>,
-): Route<N, S, Q, A> => it
+export const route = <
+  N extends Needs,
+  S extends GenericSchema,
+  Q extends GenericSchema,
+  const A extends Access,
+  const P extends string,
+>(
+  it: Route<N, S, Q, A, P>,
+): Route<N, S, Q, A, P> => it

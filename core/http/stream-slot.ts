@@ -23,7 +23,7 @@ export const streams = plugin({
       take: (caller) =>
         take(`stream/key/${caller.key}`, 1).catch((error: unknown) => {
           if (!(error instanceof TooMany)) throw error
-          throw new TooMany('An active chat stream already exists', { retryAfter: error.retryAfter })
+          throw new TooMany('An active chat stream already exists', { retryAfter: error.retryAfter, apart: true })
         }),
     }
   },

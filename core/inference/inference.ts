@@ -1,7 +1,16 @@
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
-import type { ChatAnswer, ChatBody, ChatCall, Completion, Dialect, Upstream, WireUsage } from '../ports/upstream.ts'
+import type {
+  ChatAnswer,
+  ChatBody,
+  ChatCall,
+  Completion,
+  Dialect,
+  Ongoing,
+  Upstream,
+  WireUsage,
+} from '../ports/upstream.ts'
 import { Witness } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
 import { giveBack } from '../abort.ts'
@@ -9,6 +18,7 @@ import { breakers } from './routing/breaker.ts'
 import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
 import { flow, leave, open, type Live, type Opened } from './routing/resilient-stream.ts'
 import { fold, unfold } from './collect-chunks.ts'
+import { begun, lasting } from './media/ongoing.ts'
 import { hedges } from './routing/hedges.ts'
 import { pick } from './routing/order-backends.ts'
 import { remaining, rescuable } from './routing/continue-stream.ts'
@@ -32,6 +42,8 @@ export interface Task extends Wish {
 export interface ChatTask extends Wish {
   readonly body: ChatBody
   readonly stream: boolean
+  /** Ms to the first token of a stream over all attempts, of which the last backend has what is left; `timeouts.total` bounds them when absent. */
+  readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
   readonly fit?: (dialect: Dialect | undefined) => Fitted
 }
@@ -62,6 +74,12 @@ export interface Inference {
     ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<{ readonly answer: T; readonly backend: string }>
+  /** As `run`, for an answer that goes on: resolves with the first part, and retries only until then. The signal ends what is left. */
+  stream<Answer extends Ongoing<unknown>>(
+    task: Task,
+    ask: (candidate: Candidate, signal: AbortSignal) => Promise<Answer>,
+    signal: AbortSignal,
+  ): Promise<{ readonly answer: Answer; readonly backend: string }>
   /** Of the kind that was asked for. A stream is given at once and connects on its first `next`, which rejects when no backend answers. */
   chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal): Promise<Served<Chunks>>
   chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal): Promise<Served<Whole>>
@@ -124,7 +142,7 @@ export const inference = plugin({
     }
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
-      const { entry, body, total = timeouts.total } = task
+      const { entry, body, patience, total = patience ?? timeouts.total } = task
       const candidates = order(task, 'chat')
       const given = rescuable(entry, body)
       const live: Live = { backend: null, usage: null, size: 0, notes: [] }
@@ -134,6 +152,7 @@ export const inference = plugin({
           order: after === null ? candidates : startingBehind(candidates, after),
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
+          patient: after === null && patience !== undefined,
           async ask({ upstream, model }, signal) {
             const { body, ...own } = fitted(task, upstream)
             const call = { model, stream: true }
@@ -174,6 +193,18 @@ export const inference = plugin({
         const { answer, candidate, controller } = await settle(plan, signal)
         giveBack(controller)
         return { answer, backend: candidate.provider }
+      },
+      async stream(task, ask, signal) {
+        const { total = timeouts.total } = task
+        const plan = {
+          order: order(task, task.ability),
+          total,
+          each: total,
+          ask: async (...it: Parameters<typeof ask>) => begun(await ask(...it)),
+        }
+        const { answer, candidate, controller } = await settle(plan, signal)
+        const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
+        return { answer: lasting(answer, controller, signal, bounds), backend: candidate.provider }
       },
       chat: ((task: ChatTask, signal: AbortSignal) =>
         task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],

@@ -5,7 +5,7 @@ import type { Evidence } from './enclave.ts'
 export interface Prover {
   /** Evidence over these 64 bytes. Throws Unavailable when the platform gives none. */
   prove(reportData: Uint8Array): Promise<Evidence>
-  /** SHA-256 of what was released, as the platform or the operator knows it. */
+  /** SHA-256 of the release, as the platform or the operator knows it. */
   readonly platform: string
   dispose?(): Promise<void>
 }

@@ -8,7 +8,7 @@ export interface Range {
 
 /** Opaque bytes under a path. Never sees plaintext. Bytes always travel as streams: a file is never held whole. */
 export interface BlobStore {
-  /** Replaces what was there. Resolves when the bytes are durable and a `get` from anywhere would see them; a broken source leaves the old ones. */
+  /** Replaces the file. Resolves when the bytes are durable and a `get` from anywhere would see them; a broken source leaves the old bytes. */
   put(path: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<{ readonly size: number }>
   /** `null` when nothing is there; throws only when the store itself fails. `size` is that of the whole; a range past the end gives no bytes. */
   get(
@@ -16,7 +16,7 @@ export interface BlobStore {
     range?: Range | null,
     signal?: AbortSignal,
   ): Promise<{ readonly size: number; readonly bytes: AsyncIterable<Uint8Array> } | null>
-  /** Removing what is not there is not an error. */
+  /** Removing a missing file is not an error. */
   remove(path: string): Promise<void>
   /** Paths under a prefix, in the order of their bytes, for the sweep. What is being put is not listed. */
   list(prefix: string): AsyncIterable<string>

@@ -33,7 +33,7 @@ export type Dialect = 'messages' | 'generate-content'
 export interface Native {
   readonly dialect: Dialect
   readonly body: Readonly<Record<string, unknown>>
-  /** Of the caller's request: those that belong to the dialect. */
+  /** Headers of the caller's request that belong to the dialect. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -119,4 +119,6 @@ export type ChatAnswer =
 /** The ability to chat; absent where the backend has none. */
 export interface Chats {
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
+  /** False where no model of it can go on from a prefix. */
+  readonly continues?: boolean
 }

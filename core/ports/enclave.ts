@@ -13,12 +13,21 @@ export interface Keyset {
     readonly not_before: number
     readonly not_after: number
   }[]
+  /** Whose hashes the keyset names; absent of an enclave of 1.0.0. Hex. */
+  readonly receipt_keys?: readonly { readonly ed25519: string; readonly ml_dsa_65: string }[]
   readonly evidence: Evidence
 }
 
 export interface Evidence {
   readonly type: string
   readonly [field: string]: unknown
+}
+
+/** A file as its makers signed it. */
+export interface SignedFile {
+  readonly text: string
+  /** Ed25519, hex. */
+  readonly signatures: readonly { readonly key: string; readonly signature: string }[]
 }
 
 /** What the gateway lets this call do; the enclave holds itself to it. */
@@ -90,6 +99,8 @@ export type SealedReply =
       readonly body: Readonly<Record<string, unknown>>
       /** Fixed words when it failed after opening; what exactly is sealed in the body. */
       readonly failure: string | null
+      /** Ms after which a failure may be over; null where no time helps, absent where none is known. */
+      readonly retryAfter?: number | null
       readonly trailer: Trailer
     }
   | {
@@ -119,6 +130,8 @@ export interface Enclave {
     /** For the routes that work with stored files. */
     shelf?: Shelf,
   ): Promise<SealedReply>
+  /** Signed lists of what may run, where the gateway has some. */
+  signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
   dispose?(): Promise<void> | void
 }
 

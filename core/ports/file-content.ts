@@ -150,12 +150,26 @@ export interface Column {
 /** What a file held, as plain JSON. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value }
 
-export interface Pdf {
-  readonly pages: readonly { readonly number: number; readonly text: string; readonly source: 'text' | 'ocr' }[]
+export interface Pdf extends Beside {
+  readonly pages: readonly PdfPage[]
+  /** Values of form fields; absent where there are none. */
+  readonly forms?: readonly { readonly name: string; readonly value: string; readonly at: string | null }[]
+  /** Bookmarks, each with its depth from 1; absent where there are none. */
+  readonly outline?: readonly { readonly title: string; readonly level: number }[]
   readonly title: string | null
   readonly pageCount: number
   /** Whether there may be text that is not among the pages. */
   readonly truncated: boolean
+}
+
+export interface PdfPage {
+  readonly number: number
+  readonly text: string
+  readonly source: 'text' | 'ocr'
+  /** How sure OCR is, from 0 to 1; absent for text of the file. */
+  readonly confidence?: number
+  /** True where the fonts don't tell the characters of the text and OCR could not read the page; absent for others. */
+  readonly untrusted?: true
 }
 
 /** Pages as OCR reads them. */

@@ -44,18 +44,18 @@ export interface Row<T> {
 }
 
 /**
- * Rows by kind and id; a row is plain JSON. Every change is durable and seen by all when its promise resolves. One that
- * rejects may have been made, or be made yet: what must not be made twice is tried again with a `when` that tells.
+ * Rows by kind and id; a row is plain JSON. Every change is durable and seen by all when its promise resolves. A change
+ * that rejects may have been made, or be made yet: repeat a change that must not happen twice with a `when`.
  */
 export interface MetadataStore {
   get<T>(kind: Kind<T>, id: string): Promise<T | null>
   /** False when the id is taken; then nothing changes. */
   create<T>(kind: Kind<T>, id: string, row: T): Promise<boolean>
-  /** Replaces the named fields in one step, only while those of `when` hold; the row after it, or null when not there or not so. */
+  /** Replaces the named fields in one step, only while the fields of `when` hold; gives the new row, or null when it is missing or `when` fails. */
   update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>): Promise<T | null>
   /**
-   * Adds to counters in one step and gives the sums; makes the row if there is none. With `when`, only while those
-   * fields hold, and null when not there or not so. Usage and quotas rest on it.
+   * Adds to counters in one step and gives the sums; makes a missing row. With `when`, only while those fields hold, and
+   * null when the row is missing or `when` fails. Usage and quotas rest on it.
    */
   add<T>(
     kind: Kind<T>,
@@ -63,7 +63,7 @@ export interface MetadataStore {
     deltas: Readonly<Record<string, number>>,
     when?: Partial<T>,
   ): Promise<Readonly<Record<string, number>> | null>
-  /** Whether a row went; with `when`, only while those fields hold. */
+  /** Whether a row was removed; with `when`, only while those fields hold. */
   remove<T>(kind: Kind<T>, id: string, when?: Partial<T>): Promise<boolean>
   /** `total` counts all that match, before limit and offset. */
   list<T>(kind: Kind<T>, query: Query<T>): Promise<{ readonly rows: readonly Row<T>[]; readonly total: number }>

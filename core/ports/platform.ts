@@ -60,7 +60,7 @@ export type LogFacts = Readonly<Record<string, string | number | boolean | null>
 export interface Log {
   info(event: string, facts?: LogFacts): void
   warn(event: string, facts?: LogFacts): void
-  /** Of `cause` and its causes only class, code and place are written, since messages quote what was being parsed. */
+  /** Writes only class, code and place of `cause` and its causes, since messages quote the parsed text. */
   error(event: string, facts: LogFacts, cause?: unknown): void
   dispose?(): Promise<void> | void
 }

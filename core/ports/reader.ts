@@ -30,6 +30,9 @@ export interface ReadLimits {
   readonly characters?: number
   /** Cells of sheets, and values of data. */
   readonly values?: number
+  /** The first page or slide, and the last, from 1. */
+  readonly from?: number
+  readonly to?: number
 }
 
 /** Reads a family of formats: bytes in; text, tables and their places out. Files come from strangers. */

@@ -21,6 +21,9 @@ export interface Hit {
   readonly score: number
   /** Page or slide, from 1, where the document has such. */
   readonly page: number | null
+  /** What the passage stands under, and the name of its file without its ending; null where the index doesn't say it. */
+  readonly heading?: string | null
+  readonly title?: string | null
 }
 
 /** What a search found, the best first. */
@@ -39,7 +42,7 @@ interface About<S extends GenericSchema> {
   readonly params: S
   /** Bytes of JSON that its parameters may take; 16 KiB when absent. */
   readonly mostParams?: number
-  /** What kind of file it makes, whatever it is asked; files of other tools are of the general kind. */
+  /** The kind of every file that the tool makes; `general` when absent. */
   readonly makes?: 'image' | 'audio'
   /** Which allowances pay for the models that work for it; absent for a tool that needs none. */
   readonly takes?: readonly ('tokens' | 'audio')[]

@@ -20,8 +20,22 @@ export type {
   WireUsage,
 } from './chat.ts'
 export type { DecideCall, Decided, Distribution, OrderedJson, Question } from './decide.ts'
-export type { EmbedCall } from './embed.ts'
-export type { DrawCall, Media, SpeakCall, Spoken, TranscribeCall, Transcript } from './media.ts'
+export type { EmbedCall, EmbedTokensCall, Embedded } from './embed.ts'
+export type {
+  DrawCall,
+  Drawn,
+  EditCall,
+  Media,
+  MediaFile,
+  Ongoing,
+  Picture,
+  SpeakCall,
+  Spoken,
+  TranscribeCall,
+  TranscribeOption,
+  Transcript,
+  TranscriptEvent,
+} from './media.ts'
 export type { Usage } from './usage.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -34,6 +48,8 @@ export interface Model {
   readonly type: ModelType
   readonly description?: string
   readonly modalities?: readonly string[]
+  /** Unix seconds. */
+  readonly created?: number
 }
 
 /**

@@ -20,7 +20,7 @@ const changeable = {
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   models: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(256)), 0, 1000))),
   addresses: v.optional(v.nullable(listOf(v.pipe(v.string(), v.maxLength(64)), 0, 256))),
-  /** All of them at once: what is absent is as the caller's own key has it. */
+  /** All limits at once: an absent limit is that of the caller's own key. */
   limits: v.optional(OwnLimits),
   /** Unix time in ms. */
   expires_at: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)))),
@@ -96,7 +96,7 @@ const get = route({
   access: { scope: 'api_key.read' },
   answer: enveloped(described),
   needs: { keyring: Keyring },
-  handle: async ({ caller, params }, { keyring }) => data(await found(params['id']!, caller, keyring)),
+  handle: async ({ caller, params }, { keyring }) => data(await found(params.id, caller, keyring)),
 })
 
 const change = route({
@@ -109,7 +109,7 @@ const change = route({
   answer: enveloped(described),
   needs: { keyring: Keyring, audit: Audit, settings: Settings, clock: Clock },
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
-    const { id, organization } = await found(params['id']!, caller, keyring)
+    const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
     const change = () => keyring.change(id, organization, changing(input, own, settings, clock.now()))
     const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
@@ -124,7 +124,7 @@ const revoke = route({
   access: { scope: 'api_key.delete' },
   needs: { keyring: Keyring, audit: Audit },
   async handle({ id: request, caller, params }, { keyring, audit }) {
-    const { id, organization } = await found(params['id']!, caller, keyring)
+    const { id, organization } = await found(params.id, caller, keyring)
     await audit.record(actorOf(request, caller), 'key.revoke', id, () => keyring.revoke(id, organization))
     return data({ id }, 'Key revoked')
   },
@@ -138,7 +138,7 @@ const found = async (id: string, caller: Caller, keyring: Keyring): Promise<KeyR
 
 const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<KeyRow> => {
   const row = await keyring.get(caller.key, caller.organization)
-  // Another process may have revoked it a moment ago: whoever is shown out leaves no heir.
+  // Another process may have revoked the caller's key a moment ago: a revoked key leaves no heir.
   if (row === null || !lives(row, clock.now())) throw new Unauthorized()
   return row
 }

@@ -5,6 +5,7 @@ import { auditing } from './audit.ts'
 import { chat } from './chat.ts'
 import { decisions } from './decision.ts'
 import { fileRoutes } from './files.ts'
+import { front } from './front.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
 import { models } from './models.ts'
@@ -28,8 +29,16 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   admin: [...admin, ...usage, ...auditing],
 }
 
+/** Whoever seals for a tool or an index at this address finds the keys for it here. */
+const sealedTo = (surfaces: readonly Surface[]): readonly AnyRoute[] =>
+  !surfaces.includes('rvenc') && surfaces.some((it) => it === 'tools' || it === 'index')
+    ? rvenc.filter(({ method }) => method === 'GET')
+    : []
+
 export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
+  front,
   ...health,
+  ...sealedTo(surfaces),
   // The last route of a path serves it: where `names.std` is `v1` too, the standard routes stay what they were.
   ...surfaces.toSorted((one, other) => Number(other === 'v1') - Number(one === 'v1')).flatMap((it) => chapters[it]),
 ]

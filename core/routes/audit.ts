@@ -11,7 +11,7 @@ import { page, paged, placeOf } from './pagination.ts'
 const act = v.object({
   id: v.string(),
   at: v.number(),
-  /** A key’s id, or `command` or `signal` for whoever has the machine. */
+  /** A key’s id, or `command` or `signal` for the operator of the machine. */
   actor: v.string(),
   user: v.nullable(v.string()),
   action: v.picklist(verbs),

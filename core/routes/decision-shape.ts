@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../dialects/model-name.ts'
 import type { DecisionRequest } from '../dialects/typed-decision.ts'
 import { modelEntry } from './models.ts'
 import { provider } from './provider-field.ts'
@@ -24,7 +25,7 @@ const question = v.variant('type', [
 
 /** What the body looks like. `parseDecision` reads it, since here the order of keys matters and has no place in a schema. */
 export const decisionRequest = v.looseObject({
-  model: v.string(),
+  model: ModelName,
   state: v.unknown(),
   questions: v.record(v.string(), question),
   images: one(/^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i),

@@ -8,9 +8,10 @@ import { route, type Request } from '../http/route.ts'
 import { Inference } from '../inference/inference.ts'
 import { Catalog } from '../inference/models/catalog.ts'
 import { decide } from '../inference/decisions/decide.ts'
+import type { Deciding } from '../inference/decisions/decide-once.ts'
 import type { Entry } from '../inference/models/catalog-entry.ts'
 import { listed } from '../inference/models/listing.ts'
-import { picturesOf } from '../inference/media/media.ts'
+import { picturesWithin } from '../inference/media/media.ts'
 import { Meter } from '../inference/metering/meter.ts'
 import { Clock } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
@@ -33,7 +34,8 @@ const resolve = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const { aliases, default: byDefault } = settings.decision
-  if (Object.hasOwn(aliases, name)) return aliases[name]!
+  const alias = Object.hasOwn(aliases, name) ? aliases[name] : undefined
+  if (alias !== undefined) return alias
   if (name !== latest || (await catalog.find(name, signal)) !== null) return name
   if (byDefault !== undefined) return byDefault
   const first = (await catalog.list(signal)).find((entry) => decides(entry) && mayUse(caller, entry.name))
@@ -44,9 +46,11 @@ const entryFor = async (name: string, caller: Caller, given: Given, signal: Abor
   const { catalog, settings } = given
   const model = await resolve(name, caller, given, signal)
   const entry = await catalog.find(model, signal)
-  if (entry?.settings.standard && mayUse(caller, model) && entry.does.has('chat') && !entry.does.has('decide')) {
+  if (entry?.settings.standard && mayUse(caller, entry.name) && entry.does.has('chat') && !entry.does.has('decide')) {
     const message = 'The model only chats: send it to /' + settings.names.std + '/chat/completions'
-    throw new BadRequest(message, { validator: { model: 'expected a model that decides' } })
+    // Any chat model can; whether this one should is for its operator to say.
+    const expected = 'expected a model that decides; a chat model does with "decide": true in its settings'
+    throw new BadRequest(message, { validator: { model: expected } })
   }
   return served(catalog, caller, model, 'decide', signal)
 }
@@ -65,18 +69,6 @@ const largerThan = async (
   return larger !== null && decides(larger) ? { entry: larger, below: escalate.below } : null
 }
 
-/** Media that take longer than the whole request may are the caller's, so that no client sends them again. */
-const picturesIn = async (request: DecisionRequest, ms: number, clock: Clock, left: AbortSignal) => {
-  if (request.images.length + request.videos.length === 0) return []
-  const late = new AbortController()
-  const alarm = clock.alarm(ms, () => late.abort(new BadRequest('The media could not be read in time')))
-  try {
-    return await picturesOf(request, AbortSignal.any([left, late.signal]))
-  } finally {
-    alarm.off()
-  }
-}
-
 const answer =
   (under: 'diagnostics' | 'x_diagnostics') =>
   async ({ input, caller, signal }: Request<DecisionRequest, unknown, Caller>, given: Given): Promise<Reply> => {
@@ -85,11 +77,12 @@ const answer =
     const total = settings.timeouts.decision
     const entry = await entryFor(input.model, caller, given, signal)
     const larger = await largerThan(entry, input, caller, given, signal)
-    const images = await picturesIn(input, total, clock, signal)
+    const images = await picturesWithin(input, total, clock, signal)
     const { provider, questions, state, samples, steps } = input
     const call = { state, images, samples, steps }
-    const matter = { caller, entry, larger, provider, questions, call, began, total }
-    const decided = await decide({ inference, meter, clock }, matter, signal)
+    const reserve: Deciding['reserve'] = (entry, estimate) => meter.reserve(caller, entry, estimate)
+    const matter = { entry, larger, provider, questions, call, began, total }
+    const decided = await decide({ inference, reserve, clock }, matter, signal)
     return json(printAnswered(decided, under), 200, decided.headers)
   }
 

@@ -131,7 +131,7 @@ const get = route({
   query: v.object({ url: v.optional(v.picklist(['true', 'false']), 'false') }),
   needs: { cabinet: Cabinet, clock: Clock },
   async handle({ params, query, caller }, { cabinet, clock }) {
-    const id = params['id']!
+    const id = params.id
     const row = await cabinet.find(caller, id)
     const record = printed(id, row, clock.now())
     if (query.url === 'false') return data(record)
@@ -148,7 +148,7 @@ const content = route({
   access: { scope: 'files.encrypted.read' },
   needs: { cabinet: Cabinet },
   async handle({ params, headers, caller, signal }, { cabinet }) {
-    const row = await cabinet.find(caller, params['id']!)
+    const row = await cabinet.find(caller, params.id)
     const range = rangeOf(headers.range, row.file_size)
     const body = await cabinet.content(row, range, signal)
     const always = { 'accept-ranges': 'bytes', 'cache-control': 'private, no-store', etag: `"${row.file_name}"` }
@@ -178,7 +178,7 @@ const rewrap = route({
   body: { read: 'json', schema: rewrapping, bytes: 64 * 1024 },
   needs: { cabinet: Cabinet, clock: Clock },
   async handle({ params, input, caller }, { cabinet, clock }) {
-    const id = params['id']!
+    const id = params.id
     return data(printed(id, await cabinet.rewrap(caller, id, input), clock.now()))
   },
 })
@@ -190,8 +190,8 @@ const remove = route({
   access: { scope: 'files.encrypted.delete' },
   needs: { cabinet: Cabinet },
   async handle({ params, caller }, { cabinet }) {
-    await cabinet.remove(caller, params['id']!)
-    return data({ id: params['id']!, removed: true })
+    await cabinet.remove(caller, params.id)
+    return data({ id: params.id, removed: true })
   },
 })
 

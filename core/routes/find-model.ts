@@ -1,5 +1,5 @@
 import { mayUse, type Caller } from '../access/caller.ts'
-import { BadRequest, NotFound } from '../errors.ts'
+import { BadRequest, NotFound, Unavailable, type GatewayError } from '../errors.ts'
 import type { Catalog } from '../inference/models/catalog.ts'
 import type { Ability, Entry } from '../inference/models/catalog-entry.ts'
 
@@ -12,7 +12,7 @@ export const served = async (
   signal: AbortSignal,
 ): Promise<Entry> => {
   const entry = await catalog.find(model, signal)
-  if (!entry || !mayUse(caller, entry.name)) throw new NotFound('The model does not exist or the key may not use it')
+  if (!entry || !mayUse(caller, entry.name)) throw unknownModel(catalog, caller, model)
   if (!entry.settings.standard) {
     throw new BadRequest('The model is available for encrypted inference only', {
       validator: { model: 'expected a model of the standard catalog' },
@@ -23,6 +23,12 @@ export const served = async (
   }
   return entry
 }
+
+/** A provider that does not tell its models may have this one; why it doesn't is the operator's matter. */
+export const unknownModel = (catalog: Catalog, caller: Caller, model: string): GatewayError =>
+  catalog.isWhole() || !mayUse(caller, model)
+    ? new NotFound('The model does not exist or the key may not use it', { code: 'model_not_found' })
+    : new Unavailable('The model list is not known yet', { retryAfter: 5_000 })
 
 const expected: Readonly<Record<Ability, string>> = {
   chat: 'expected a chat model',

@@ -1,14 +1,32 @@
 import * as v from 'valibot'
 import { keys } from '../access/key-row.ts'
+import type { Supplied } from '../container.ts'
 import { Metrics } from '../http/metrics.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/platform.ts'
+import { ProofWitness } from '../ports/proof-witness.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
 const patience = 2_000
+
+const needs = { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock }
+
+/** What keeps requests from being sent here; null when nothing does. */
+export const obstacleTo = async (
+  { rows, lifecycle, clock }: Supplied<typeof needs>,
+  signal: AbortSignal,
+): Promise<string | null> => {
+  if (lifecycle.draining) return 'Draining'
+  if (lifecycle.held > 0) return 'Starting'
+  const inReach = await Promise.race([
+    rows.get(keys, 'ready').then(() => true),
+    clock.sleep(patience, signal).then(() => false),
+  ]).catch(() => false)
+  return inReach ? null : 'Service temporarily unavailable'
+}
 
 const live = route({
   method: 'GET',
@@ -26,19 +44,19 @@ const ready = route({
   summary:
     'Whether requests should be sent here: not while starting or draining, nor while the row store is out of reach.',
   access: 'unasked',
-  answer: enveloped(v.object({ ready: v.boolean() })),
-  needs: { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock },
-  async handle({ signal }, { rows, lifecycle, clock }) {
+  /** `degraded` names what clients that seal would refuse; requests in the clear are served as ever. */
+  answer: enveloped(v.object({ ready: v.boolean(), degraded: v.optional(v.array(v.string())) })),
+  needs: { ...needs, proof: ProofWitness },
+  async handle({ signal }, { proof, ...supplied }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
-    if (lifecycle.draining) return refused(503, 'Draining', null)
-    if (lifecycle.held > 0) return refused(503, 'Starting', null)
-    const inReach = await Promise.race([
-      rows.get(keys, 'ready').then(() => true),
-      clock.sleep(patience, signal).then(() => false),
-    ]).catch(() => false)
-    return inReach ? data({ ready: true }) : refused(503, 'Service temporarily unavailable', null)
+    const obstacle = await obstacleTo(supplied, signal)
+    if (obstacle !== null) return refused(503, obstacle, null)
+    const degraded = proof.ailing()
+    return data({ ready: true, ...(degraded.length > 0 && { degraded }) })
   },
 })
+
+const short = route({ ...ready, path: '/health', summary: 'The same as `/health/ready`, where people look first.' })
 
 const measured = route({
   method: 'GET',
@@ -49,4 +67,4 @@ const measured = route({
   handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
 })
 
-export const health = [live, ready, measured] as const
+export const health = [live, ready, short, measured] as const

@@ -1,8 +1,62 @@
+import { named } from '../http/openapi.ts'
+import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 
-/** What to say of a path that no route has: the usual slips of a base URL are named. */
-export const lost = (path: string, { names: { compat, std } }: Settings): string => {
-  if (path.startsWith(`/${compat}/v1/v1/`)) return `Not found: the base URL ends in /${compat}, without /v1`
-  if (path.startsWith(`/${std}/v1/`)) return `Not found: the base URL ends in /${std}, without /v1`
-  return 'Not found'
+/** Paths of other servers that clients try here, and what they look for. */
+const elsewhere: Readonly<Record<string, string>> = {
+  '/api/chat': 'chat/completions',
+  '/api/generate': 'chat/completions',
+  '/api/tags': 'models',
+  '/api/embed': 'embeddings',
+  '/api/embeddings': 'embeddings',
+  '/completions': 'chat/completions',
+  '/v1/completions': 'chat/completions',
+  '/v1/chat': 'chat/completions',
+}
+
+const pages: Readonly<Record<string, string>> = {
+  '/swagger': '/docs',
+  '/redoc': '/docs',
+  '/api-docs': '/docs',
+  '/swagger.json': '/openapi.json',
+  '/healthz': '/health',
+  '/livez': '/health/live',
+  '/readyz': '/health/ready',
+}
+
+/** The first of these paths that some route has. */
+type Find = (...paths: readonly string[]) => string | null
+
+const slipOf = (path: string, { compat, std, v1 }: Settings['names'], find: Find): string | null => {
+  if (path.startsWith(`/${compat}/v1/v1/`)) return `the base URL ends in /${compat}, without /v1`
+  if (path.startsWith(`/${std}/v1/`)) return `the base URL ends in /${std}, without /v1`
+  if (path.startsWith(`/${v1}/v1/`)) return `the base URL has /${v1} twice`
+  if (path.endsWith('/') && find(path.slice(0, -1)) !== null) return 'the path ends without a slash'
+  return null
+}
+
+const placeOf = (path: string, { std, v1 }: Settings['names'], find: Find): string | null => {
+  const wanted = Object.hasOwn(elsewhere, path) ? elsewhere[path]! : path.replace(/^\/(v1\/)?/, '')
+  const page = Object.hasOwn(pages, path) ? pages[path]! : null
+  return page ?? find(`/${v1}/${wanted}`, `/${std}/${wanted}`)
+}
+
+const rootOf = (path: string, { compat, std, v1 }: Settings['names']): string | null =>
+  [`/${compat}`, `/${std}`, `/${v1}`, '/v1', '/api'].includes(path.replace(/\/$/, ''))
+    ? 'this is the beginning of paths; /docs lists them'
+    : null
+
+/** What to say of a path that no route has: where the usual slips were meant to go. `methods` are those that the path takes. */
+export const lostAmong = (routes: readonly AnyRoute[], settings: Settings) => {
+  const known = new Set([...routes.map(({ path }) => named(path, settings)), '/docs', '/openapi.json'])
+  const find: Find = (...paths) => paths.find((it) => known.has(it)) ?? null
+  return (path: string, methods: string): string => {
+    if (methods !== '') return `Not found: this path takes ${methods}`
+    const slip = slipOf(path, settings.names, find)
+    if (slip !== null) return `Not found: ${slip}`
+    const place = placeOf(path, settings.names, find)
+    if (place !== null) return `Not found: it is ${place}`
+    const root = rootOf(path, settings.names)
+    return root === null ? 'Not found' : `Not found: ${root}`
+  }
 }

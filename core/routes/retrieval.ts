@@ -53,7 +53,7 @@ const index = route({
     }
     const begin = (group: typeof items) => turn(() => indexing.begin(grantOf(id, caller), group))
     const all = (await Promise.all([...groups.values()].map(begin))).flat()
-    const begun = ids.map((id) => all.find(({ file_id }) => file_id === id)!)
+    const begun = ids.flatMap((id) => all.find(({ file_id }) => file_id === id) ?? [])
     return data({
       results: begun.map(({ file_id, rag_status }) => ({ file_id, rag_status, success: rag_status === 'running' })),
       enclave_response: begun.map(({ file_id, code }) => ({ file_id, code })),

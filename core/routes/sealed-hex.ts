@@ -4,10 +4,10 @@ import { type Check, checks } from '../sealed/wire/body.ts'
 const sealed = (check: Check) =>
   v.pipe(
     v.string(),
-    v.check((text) => check(text) === null, check('')!.replace('Expected ', '')),
+    v.check((text) => check(text) === null, (check('') ?? '').replace('Expected ', '')),
   )
 
-/** The outer fields of sealed requests; what is in them is the enclave's business. */
+/** The outer fields of sealed requests; their content is for the enclave alone. */
 export const hex = {
   cipherText: sealed(checks.cipherText),
   lasting: sealed(checks.lasting),

@@ -23,6 +23,8 @@ const chatBody = v.object({
   enclaveKid: hex.enclaveKid,
 })
 
+const chatBytes = ({ bodies }: Settings) => bodies.chat * 2 + 8192
+
 /** Digits of the sealed JSON; nearly all of a long body. */
 const hexIn = (body: SealedBody): number =>
   body instanceof Uint8Array ? body.length : String(body['encryptedInference']).length
@@ -35,7 +37,7 @@ const chat = route({
   path: '/rvenc/chat/completions',
   summary: 'Answers a conversation that only the enclave can read, whole or as a stream of sealed frames.',
   access: { scope: 'chats.completion' },
-  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: ({ bodies }) => bodies.chat * 2 + 8192 },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
   errors: bareError,
   faults: { 429: bareFault },
   needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
@@ -55,7 +57,7 @@ const chat = route({
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return reply.failure === null
           ? json(reply.body, 200, reservation.headers)
-          : refused(reply.status, reply.failure, reply.body)
+          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
       }
       const release = await streams.take(caller).catch((error: unknown) => {
         stop.abort(error)
@@ -69,6 +71,34 @@ const chat = route({
       }
       const beat = () => ({ event: 'heartbeat', data: JSON.stringify({ message: 'waiting', timestamp: clock.now() }) })
       return events(relayed(reply, idle, ended), broken, beat, reservation.headers)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
+const decision = route({
+  method: 'POST',
+  path: '/rvenc/decision',
+  summary: 'Answers typed questions that only the enclave can read.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { enclave: Enclave, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, { enclave, meter }) {
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
+    const reservation = await meter.reserve(caller, null, guess, 'confidential')
+    try {
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+      const reply = await enclave.handle('rvenc/decision', input, grant, signal)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+      return reply.failure === null
+        ? json(reply.body, 200, reservation.headers)
+        : refused(reply.status, reply.failure, reply.body)
     } catch (error) {
       void reservation.settle(null, null)
       throw error
@@ -92,7 +122,7 @@ async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, id
       const flag = frame.slice(46, 48)
       over = flag !== '00'
       if (over) await ended()
-      yield { event: 'data', data: frame }
+      yield { event: flag === '02' ? 'error' : 'data', data: frame }
       // An error frame is never followed by the end mark.
       if (flag === '01') yield { event: 'done', data: '[DONE]' }
     }
@@ -150,7 +180,9 @@ const audio = (
         )
         if (reply.kind !== 'body') throw new Unavailable()
         void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
-        return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+        return reply.failure === null
+          ? data(reply.body)
+          : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
       } catch (error) {
         void reservation.settle(null, null)
         throw error
@@ -192,6 +224,7 @@ const keyset = v.object({
       not_after: v.number(),
     }),
   ),
+  receipt_keys: v.optional(v.array(v.object({ ed25519: v.string(), ml_dsa_65: v.string() }))),
   evidence: v.looseObject({ type: v.string() }),
 })
 
@@ -220,6 +253,20 @@ const attestation = route({
     json(await enclave.attest(new Uint8Array(Buffer.from(query.challenge, 'hex')), query.enclave)),
 })
 
+const signedFile = v.nullable(
+  v.object({ text: v.string(), signatures: v.array(v.object({ key: v.string(), signature: v.string() })) }),
+)
+
+const releases = route({
+  method: 'GET',
+  path: '/rvenc/releases',
+  summary: 'The signed lists of what may run inside, as their makers published them.',
+  access: 'any-key',
+  answer: v.object({ releases: signedFile, notices: signedFile }),
+  needs: { enclave: Enclave },
+  handle: async (_, { enclave }) => json((await enclave.signedLists?.()) ?? { releases: null, notices: null }),
+})
+
 const models = route({
   method: 'GET',
   path: '/rvenc/models',
@@ -238,4 +285,4 @@ const models = route({
   },
 })
 
-export const rvenc = [chat, transcriptions, translations, keys, attestation, models] as const
+export const rvenc = [chat, decision, transcriptions, translations, keys, attestation, releases, models] as const

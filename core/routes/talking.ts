@@ -18,7 +18,7 @@ import { served } from './find-model.ts'
 export const talks = { catalog: Catalog, inference: Inference, meter: Meter }
 type Given = Supplied<typeof talks>
 
-/** A chat as a route asks for it, whatever its dialect. */
+/** A chat request in any dialect, as its route asks for it. */
 export interface Talk {
   readonly caller: Caller
   readonly model: string
@@ -157,7 +157,7 @@ const printing = (
         settle()
       } else writer.take(value, queue)
     } catch (error) {
-      // An answer that the dialect can't tell is closed like one that broke.
+      // An answer that the dialect can't express is closed like a broken one.
       void chunks.return?.()
       return broke(error)
     }

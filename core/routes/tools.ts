@@ -95,7 +95,7 @@ const execute = route({
   },
   needs: { tools: Tool, enclave: Enclave, meter: Meter, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
   async handle({ id, params, input, caller, signal }, { tools, enclave, meter, cabinet, blobs, rows }) {
-    const tool = tools.find(({ name }) => name === params['id'])
+    const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
     const sealed =
@@ -112,7 +112,9 @@ const execute = route({
       const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
       if (reply.kind !== 'body') throw new Unavailable()
       void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
-      return reply.failure === null ? data(reply.body) : refused(reply.status, reply.failure, reply.body)
+      return reply.failure === null
+        ? data(reply.body)
+        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
     } catch (error) {
       pay(null, null)
       throw error
@@ -120,10 +122,10 @@ const execute = route({
   },
 })
 
-/** What a picture costs to look at and to describe, and a short recording to write down; corrected by what it was. */
+/** The cost of describing a picture and of transcribing a short recording; corrected by the real usage. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
 
-/** Reserves what the models may cost that work for a tool, and gives back how to settle it; what was not used is handed back. */
+/** Reserves the cost of the models that work for a tool. The returned function settles it and hands the rest back. */
 const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) => {
   const words = takes.includes('tokens') ? await meter.reserve(caller, null, guess.tokens, 'confidential') : null
   const sound = takes.includes('audio')
@@ -134,7 +136,7 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
     : null
   return (trailer: Trailer | null, served: Billed | null): void => {
     const one = <T>(its: Reservation<T> | null, truth: T | null | undefined) =>
-      void (truth == null ? its?.cancel() : its?.settle(truth, trailer!.backend, served))
+      void (truth == null || trailer === null ? its?.cancel() : its?.settle(truth, trailer.backend, served))
     one(words, trailer?.usage)
     one(sound, trailer?.audioSeconds)
   }

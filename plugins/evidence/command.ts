@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { isAbsolute } from 'node:path'
 import * as v from 'valibot'
-import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Prover } from '../../core/ports/attester.ts'
+import { inTurn } from './shared/in-turn.ts'
 
 const mostBytes = 64 * 1024
 
@@ -53,23 +53,10 @@ export default plugin({
     timeout: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(60_000)), 10_000),
   }),
   create: (_, { type, run, timeout }): Prover => {
-    let turn: Promise<unknown> = Promise.resolve()
     const asked = async (reportData: Uint8Array) => {
       const evidence = await said(run as [string, ...string[]], reportData, timeout)
       return { type, v: 1, [fields[type]]: Buffer.from(evidence).toString('hex') }
     }
-    return {
-      platform: 'command',
-      prove(reportData) {
-        // One at a time: a security processor answers slowly and throttles.
-        const proven = turn
-          .then(() => asked(reportData))
-          .catch((cause: unknown) => {
-            throw new Unavailable(undefined, { cause })
-          })
-        turn = proven.catch(() => undefined)
-        return proven
-      },
-    }
+    return { platform: 'command', prove: inTurn(asked) }
   },
 })

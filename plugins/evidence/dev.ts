@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import { plugin } from '../../core/plugin.ts'
 import { Prover } from '../../core/ports/attester.ts'
 
-// Published on purpose: whoever has this file can sign such evidence, so it proves nothing.
+// Published on purpose: every reader of this file can sign such evidence, so the evidence proves nothing.
 const seed = Buffer.from('5ea19a7e'.repeat(8), 'hex')
 const key = createPrivateKey({
   key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),

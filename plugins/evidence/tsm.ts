@@ -1,14 +1,14 @@
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Prover } from '../../core/ports/attester.ts'
+import { inTurn } from './shared/in-turn.ts'
 
 /** As the kernel names its providers. */
 const types: Readonly<Record<string, string>> = { sev_guest: 'sev-snp', tdx_guest: 'tdx', arm_cca_guest: 'arm-cca' }
 
-/** Reports of the confidential machine itself, through the kernel's configfs-tsm: SEV-SNP reports and TDX quotes. */
+/** Reports of the confidential machine itself, through the kernel's configfs-tsm: SEV-SNP reports and TDX quotes, with what the host laid beside them. */
 export default plugin({
   port: Prover,
   name: 'tsm',
@@ -19,39 +19,30 @@ export default plugin({
   }),
   create: (_, { folder, entry }): Prover => {
     const at = join(folder, entry)
-    let turn: Promise<unknown> = Promise.resolve()
 
     const generation = async () => (await readFile(join(at, 'generation'), 'utf8')).trim()
 
     const report = async (reportData: Uint8Array) => {
       await mkdir(at, { recursive: true })
       const type = types[(await readFile(join(at, 'provider'), 'utf8')).trim()]
-      if (type === undefined) throw new Error('A provider that is not known')
+      if (type === undefined) throw new Error('The provider of the TSM entry is unknown')
       const before = await generation()
       await writeFile(join(at, 'inblob'), reportData)
       const outblob = await readFile(join(at, 'outblob'))
       // Somebody else who used the entry meanwhile would have had the report made over other bytes.
-      if (Number(await generation()) !== Number(before) + 1) throw new Error('The entry was used by somebody else')
+      if (Number(await generation()) !== Number(before) + 1) throw new Error('Another process used the TSM entry')
       const auxblob = await readFile(join(at, 'auxblob')).catch(() => null)
       return {
         type,
-        report: outblob.toString('hex'),
-        ...(auxblob !== null && auxblob.length > 0 && { certificates: auxblob.toString('hex') }),
+        v: 1,
+        [type === 'tdx' ? 'quote' : 'report']: outblob.toString('hex'),
+        ...(auxblob !== null && auxblob.length > 0 && { auxblob: auxblob.toString('hex') }),
       }
     }
 
     return {
       platform: 'tsm',
-      prove(reportData) {
-        // One at a time: an entry holds one question.
-        const proven = turn
-          .then(() => report(reportData))
-          .catch((cause: unknown) => {
-            throw new Unavailable(undefined, { cause })
-          })
-        turn = proven.catch(() => undefined)
-        return proven
-      },
+      prove: inTurn(report),
       async dispose() {
         await rmdir(at).catch(() => undefined)
       },

@@ -52,12 +52,11 @@ const modelOf = ({ id, display_name, capabilities }: Fields): Model => {
   }
 }
 
-/** They refuse some things as the caller's mistake that are not. */
-const meant = (fault: unknown, continues: boolean): unknown => {
-  if (!(fault instanceof BadRequest)) return fault
-  const unpaid = fault.cause instanceof Error && fault.cause.message.includes('credit balance is too low')
-  return unpaid || continues ? new UpstreamFailed(undefined, { again: true, answered: 400, cause: fault.cause }) : fault
-}
+/** Models that refuse to go on from a prefix call it the caller's mistake, which it is not. */
+const meant = (fault: unknown, continues: boolean): unknown =>
+  fault instanceof BadRequest && continues
+    ? new UpstreamFailed(undefined, { again: true, answered: 400, cause: fault.cause })
+    : fault
 
 export default plugin({
   port: Upstream,

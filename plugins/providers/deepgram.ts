@@ -3,7 +3,14 @@ import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/back
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
-import { Upstream, type Model, type Spoken, type TranscribeCall, type Transcript } from '../../core/ports/upstream.ts'
+import {
+  Upstream,
+  type Model,
+  type Spoken,
+  type TranscribeCall,
+  type TranscribeOption,
+  type Transcript,
+} from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -48,17 +55,27 @@ const transcriptOf = (native: Fields, language: string | null): Transcript => {
   }
 }
 
-const queryOf = ({ model, language, diarize, smartFormat }: TranscribeCall, own: Fields): URLSearchParams =>
-  new URLSearchParams({
+const queryOf = (call: TranscribeCall, own: Fields): URLSearchParams => {
+  const { model, language, diarize, smartFormat, punctuate = true, utterances = true } = call
+  const { detectLanguage = language === undefined } = call
+  return new URLSearchParams({
     model,
-    ...(language === undefined ? { detect_language: 'true' } : { language }),
-    punctuate: 'true',
-    utterances: 'true',
+    ...(language !== undefined && { language }),
+    ...(detectLanguage && { detect_language: 'true' }),
+    punctuate: `${punctuate}`,
+    utterances: `${utterances}`,
     paragraphs: 'true',
     ...(diarize && { diarize: 'true' }),
     ...(smartFormat && { smart_format: 'true' }),
     ...(own as Record<string, string>),
   })
+}
+
+/** They have no fields for these; words are told in any case. */
+const ignoredBy = ({ prompt, temperature }: TranscribeCall): readonly TranscribeOption[] => [
+  ...(prompt !== undefined ? (['prompt'] as const) : []),
+  ...(temperature !== undefined ? (['temperature'] as const) : []),
+]
 
 export default plugin({
   port: Upstream,
@@ -96,7 +113,8 @@ export default plugin({
           body: bytes,
           signal,
         })
-        return transcriptOf(await readObject(await accepted(answer, clock)), call.language ?? null)
+        const heard = transcriptOf(await readObject(await accepted(answer, clock)), call.language ?? null)
+        return { ...heard, ignored: ignoredBy(call) }
       },
     }
   },

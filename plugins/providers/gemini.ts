@@ -4,7 +4,8 @@ import { printJson } from '../../core/dialects/print-json.ts'
 import { chunksOf, completionOf } from './gemini/generate-content-answers.ts'
 import {
   drawBody,
-  imagesOf,
+  drawnOf,
+  editBody,
   speakBody,
   speechOf,
   transcribeBody,
@@ -15,7 +16,7 @@ import { vectorsOf } from './shared/media-answers.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
-import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
+import { Upstream, type DrawCall, type Drawn, type Model, type ModelType } from '../../core/ports/upstream.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -37,7 +38,7 @@ const kinds: readonly (readonly [RegExp, ModelType])[] = [
   [/image|banana/, 'IMAGE'],
 ]
 
-/** Null for what is spoken to in other ways. */
+/** Null for a model that other routes serve. */
 const modelOf = ({ name, displayName, description, supportedGenerationMethods: methods }: Fields): Model | null => {
   const id = String(name).replace(/^models\//, '')
   const about = {
@@ -59,8 +60,8 @@ const meant = (fault: unknown): unknown => {
   }
   const wait = /"retryDelay":\s*"([\d.]+)s"/.exec(message)
   if (!(fault instanceof UpstreamFailed) || fault.retryAfter !== null || !wait) return fault
-  const { again, answered } = fault
-  return new UpstreamFailed(undefined, { again, answered, retryAfter: Number(wait[1]) * 1000, cause: said })
+  const { again, answered, code } = fault
+  return new UpstreamFailed(undefined, { again, answered, code, retryAfter: Number(wait[1]) * 1000, cause: said })
 }
 
 export default plugin({
@@ -87,11 +88,18 @@ export default plugin({
     const at = (model: string, what: string) => `/models/${encodeURIComponent(model)}:${what}`
     const generate = async (model: string, body: Fields, signal: AbortSignal) =>
       readObject(await ask(at(model, 'generateContent'), body, signal))
+    const drawing = async ({ model, count = 1 }: DrawCall, body: Fields, signal: AbortSignal): Promise<Drawn> => {
+      // They draw one image at a time.
+      const answers = Array.from({ length: Math.max(1, count) }, () => generate(model, body, signal))
+      const drawn = drawnOf(await Promise.all(answers))
+      return Object.assign(drawn.slice(0, Math.max(1, count)), drawn.about && { about: drawn.about })
+    }
 
     return {
       name,
       dialect: 'generate-content',
       ...(baseUrl === 'https://generativelanguage.googleapis.com/v1beta' && { vendor: 'gemini' }),
+      continues: false,
 
       async models(signal) {
         const found: Model[] = []
@@ -108,7 +116,7 @@ export default plugin({
       async chat(call, signal) {
         const { model, stream, prefix } = call
         if (prefix !== undefined) {
-          throw new UpstreamFailed(undefined, { again: true, cause: new Error('It cannot go on from a prefix') })
+          throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
         }
         const body = generateBody(call, generationOf(model))
         const reading = { model, clock, random }
@@ -140,13 +148,8 @@ export default plugin({
         return { vectors, usage: { input, output: 0 } }
       },
 
-      async draw(call, signal) {
-        const body = drawBody(call)
-        // They draw one image at a time.
-        const count = Math.max(1, call.count ?? 1)
-        const drawn = Array.from({ length: count }, async () => imagesOf(await generate(call.model, body, signal)))
-        return (await Promise.all(drawn)).flat().slice(0, count)
-      },
+      draw: (call, signal) => drawing(call, drawBody(call), signal),
+      edit: async (call, signal) => drawing(call, editBody(call), signal),
 
       async speak(call, signal) {
         return speechOf(await generate(call.model, speakBody(call, voice), signal), call.format)

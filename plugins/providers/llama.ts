@@ -16,7 +16,7 @@ import { Clock, Random } from '../../core/ports/platform.ts'
 import { Upstream, type ChatBody, type ChatCall, type Chunk, type Usage } from '../../core/ports/upstream.ts'
 import { unlessAborted } from '../../core/abort.ts'
 
-// Of node-llama-cpp only what is used here: it is an optional peer, so its own types may not be there.
+// The used part of node-llama-cpp: an optional peer, whose own types may be missing.
 interface Package {
   getLlama(options: object): Promise<{
     loadModel(options: { readonly modelPath: string }): Promise<Model>
@@ -106,7 +106,7 @@ export default plugin({
     const looking = pLimit(1)
     const alone = async <T>(limit: typeof talking, sequence: Sequence, signal: AbortSignal, work: () => Promise<T>) => {
       if (limit.pendingCount >= most) {
-        throw new UpstreamFailed('Too many wait for the model', { again: true, retryAfter: 1000 })
+        throw new UpstreamFailed('Too many requests wait for the model', { again: true, retryAfter: 1000 })
       }
       try {
         const turn = limit(async () => {
@@ -140,7 +140,7 @@ export default plugin({
       const most = Math.max(...seen.values())
       const probabilities = new Map<string, number>()
       for (const [token, text] of marks) {
-        const probability = Math.exp(seen.get(token)! - most) / totalLogitWeight
+        const probability = Math.exp((seen.get(token) ?? -Infinity) - most) / totalLogitWeight
         probabilities.set(text, (probabilities.get(text) ?? 0) + probability)
       }
       return { probabilities, usage: { input: tokens.length + 1, output: 1, cached } }
@@ -236,7 +236,7 @@ export default plugin({
   },
 })
 
-const tooLong = () => new BadRequest('The request is longer than what the model can hold')
+const tooLong = () => new BadRequest('The request is longer than the context of the model')
 
 const optionsOf = async (body: ChatBody, llama: Awaited<ReturnType<Package['getLlama']>>) => {
   const number = (from: string, to = from) => (typeof body[from] === 'number' ? { [to]: body[from] } : {})

@@ -176,7 +176,7 @@ export default plugin({
       const chosen: Record<string, unknown> = {}
       const others: Record<string, unknown> = {}
       for (const [name, value] of Object.entries(rest)) {
-        const theirs = Object.hasOwn(options, name) ? options[name]! : null
+        const theirs = (Object.hasOwn(options, name) ? options[name] : null) ?? null
         if (theirs === null) others[name] = value
         else if (value != null) chosen[theirs] = value
       }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
-import { chatBackend } from './shared/chat-backend.ts'
+import { chatBackend, createdAt } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
@@ -74,8 +74,10 @@ export default plugin({
       voice,
       // The other models give their images inside the answer anyway and refuse the field.
       drawFields: (model) => (model.includes('dall-e') ? { response_format: 'b64_json' } : {}),
-      modelOf: ({ id }) =>
-        typeof id === 'string' ? { id, type: types[id] ?? (decisions ? 'DECISION' : typeOf(id)) } : null,
+      modelOf: ({ id, created }) =>
+        typeof id === 'string'
+          ? { id, type: types[id] ?? (decisions ? 'DECISION' : typeOf(id)), ...createdAt(created) }
+          : null,
     })
 
     const deployments = Object.entries(types).map(([id, type]): Model => ({ id, type }))
@@ -91,7 +93,7 @@ export default plugin({
       ...backend,
       async models(signal) {
         const listed = await backend.models(signal)
-        // Azure lists what could be deployed, not what is.
+        // Azure lists deployable models, not the deployed ones.
         return azure && deployments.length > 0 ? deployments : listed
       },
     }

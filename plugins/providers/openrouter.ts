@@ -49,7 +49,7 @@ export default plugin({
       ...(referer !== undefined && { 'http-referer': referer }),
       ...(title !== undefined && { 'x-openrouter-title': title }),
     }
-    const { models, chat, embed } = chatBackend({
+    const { models, chat, embed, embedTokens } = chatBackend({
       fetch,
       clock,
       baseUrl,
@@ -59,7 +59,7 @@ export default plugin({
       modelOf: decisions ? deciderOf : modelOf,
       ...(routing && { chatFields: () => ({ provider: routing }) }),
     })
-    if (!decisions) return { name, models, chat, embed }
+    if (!decisions) return { name, models, chat, embed, embedTokens }
     const url = `${baseUrl}/systemone`
     const form = imagesInState(routing && { provider: routing })
     return { name, models, decide: decisionBackend({ fetch, clock, url, headers: () => headers, form }) }

@@ -31,7 +31,7 @@ interface OfferedTool {
   readonly function?: { readonly name?: string; readonly parameters?: { readonly properties?: object } }
 }
 
-/** The tool that is called: the one that must be, or else the first. */
+/** The tool that is called: the required one, or else the first. */
 const chosenTool = ({ tools, tool_choice }: ChatBody): OfferedTool['function'] | null => {
   if (!Array.isArray(tools) || tool_choice === 'none') return null
   const must = (tool_choice as OfferedTool | null | undefined)?.function?.name
@@ -110,12 +110,12 @@ const vectorOf = (text: string, dimensions: number): Float32Array => {
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]) {
     const hash = digest(word)
     const place = hash.readUInt32LE(0) % dimensions
-    vector[place] = vector[place]! + (hash[4]! & 1 ? 1 : -1)
+    vector[place] = (vector[place] ?? 0) + ((hash[4] ?? 0) & 1 ? 1 : -1)
   }
   const length = Math.hypot(...vector)
   // Words may cancel each other out.
   if (length === 0) vector[0] = 1
-  else for (let at = 0; at < dimensions; at++) vector[at] = vector[at]! / length
+  else for (let at = 0; at < dimensions; at++) vector[at] = (vector[at] ?? 0) / length
   return vector
 }
 

@@ -20,7 +20,7 @@ export default plugin({
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
     const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-    const { models, chat, embed } = chatBackend({
+    const { models, chat, embed, embedTokens } = chatBackend({
       fetch,
       clock,
       baseUrl,
@@ -28,10 +28,10 @@ export default plugin({
       continuation: { continue_final_message: true },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    if (decisions === undefined) return { name, models, chat, embed }
+    if (decisions === undefined) return { name, models, chat, embed, embedTokens }
     const url = `${baseUrl}/${decisions}`
     const form = decisions === 'systemone' ? imagesBeside : decisionsForm
     const decide = decisionBackend({ fetch, clock, url, headers: () => headers, form })
-    return { name, models, chat, embed, decide }
+    return { name, models, chat, embed, embedTokens, decide }
   },
 })

@@ -30,7 +30,7 @@ export default plugin({
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { apiKey, baseUrl, type, decisions }, name): Upstream => {
     const headers: Readonly<Record<string, string>> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-    const { models, chat, embed, transcribe } = chatBackend({
+    const { models, chat, embed, embedTokens, transcribe, streamTranscript } = chatBackend({
       fetch,
       clock,
       baseUrl,
@@ -38,7 +38,7 @@ export default plugin({
       continuation: { continue_final_message: true, add_generation_prompt: false },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    const backend = { name, models, chat, embed, transcribe }
+    const backend = { name, models, chat, embed, embedTokens, transcribe, streamTranscript }
     if (decisions === undefined) return backend
     if (decisions === 'decisions') {
       const url = `${baseUrl}/decisions`

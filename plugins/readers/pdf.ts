@@ -1,5 +1,6 @@
 import { plugin } from '../../core/plugin.ts'
-import { Reader } from '../../core/ports/reader.ts'
+import type { Pdf } from '../../core/ports/file-content.ts'
+import { Reader, type Section } from '../../core/ports/reader.ts'
 import { readPdf, seePdf } from './pdf/pdf.ts'
 import { kindOf } from './shared/file-kind.ts'
 
@@ -11,11 +12,24 @@ export default plugin({
     name: 'pdf',
     kind: 'pdf',
     fits: (file) => kindOf(file) === 'pdf',
-    async read(file, signal, { characters } = {}) {
+    async read(file, signal, limits = {}) {
       signal.throwIfAborted()
-      const content = await readPdf(file, signal, characters === undefined ? {} : { characters })
-      return { content, sections: content.pages.map(({ number, text }) => ({ text, heading: null, page: number })) }
+      const content = await readPdf(file, signal, limits)
+      return { content, sections: sectionsOf(content) }
     },
     see: ({ bytes }, pages, signal) => seePdf(bytes, signal, pages),
   }),
 })
+
+/** Pages, each followed by what its form fields and comments say. A page whose characters are unknown is not searched. */
+const sectionsOf = ({ pages, forms = [], comments = [] }: Pdf): readonly Section[] =>
+  pages.flatMap(({ number, text, untrusted }) => {
+    const at = `page ${number}`
+    const own = <T extends { readonly at: string | null }>(list: readonly T[]) => list.filter((it) => it.at === at)
+    const lines = [
+      ...own(forms).map(({ name, value }) => `${name}: ${value}`),
+      ...own(comments).map(({ text }) => text),
+    ]
+    const said = [untrusted ? '' : text, ...lines].filter((it) => it !== '').join('\n')
+    return [{ text: said, heading: null, page: number }]
+  })

@@ -8,7 +8,7 @@ export interface Decoded {
   readonly encoding: Encoding
 }
 
-/** The text of a page in whatever encoding. */
+/** The text of a page in any encoding. */
 export const decodePage = (bytes: Uint8Array, contentType: string): string => decodeBytes(bytes, contentType).text
 
 /**
@@ -19,8 +19,9 @@ export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page'
   const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
   if (wide) return { text: decoded(bytes, wide.name), encoding: wide }
   for (const label of [typed(contentType), kind === 'text' ? null : said(bytes)]) {
-    const text = label === null ? null : stated(bytes, label)
-    if (text !== null) return { text, encoding: { name: label!, confidence: 1 } }
+    if (label === null) continue
+    const text = stated(bytes, label)
+    if (text !== null) return { text, encoding: { name: label, confidence: 1 } }
   }
   const escaped = isEscaped(bytes)
   if (escaped) return { text: decoded(bytes, 'iso-2022-jp'), encoding: { name: 'iso-2022-jp', confidence: 0.99 } }
@@ -52,7 +53,7 @@ const said = (bytes: Uint8Array): string | null => {
   const inside =
     /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1] ??
     /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1]
-  // A page that could be read so far is not in UTF-16, whatever it says.
+  // A page that was readable so far is not in UTF-16, though it may claim so.
   return encodingOf(inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
 }
 

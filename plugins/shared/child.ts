@@ -55,6 +55,6 @@ export const startChild = (): Child => {
     cwd: '/',
   })
   child.on('error', () => {})
-  child.stdin!.on('error', () => {})
+  child.stdin?.on('error', () => {})
   return { process: child, jobs: child.stdin!, results: child.stdio[3] as Readable }
 }

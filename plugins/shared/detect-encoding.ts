@@ -19,8 +19,8 @@ export const detectEncoding = (bytes: Uint8Array): Encoding => {
       return { name, score: name === 'windows-1252' ? score + benefit / beyond : score }
     })
     .sort((one, other) => other.score - one.score)
-  const [best, next] = [scored[0]!, scored[1]!]
-  if (best.score <= 0) return { name: 'windows-1252', confidence: 0 }
+  const [best, next] = scored
+  if (best === undefined || next === undefined || best.score <= 0) return { name: 'windows-1252', confidence: 0 }
   // Two encodings of one script may agree in every letter of a text.
   const lead = Math.min(1, (best.score - next.score) * 5)
   return {
@@ -113,7 +113,8 @@ const likeness = (text: string, { script, letters, frequent }: Alphabet): number
       else if (script === 'other') fit += ascii > 0 ? -0.5 : frequent.has(character.toLowerCase()) ? 1 : 0.4
       // No language writes words of accents alone.
       else fit += strange.length > 3 && ascii < strange.length ? -0.5 : 1
-      if (at > 0 && isCapital(character) && !isCapital(strange[at - 1]!) && isLetter.test(strange[at - 1]!)) odd += 0.5
+      const before = strange[at - 1] ?? ''
+      if (isCapital(character) && !isCapital(before) && isLetter.test(before)) odd += 0.5
     }
   }
   return seen === 0 ? 0 : (fit - 2 * odd) / seen
@@ -135,5 +136,5 @@ export const decodeAs = (bytes: Uint8Array, name: string): string => {
   const decoder = new TextDecoder(name)
   const text = decoder.decode(bytes)
   if (decoder.encoding !== 'windows-1252') return text
-  return text.replace(/[\x80-\x9f]/g, (character) => late[character.charCodeAt(0) - 0x80]!)
+  return text.replace(/[\x80-\x9f]/g, (character) => late.charAt(character.charCodeAt(0) - 0x80))
 }

@@ -1,7 +1,7 @@
 import type { Flaw } from '../../core/errors.ts'
 import { isZip, unzip } from './zip.ts'
 
-/** Looks for what is wrong with a file that could not be read; null where that can't be said. */
+/** The reason why a file is unreadable; null where it is unknown. */
 export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isCompound(file)) {

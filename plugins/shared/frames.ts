@@ -74,9 +74,9 @@ export const lengthsOf = (bytes: Buffer, most: Most): readonly number[] | null =
 
 const mostParts = 1024
 
-/** The value of a frame's pieces. Throws for what is none. */
+/** The value of a frame's pieces. Throws for other bytes. */
 export const unpacked = ([values, ...views]: readonly Uint8Array[]): unknown => {
-  const reader = new Unpacking(values!, views)
+  const reader = new Unpacking(values ?? new Uint8Array(), views)
   reader.readHeader()
   return reader.readValue()
 }

@@ -8,7 +8,7 @@ export interface Given {
   readonly input: unknown
 }
 
-/** Errors don't travel with their class, and their messages quote what was being read: only the kind goes back. */
+/** Errors lose their class on the way, and their messages quote the file: only the kind goes back. */
 export type Told =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'unreadable'; readonly flaw: Flaw | null }
@@ -51,7 +51,8 @@ const read = (length: number): Uint8Array => {
 const take = (): Given => {
   const count = Buffer.from(read(4))
   const head = Buffer.concat([count, read(4 * count.readUInt32LE())])
-  return unpacked(lengthsOf(head, { values: Infinity, memory: Infinity })!.map(read)) as Given
+  const lengths = lengthsOf(head, { values: Infinity, memory: Infinity }) ?? []
+  return unpacked(lengths.map(read)) as Given
 }
 
 const give = (piece: Uint8Array): void => {

@@ -16,7 +16,7 @@ export const markedEncoding = (bytes: Uint8Array): Encoding | null => {
 
 const longestSample = 65_536
 
-/** UTF-16 or UTF-32 without a mark, which zeros give away; null for a text without zeros, and for what is no text. */
+/** UTF-16 or UTF-32 without a mark, recognised by zeros; null for bytes without zeros, and for bytes that are no text. */
 export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
   const sample = bytes.subarray(0, longestSample - (longestSample % 4))
   if (!sample.includes(0)) return null
@@ -25,11 +25,11 @@ export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
       if (isText(decodeUtf32(sample, name))) return { name, confidence: 0.99 }
   }
   if (bytes.length % 2 !== 0) return null
-  const zeros = [0, 0]
-  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2]!++
-  const name = zeros[0]! > zeros[1]! ? 'utf-16be' : 'utf-16le'
-  const less = Math.min(...zeros)
-  if (less * 4 > Math.max(...zeros) || !isText(new TextDecoder(name).decode(sample, { stream: true }))) return null
+  const zeros = { even: 0, odd: 0 }
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2 === 0 ? 'even' : 'odd']++
+  const name = zeros.even > zeros.odd ? 'utf-16be' : 'utf-16le'
+  const [less, more] = [Math.min(zeros.even, zeros.odd), Math.max(zeros.even, zeros.odd)]
+  if (less * 4 > more || !isText(new TextDecoder(name).decode(sample, { stream: true }))) return null
   return { name, confidence: 0.95 }
 }
 
@@ -39,7 +39,7 @@ const isText = (text: string): boolean => {
   return text !== '' && (strange?.length ?? 0) <= text.length / 500
 }
 
-/** Text of UTF-32, which Node doesn't know; what is no character becomes U+FFFD. */
+/** Text of UTF-32, which Node doesn't know; invalid code points become U+FFFD. */
 export const decodeUtf32 = (bytes: Uint8Array, name: string): string => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const parts: string[] = []

@@ -80,7 +80,7 @@ const overlap = (entries: readonly Entry[]): boolean => {
       end: start + 30 + fileNameLength + compressedSize,
     }))
     .sort((one, other) => one.start - other.start)
-  return places.some(({ start }, at) => at > 0 && places[at - 1]!.end > start)
+  return places.some(({ start }, at) => at > 0 && (places[at - 1]?.end ?? 0) > start)
 }
 
 /** Never more bytes than the archive says. */

@@ -14,7 +14,7 @@ const hidden = '.drafts'
 const segment = /^(?!\.\.?$)[\w.-]+$/
 const absent = ['ENOENT', 'ENOTDIR', 'EISDIR']
 
-/** The disk's own faults are ours to hide; those of the source and of the signal pass as they are. */
+/** Hides the text of the disk's faults; faults of the source and of the signal pass unchanged. */
 const onDisk = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
@@ -36,7 +36,7 @@ const unlessAbsent = async <T>(work: Promise<T>): Promise<T | null> => {
 /** Bytes that are gathered for one write. Larger ones cost the kernel more, not less. */
 const block = 64 * 1024
 
-/** While one block is written the next one fills. Chunks are copied, since whoever gave them may use their room again. */
+/** While one block is written the next one fills. Chunks are copied, since their source may reuse the buffer. */
 const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> => {
   const handle = await onDisk(open(file, 'wx', 0o600))
   const source = bytes[Symbol.asyncIterator]()
@@ -138,7 +138,7 @@ export default plugin({
       return join(root, ...segments)
     }
 
-    /** Resolves when the folder and all above it are on the disk, whoever makes them. */
+    /** Resolves when the folder and its parents are on the disk, also where another call makes them. */
     const ready = (folder: string): Promise<void> => {
       if (folder === root) return Promise.resolve()
       let it = making.get(folder)

@@ -41,7 +41,7 @@ export default plugin({
       const { mime, bytes } = (await hasModel(supplied, wish, signal))
         ? await byModel(supplied, wish, text, signal)
         : await packingOf(wish.format)(await utter({ text, voice: wish.voice }, signal), signal)
-      return { name: `speech.${endings[mime.split(';')[0]!] ?? wish.format}`, mime, bytes }
+      return { name: `speech.${endings[mime.split(';', 1).join()] ?? wish.format}`, mime, bytes }
     },
   }),
 })

@@ -33,7 +33,7 @@ export default plugin({
     mostParams: mostEscaped * mostContent + 16 * 1024,
     async run({ fileName, fileExtension, fileContent, mimeType: type }, signal) {
       signal.throwIfAborted()
-      const mime = mimeType.exec(type)![1]!.toLowerCase()
+      const mime = (mimeType.exec(type)?.[1] ?? '').toLowerCase()
       const bytes = (isText(mime) ? null : decoded(fileContent)) ?? Buffer.from(fileContent, 'utf8')
       if (bytes.length > most) {
         throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
@@ -67,7 +67,7 @@ const longest = 200
 const nameOf = (fileName: string, fileExtension: string): string => {
   const extension = trimmed(fileExtension.replace(/[^A-Za-z0-9._+-]/g, '')).slice(0, 16)
   const ending = extension === '' ? '' : `.${extension}`
-  const last = cleaned(fileName.split(/[\\/]/).at(-1)!)
+  const last = cleaned(fileName.split(/[\\/]/).at(-1) ?? '')
   const stem = fitted(trimmed(without(last, ending)), longest - Buffer.byteLength(ending))
   return `${stem === '' ? 'file' : reserved.test(stem) ? `_${stem}` : stem}${ending}`
 }

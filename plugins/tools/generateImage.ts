@@ -32,7 +32,8 @@ export default plugin({
         { ability: 'draw', model },
         async ({ upstream, model }, signal) => {
           const [image] = await upstream.draw!({ model, prompt, ...(size !== undefined && { size }) }, signal)
-          if (!image || image.bytes.length === 0) throw new UpstreamFailed('No image came back', { again: true })
+          if (!image || image.bytes.length === 0)
+            throw new UpstreamFailed('The model returned no image', { again: true })
           return image
         },
         () => ({ usage: { input: tokensOf(prompt), output: 0, estimated: true } }),

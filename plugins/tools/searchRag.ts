@@ -19,6 +19,10 @@ const params = v.object({
     v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20), v.description('How many passages come back')),
     5,
   ),
+  characters: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(1400), v.description('The longest passage')),
+    1400,
+  ),
 })
 
 export default plugin({
@@ -27,15 +31,19 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'searchRag',
     description:
-      'Searches the files that were indexed, or those of them that fileIds names, by words and by meaning: the best passages, with file and page. Of the files under `outdated` the words alone were searched: their index is of another model.',
+      'Searches the files that were indexed, or those of them that fileIds names, by words, and by meaning where an embedding model is named: the best passages, with their file, its name, page and heading. Of the files under `outdated` the words alone were searched: their index is of another model.',
     kind: 'retrieval',
     params,
     mostParams: 64 * 1024,
-    async run({ query, fileIds, file_ids, limit }, signal, search) {
+    async run({ query, fileIds, file_ids, limit, characters }, signal, search) {
       signal.throwIfAborted()
-      if (fileIds !== undefined && file_ids !== undefined) throw new BadRequest('Two filters', { validator: twice })
+      if (fileIds !== undefined && file_ids !== undefined)
+        throw new BadRequest('The request has two filters', { validator: twice })
       const hits = await search(query, fileIds ?? file_ids)
-      const results = hits.slice(0, limit).map(({ fileId, page, snippet, score }) => ({ fileId, page, snippet, score }))
+      const results = hits.slice(0, limit).map(({ fileId, page, heading = null, title = null, snippet, score }) => {
+        const shown = snippet.length > characters ? `${snippet.slice(0, characters).replace(/\s+\S*$/, '')}…` : snippet
+        return { fileId, page, heading, title, snippet: shown, score }
+      })
       const { outdated = [] } = hits
       return { results, truncated: hits.length > limit, ...(outdated.length > 0 && { outdated }) }
     },

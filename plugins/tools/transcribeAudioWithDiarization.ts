@@ -8,24 +8,7 @@ import { excerpting } from './shared/truncate.ts'
 import { scribe } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { languageCode } from './shared/codes.ts'
-
-const params = v.object({
-  fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
-  language: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(100),
-      v.description('The language that is spoken, as its code or its English name'),
-      v.transform(languageCode),
-      v.regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'a language'),
-      v.maxLength(35),
-    ),
-  ),
-})
-
-/** More than is said in two hours. */
-const most = { characters: 400_000, count: 10_000 }
+import { longestTranscript as most, transcriptionParams as params } from './shared/transcription.ts'
 
 export default plugin({
   port: Tool,

@@ -35,6 +35,15 @@ t.test('organisations take turns, and within each who came first goes first', as
   t.same(got, ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3'])
 })
 
+t.test('organisations take turns at room that becomes free at once', async (t) => {
+  const { take, give, got } = stage({ all: 2, organization: 2, key: 2 })
+  void take('x/1', 2)
+  for (const name of ['a/1', 'a/2', 'b/1']) void take(name)
+  await new Promise(setImmediate)
+  await give('x/1')
+  t.same(got, ['x/1', 'a/1', 'b/1'])
+})
+
 t.test('an organisation and a key have their share and no more, but always one', async (t) => {
   const { take, give, got } = stage({ all: 100, organization: 50, key: 25 })
   for (const [name, size] of [

@@ -4,7 +4,7 @@ export const chapters = {
 
 Made from the code by \`npm run docs\`; the words are in \`test/docs/meanings.ts\`.
 
-The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Without a file the environment alone decides (below). Every key has a default
+The configuration is a JSON file, which \`SEALGATE_CONFIG\` names. Comments and a comma behind the last member are allowed. \`sealgate check FILE\` shows everything that is wrong with it. Without a file the environment alone decides (below). Every key has a default
 unless it says "required". Where the tables say "absent", they tell what holds when the key is not there.
 
 * A string that consists of nothing but \`$NAME\` is replaced by the value of that environment variable, which stays a string. If the variable is not set, the gateway does not start.
@@ -31,7 +31,8 @@ unless it says "required". Where the tables say "absent", they tell what holds w
     }
   },
   "decision": { "default": "small" },
-  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } }
+  "limits": { "redis": "$REDIS_URL", "key": { "requestsPerSecond": 20, "tokensPerDay": 5000000 } },
+  "enclave": { "evidence": { "use": "tsm" } }
 }
 \`\`\``,
   surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
@@ -42,7 +43,7 @@ export const variables: Readonly<Record<string, string>> = {
   SEALGATE_CONFIG: 'The configuration file.',
   SEALGATE_DATA: 'The folder of the embedded stores, made when it is not there; `./data` when absent.',
   SEALGATE_KEY:
-    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key and shows it once.',
+    'An API key that shall be valid, with every scope, in the organisation `default`. Without it the first start makes a key. A terminal shows it once; otherwise it stands in the file `first-key` of `SEALGATE_DATA`, for its owner alone.',
   SEALGATE_LOG: 'The same as `log.level`.',
   HOST: 'The same as `server.host`.',
   PORT: 'The same as `server.port`; 0 takes any free port.',
@@ -64,15 +65,19 @@ const under = (path: string, meanings: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(meanings).map(([key, meaning]) => [`${path}.${key}`, meaning]))
 
 export const meanings: Readonly<Record<string, string>> = {
+  $schema: 'Where editors find the schema of this file: `./node_modules/sealgate/docs/config.schema.json`.',
   env: 'Every envelope tells it. In `production`, keys that begin with `sk_test_` are refused.',
   'names.compat': 'The first path segment of the decision routes.',
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
+  prefix: 'The path under which the gateway is mounted, with a slash at its beginning and none at its end. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
+  'cors.origins':
+    'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration and metrics stay closed.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:
@@ -81,7 +86,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.id': 'The number in the catalog; absent, the first 48 bits of SHA-256 of the name.',
   'models.<name>.name': 'The name that people read; absent, the name that callers send.',
   'models.<name>.description': 'For the catalog.',
-  'models.<name>.created': 'Unix time in seconds, for the catalog.',
+  'models.<name>.created': 'Unix time in seconds, for the catalog; 0 stands for the start of the gateway.',
   'models.<name>.owned_by': 'For the catalog; absent, the first provider.',
   'models.<name>.input_modalities': 'For the catalog; absent, `["audio"]` for transcription and `["text"]` otherwise.',
   'models.<name>.standard': 'Served in the clear on the standard and decision routes.',
@@ -158,9 +163,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'limits.whenDown.money': 'The same for budgets. Absent: closed.',
   'limits.whenDown.requests': 'The same for requests a second. Absent: open.',
   'timeouts.total': 'One deadline over all attempts. A stream that has begun may outlive it.',
-  'timeouts.firstToken': 'How long one attempt at a stream may take until its first token.',
+  'timeouts.firstToken': 'How long one attempt at a stream may take until its first token; of a sealed stream the last backend has what is left of `timeouts.sealedIdle`.',
   'timeouts.idle': 'The longest pause between two chunks of a backend.',
-  'timeouts.sealedIdle': 'The longest silence of a sealed stream, whatever is allowed to its backend.',
+  'timeouts.sealedIdle': 'The longest silence of a sealed stream, before its first token and after it.',
   'timeouts.stream': 'The longest time that a stream may run.',
   'timeouts.stalled':
     'A reader that takes nothing of an answer, whole or as events, for this long while bytes wait for it is cut off.',
@@ -215,7 +220,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
   'storage.metadata.use': 'A plugin of the family `storage` that fits `MetadataStore`.',
   'enclave.retrieval.model':
-    'The embedding model for indexing and search; absent, the first that is there. When there is none, search goes by words alone.',
+    'The embedding model for indexing and search; absent, search goes by words alone. Name a model that is better than words on your files: the offline one is not.',
   'enclave.retrieval.cache': 'Bytes of opened indexes that are kept in memory.',
   'enclave.queue.all': 'Jobs of all organisations that may wait; indexing has eight times as many places.',
   'enclave.queue.organization': 'Jobs of one organisation that may wait; indexing has sixteen times as many places.',
@@ -235,6 +240,15 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
   'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
+  'enclave.collateral':
+    'Where the gateway finds certificates, revocation lists and platform data, which it lays beside the evidence ([evidence.md](evidence.md#what-the-gateway-lays-beside)).',
+  'enclave.collateral.amd': 'AMD’s key service, or a cache of it.',
+  'enclave.collateral.intel': 'Intel’s service of platform data, or a cache of it.',
+  'enclave.collateral.intelRootList': 'The revocation list of Intel’s root.',
+  'enclave.collateral.folder': 'A folder with the same pieces; then no service is asked.',
+  'enclave.releases': 'A file with the signed list of releases, served at `GET /rvenc/releases`; its signatures are beside it as `.sig`.',
+  'enclave.notices': 'A file with signed notices, served there too; its signatures are beside it as `.sig`.',
+  'enclave.allowDev': 'Whether `dev` evidence is served with `env: "production"`; without it the start is refused.',
   tools: 'The tools that are offered, by the names of their plugins, and no others; absent, all that are found.',
   'tools.<name>': 'The settings of that tool; `{}` when it has none.',
   readers:

@@ -44,7 +44,7 @@ export const killed = async (kills: number, folder: string): Promise<Outcome> =>
   )
   const env = { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data') }
   let server = await served(env)
-  const key = /(sk_live_\w+)/.exec(server.said)![1]!
+  const key = server.key
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const known = new Map<string, Known>()
   let acknowledged = 0

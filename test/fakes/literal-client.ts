@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { aeskwp } from '@noble/ciphers/aes.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
 
 /**
@@ -39,6 +41,13 @@ export interface Call {
   readonly body?: unknown
   readonly form?: FormData
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** One event of a stream, with what was sealed in it. */
+export interface StreamEvent {
+  readonly event: string
+  readonly data: string
+  readonly opened: any
 }
 
 /** The shared secret with an enclave, and the cipher text that tells it. */
@@ -121,6 +130,55 @@ export const literalClient = (base: string, apiKey: string) => {
     return typeof data?.encryptedResponse === 'string' ? { ...answer, body: opened(agreement, data) } : answer
   }
 
+  /** The answer of a sealed chat: its opened result, or the opened code of a failure. */
+  const chat = async (params: object): Promise<Answer> => {
+    const agreement = await agree()
+    const answer = await send('/rvenc/chat/completions', { body: sealed(agreement, 'encryptedInference', params) })
+    const told = answer.body?.data ?? answer.body
+    return typeof told?.encryptedResponse === 'string' ? { ...answer, body: opened(agreement, told) } : answer
+  }
+
+  /** The events of a sealed chat as a stream; what is sealed in them is opened. */
+  const chatStream = async (params: object): Promise<readonly StreamEvent[]> => {
+    const agreement = await agree()
+    const body = sealed(agreement, 'encryptedInference', { ...params, stream: true })
+    const answer = await send('/rvenc/chat/completions', { body })
+    if (answer.status !== 200) throw new Error(`The stream was refused: ${JSON.stringify(answer.body)}`)
+    const info = new TextEncoder().encode('rvenc/1 s2c/stream')
+    const key = hkdf(sha256, agreement.secret, bytesOf(String(body.nonce)), info, 32)
+    return String(answer.body)
+      .split('\n\n')
+      .filter((event) => event !== '')
+      .map((text) => {
+        const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)$/s.exec(text) ?? []
+        if (!/^[0-9a-f]{80,}$/.test(data)) return { event, data, opened: null }
+        const said = textOf(open(key, bytesOf(data.slice(0, 48)), data.slice(48))).trim()
+        return { event, data, opened: said === '' ? null : JSON.parse(said) }
+      })
+  }
+
+  /** A sealed sound; `beside` stands outside the seal. The body of the answer is what was sealed in it. */
+  const hear = async (
+    sound: Uint8Array,
+    params: unknown,
+    beside: object = {},
+    verb: 'transcriptions' | 'translations' = 'transcriptions',
+  ): Promise<Answer> => {
+    const agreement = await agree()
+    const [nameNonce, fileNonce] = [random(24), random(24)]
+    const body = {
+      ...sealed(agreement, 'encryptedInference', params),
+      encryptedFileName: seal(agreement.secret, nameNonce, 'a.wav'),
+      fileNameNonce: hexOf(nameNonce),
+      encryptedFile: seal(agreement.secret, fileNonce, sound),
+      fileNonce: hexOf(fileNonce),
+      ...beside,
+    }
+    const answer = await send(`/rvenc/audio/${verb}`, { body })
+    const data = answer.body?.data
+    return typeof data?.encryptedResponse === 'string' ? { ...answer, body: opened(agreement, data) } : answer
+  }
+
   const wrapped = (dek: Uint8Array): string => hexOf(aeskwp(kek).encrypt(dek))
 
   /** The fields of an upload, as the interface names them. */
@@ -150,5 +208,21 @@ export const literalClient = (base: string, apiKey: string) => {
     ...part(agreement, 'encrypted_rag_dek', 'rag_dek_nonce', ragDek),
   })
 
-  return { kek, ragDek, send, agree, sealed, opened, part, tool, wrapped, fileFields, upload, indexItem }
+  return {
+    kek,
+    ragDek,
+    send,
+    agree,
+    sealed,
+    opened,
+    part,
+    tool,
+    hear,
+    chat,
+    chatStream,
+    wrapped,
+    fileFields,
+    upload,
+    indexItem,
+  }
 }

@@ -227,8 +227,8 @@ export const eventsOf = (text: string): readonly string[] => text.split('\n\n').
 
 export const framesOf = (text: string): readonly Uint8Array[] =>
   eventsOf(text)
-    .filter((event) => event.startsWith('event: data\n'))
-    .map((event) => fromHex(event.slice('event: data\ndata: '.length), 1 << 20)!)
+    .map((event) => /^event: (?:data|error)\ndata: ([0-9a-f]+)$/.exec(event)?.[1])
+    .flatMap((hex) => (hex === undefined ? [] : [fromHex(hex, 1 << 20)!]))
 
 /** A body without what is its own each time. */
 export const without = (text: string): string => {

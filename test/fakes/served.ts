@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const program = join(process.cwd(), 'dist/adapters/production/main.js')
@@ -8,8 +9,17 @@ export interface Served {
   readonly base: string
   /** On standard output and standard error, so far. */
   readonly said: string
+  /** The key that it made, as its file tells. */
+  readonly key: string
   readonly child: ChildProcess
   stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The first key of a start that said this; throws where it made none. */
+export const madeKey = (said: string): string => {
+  const file = /^sealgate made a key; it stands in (.+)$/m.exec(said)?.[1]
+  if (file === undefined) throw new Error(`no key was made: ${said}`)
+  return readFileSync(file, 'utf8').trim()
 }
 
 /** The command as a user starts it, on a free port, with nothing in its environment but this. */
@@ -38,6 +48,9 @@ export const served = async (
     base,
     get said() {
       return said
+    },
+    get key() {
+      return madeKey(said)
     },
     child,
     async stop(signal) {

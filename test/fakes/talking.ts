@@ -16,6 +16,7 @@ export const talking = async (t: Test, name: string) => {
       choices: [{ index: 0, delta: { content }, finish_reason: reason }],
     })}\n\n`
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
     seen['calls']!++
     if (JSON.parse(await text(request)).stream !== true) {
       const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]

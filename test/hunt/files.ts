@@ -1,6 +1,7 @@
 import { type Found, huntEnclave, huntParsers } from './hunt-files.ts'
 
-const [count = 500, seed = 1] = process.argv.slice(2).map(Number)
+/** Files of each kind through the parsers alone, the seed, and files of each kind through an enclave. */
+const [count = 500, seed = 1, enclosed = count] = process.argv.slice(2).map(Number)
 let wrong = 0
 
 const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
@@ -12,9 +13,8 @@ const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
 process.stdout.write(`${count} files of each kind through the parsers, seed ${seed}\n`)
 for await (const found of huntParsers(count, seed)) say(found)
 
-const sample = Math.ceil(count / 10)
-process.stdout.write(`${sample} of each kind through an enclave\n`)
-const sealed = huntEnclave(sample, seed)
+process.stdout.write(`${enclosed} of each kind through an enclave\n`)
+const sealed = huntEnclave(enclosed, seed)
 let next = await sealed.next()
 for (; !next.done; next = await sealed.next()) say(next.value)
 process.stdout.write(next.value ? 'the enclave is the same process\n' : 'the enclave was started anew\n')

@@ -33,9 +33,8 @@ export const openStage = async (more: object = {}): Promise<Stage> => {
   await mkdir(data)
   await writeFile(file, JSON.stringify({ ...configurationFor(backend.url), ...more }))
   const env = { SEALGATE_DATA: data, SEALGATE_CONFIG: file, TMPDIR: folder }
-  const { base, said, child } = await served(env)
+  const { base, key, child } = await served(env)
   const gateway = child.pid!
-  const key = /shown only now: (\S+)/.exec(said)![1]!
   const as = { authorization: `Bearer ${key}` }
   const awake = async () => (await fetch(`${base}/rvenc/keys`, { headers: as })).ok
   if (!(await until(awake, 30_000))) throw new Error('The enclave does not come up')
@@ -53,9 +52,9 @@ export const openStage = async (more: object = {}): Promise<Stage> => {
     pids: { gateway, enclave },
     watch,
     async keyOf(organization) {
-      const args = [program, 'keys', 'create', '--organization', organization]
+      const args = [program, 'keys', 'create', '--organization', organization, '--scopes', 'all']
       const { stdout } = await run(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } })
-      return stdout.trim().split('\n').at(-1)!
+      return /sk_\w+/.exec(stdout)![0]
     },
     fallen() {
       if (child.exitCode !== null || child.signalCode !== null) return 'gateway'

@@ -13,6 +13,7 @@ import type { AnyRoute } from '../../core/http/route.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { table } from '../../core/routes/all.ts'
+import { decisionRequest } from '../../core/routes/decision-shape.ts'
 import { Settings, SettingsShape, surfaces } from '../../core/settings.ts'
 import { lengths } from '../../core/sealed/wire/body.ts'
 import { fitted } from '../fitted.ts'
@@ -89,6 +90,7 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/admin/keys': lasting,
   '/admin/keys/{id}': lasting,
   'rvenc/chat/completions': { model: 'chatting', provider: 'constant', stream: false },
+  'rvenc/decision': { model: 'chatting', provider: 'constant', images: [], videos: [], samples: 1, steps: 1 },
   'rvenc/audio/transcriptions': { model: 'hearing' },
   'rvenc/audio/translations': { model: 'hearing' },
   // Nothing is asked of the world.
@@ -197,6 +199,7 @@ export const targets = async (): Promise<readonly Target[]> => [
     .filter(({ body }) => body !== undefined)
     .map(plainTarget),
   sealedTarget('rvenc/chat/completions', ChatRequest, chatEnvelope),
+  sealedTarget('rvenc/decision', decisionRequest, chatEnvelope),
   sealedTarget('rvenc/audio/transcriptions', AudioRequest, audioEnvelope),
   sealedTarget('rvenc/audio/translations', AudioRequest, audioEnvelope),
   ...(await allTools()).map(sealedTool),

@@ -169,6 +169,7 @@ export const access: readonly Changes[] = [
         from: '  if (wanted === null) return false\n',
         to: '  if (wanted === null) return true\n',
       },
+      { breaks: 'An address lies within ranges of its family alone.', from: 'it.family === family && ', to: '' },
       { breaks: 'A wider range lies within no narrower one.', from: ' && it.prefix <= prefix', to: '' },
     ],
   },

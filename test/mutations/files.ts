@@ -137,9 +137,13 @@ export const files: readonly Changes[] = [
     file: 'core/files/quota.ts',
     test,
     changes: [
-      { breaks: 'The quota bounds bytes.', from: "!full(quota.bytes, now['bytes']) &&", to: '' },
-      { breaks: 'The quota bounds files.', from: " && !full(quota.files, now['files'])", to: '' },
-      { breaks: 'The last byte of a quota may be used.', from: '(value ?? 0) > most', to: '(value ?? 0) >= most' },
+      { breaks: 'The quota bounds bytes.', from: "(['bytes', 'files'] as const)", to: "(['files'] as const)" },
+      { breaks: 'The quota bounds files.', from: "(['bytes', 'files'] as const)", to: "(['bytes'] as const)" },
+      {
+        breaks: 'The last byte of a quota may be used.',
+        from: '(now[unit] ?? 0) > (quota',
+        to: '(now[unit] ?? 0) >= (quota',
+      },
       {
         breaks: 'A refused file is not counted.',
         from: '      await add(organization, -bytes, -1)\n      throw',
@@ -165,7 +169,7 @@ export const files: readonly Changes[] = [
       { breaks: 'A client chooses an id of now.', from: ' <= skew', to: ' <= 2 * skew' },
       {
         breaks: 'Bytes are as old as the gateway says.',
-        from: "path.split('/').at(-1)!.split('.').at(-2)!",
+        from: "path.split('/').at(-1)?.split('.').at(-2) ?? ''",
         to: 'first',
       },
       { breaks: 'Bytes of another name are none of ours.', from: '(?:enc|idx)$`', to: '(?:enc|idx)`' },

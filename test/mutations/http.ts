@@ -37,13 +37,13 @@ export const http: readonly Changes[] = [
     changes: [
       {
         breaks: 'A refused request tells what is left.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0 && spent.ok) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined && spent.ok) {',
       },
       {
         breaks: 'A request that its bytes refuse says nothing of requests.',
-        from: 'if (requests.length > 0 && !ofBytes) {',
-        to: 'if (requests.length > 0) {',
+        from: 'if (first !== undefined && !ofBytes) {',
+        to: 'if (first !== undefined) {',
       },
       {
         breaks: 'A request beyond its allowance is refused.',
@@ -83,6 +83,18 @@ export const http: readonly Changes[] = [
         to: 'if (others >= 0 && (',
       },
       { breaks: 'Bytes are given back.', from: 'add(ofKey, -own)', to: 'void ofKey' },
+      {
+        breaks: 'Bytes in memory are bounded for an organisation.',
+        from: ' || full(ofOrganization, room.organization, bytes)',
+        to: '',
+      },
+      {
+        breaks: 'Bytes are given back to the organisation.',
+        from: 'add(ofOrganization, -own)',
+        to: 'void ofOrganization',
+      },
+      { breaks: 'Bytes are given back to the process.', from: '        all -= own\n', to: '' },
+      { breaks: 'Bytes are given back once.', from: '        own = 0\n', to: '' },
     ],
   },
   {
@@ -127,6 +139,46 @@ export const http: readonly Changes[] = [
         breaks: 'A download that breaks in the store is cut.',
         from: 'if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()',
         to: 'if (ctx.res.headersSent || ctx.res.destroyed) return',
+      },
+    ],
+  },
+  {
+    file: 'core/http/http-errors.ts',
+    test: 'test/core/http/waits.test.ts',
+    changes: [
+      {
+        breaks: 'Callers that wait at once are told different ms.',
+        from: 'Math.ceil(retryAfter + fraction * span)',
+        to: 'Math.ceil(retryAfter)',
+      },
+      {
+        breaks: 'Callers that wait at once are told different seconds.',
+        from: '(apart ? 0 : later)',
+        to: '0',
+      },
+      {
+        breaks: 'Clients hear where another try is in vain.',
+        from: "isHopeless(it) ? { 'x-should-retry': 'false' } : {}",
+        to: '{}',
+      },
+      { breaks: 'Who waits is let hope.', from: 'status === 429 || status === 503 ?', to: 'status === 429 ?' },
+    ],
+  },
+  {
+    file: 'core/http/cross-origin.ts',
+    test: 'test/core/http/cross-origin.test.ts',
+    changes: [
+      { breaks: 'No other origin is told anything.', from: ' || !origins.includes(origin)', to: '' },
+      { breaks: 'Administration and metrics are closed to every page.', from: ' || closed.test(path)', to: '' },
+      {
+        breaks: 'A cache keeps the answers to different origins apart.',
+        from: "return { vary: 'origin' }",
+        to: 'return {}',
+      },
+      {
+        breaks: 'A path that no route has takes no request of a page.',
+        from: " || methods === '') return null",
+        to: ') return null',
       },
     ],
   },

@@ -178,4 +178,86 @@ export const inference: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/inference/routing/failover.ts',
+    test: 'test/core/inference/inference.test.ts',
+    changes: [
+      { breaks: 'Where every backend is full the caller is told so.', from: 'isFull ? full(last) : last', to: 'last' },
+      {
+        breaks: 'One backend that fails otherwise makes it a failure.',
+        from: 'isFull &&=',
+        to: 'isFull =',
+      },
+      {
+        breaks: 'The earliest time of all is told.',
+        from: 'unsaid : Math.min(...left)',
+        to: 'unsaid : Math.max(...left)',
+      },
+      { breaks: 'An account that is used up names no time.', from: 'if (isUsedUp) return', to: 'if (false) return' },
+      {
+        breaks: 'A lone backend of a sealed stream has all the time.',
+        from: 'patient && at === order.length - 1 ? total : each',
+        to: 'each',
+      },
+      {
+        breaks: 'Where another backend is left each has its time.',
+        from: 'patient && at === order.length - 1 ? total : each',
+        to: 'patient ? total : each',
+      },
+    ],
+  },
+  {
+    file: 'core/dialects/fit-to-tell.ts',
+    test: 'test/core/dialects/refusal.test.ts',
+    changes: [
+      { breaks: 'Nothing is told on the operator’s account.', from: 'if (accounts.test(whole)) return null', to: '' },
+      { breaks: 'A sentence is short.', from: 'cleaned.slice(0, most)', to: 'cleaned' },
+      { breaks: 'Paths of a request are no hosts.', from: '(found) => (isPath(', to: '(found) => (!isPath(' },
+      { breaks: 'Keys without a mark are keys.', from: "(isSecret(found) ? '[key]' : found)", to: 'found' },
+    ],
+  },
+  {
+    file: 'core/dialects/backend.ts',
+    test: 'test/core/dialects/refusal.test.ts',
+    changes: [
+      {
+        breaks: 'No sentence of a 403 is told.',
+        from: 'return refusedFor(refusal, status === 403 ? null : refusal.sentence, cause)',
+        to: 'return refusedFor(refusal, refusal.sentence, cause)',
+      },
+      {
+        breaks: 'An account that is used up is no mistake of the caller’s.',
+        from: "&& code !== 'insufficient_quota'",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/dialects/refusal.ts',
+    test: 'test/core/dialects/refusal.test.ts',
+    changes: [
+      {
+        breaks: 'A refusal without words is known by its status.',
+        from: 'if (status === 413)',
+        to: 'if (status === 0)',
+      },
+      { breaks: 'What another backend said inside is heard.', from: 'message: raw.message ??', to: 'message:' },
+      { breaks: 'A page is no sentence.', from: '/^[<{[]/.test(trimmed)', to: '/^[{[]/.test(trimmed)' },
+    ],
+  },
+  {
+    file: 'core/inference/models/catalog.ts',
+    test: 'test/core/inference/models/catalog.test.ts',
+    changes: [
+      { breaks: 'A promise that no provider can keep stops the start.', from: '!candidates.some(goesOn)', to: 'false' },
+      { breaks: 'A model is found by its id.', from: ' ?? byId.get(model)', to: '' },
+    ],
+  },
+  {
+    file: 'core/inference/models/model-lists.ts',
+    test: 'test/core/inference/models/catalog.test.ts',
+    changes: [
+      { breaks: 'A list that lacks a provider is not whole.', from: 'known?.whole === true', to: 'known !== null' },
+    ],
+  },
 ]

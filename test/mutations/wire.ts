@@ -16,6 +16,16 @@ export const wire: readonly Changes[] = [
       },
       { breaks: 'Nothing opens behind a frame of no kind.', from: '      ended = true\n', to: '' },
       { breaks: 'Frames have one order.', from: 'same(nonce, frame.subarray(0, 24)) ?', to: 'nonce.length > 0 ?' },
+      {
+        breaks: 'Nothing opens behind the last frame.',
+        from: 'ended = plain === null || flag !== flags.data',
+        to: 'ended = plain === null',
+      },
+      {
+        breaks: 'Nothing opens behind the end.',
+        from: 'if (ended || frame.length < 24 + 16',
+        to: 'if (frame.length < 24 + 16',
+      },
       { breaks: 'A frame is bounded.', from: ' || frame.length > mostBytes', to: '' },
       { breaks: 'A frame has its kind inside its nonce.', from: 'Uint8Array.of(flag))', to: 'Uint8Array.of(0))' },
       {
@@ -87,6 +97,12 @@ export const wire: readonly Changes[] = [
         to: "const plain = openWith(fileKey(dek, label), sealed) ?? openWith(fileKey(dek, 'name'), sealed)",
       },
       { breaks: 'A wrapped key is one of 32 bytes.', from: 'return key.length === 32 ? key : null', to: 'return key' },
+      {
+        breaks: 'A wrapped key has 40 bytes.',
+        from: '  if (wrapped.length !== 40) return null\n',
+        to: '',
+        equivalent: 'Only 40 bytes unwrap to 32; the line bounds the work on anything longer.',
+      },
     ],
   },
   {
@@ -150,6 +166,12 @@ export const wire: readonly Changes[] = [
         from: 'return same(tagOf(bindKey, facts, binding), bytes.subarray(69)) ? binding : null',
         to: 'return binding',
       },
+      {
+        breaks: 'A binding has its length.',
+        from: 'bytes.length !== bindingLength || ',
+        to: '',
+        equivalent: 'The tag reaches to the end of the bytes, and a tag of another length equals none.',
+      },
       { breaks: 'A binding has its version.', from: ' || bytes[0] !== 1', to: '' },
       {
         breaks: 'An id bears the mark of its owner.',
@@ -180,6 +202,8 @@ export const wire: readonly Changes[] = [
     file: 'core/sealed/wire/aead.node.ts',
     test: edges,
     changes: [
+      { breaks: 'A nonce has 24 bytes.', from: ' || nonce.length !== 24', to: '' },
+      { breaks: 'A key has 32 bytes.', from: 'key.length !== 32 || ', to: '' },
       { breaks: 'Sealed bytes are whole.', from: '    decipher.final()\n', to: '' },
       {
         breaks: 'Bytes that go beside a seal are sealed with it.',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectOptions } from '../../../core/sealed/client/client.ts'
 import type { Policy } from '../../../core/sealed/client/verify.ts'
 import { parsePolicy } from '../../../core/sealed/evidence/policy.ts'
+import { seenFile } from './seen-file.ts'
 
 /** What every command takes that speaks to a gateway as a client. */
 export const clientOptions = {
@@ -10,6 +11,7 @@ export const clientOptions = {
   'allow-insecure-dev': { type: 'boolean', default: false },
   measurements: { type: 'string' },
   policy: { type: 'string' },
+  memory: { type: 'string' },
 } as const
 
 export interface ClientValues {
@@ -18,6 +20,7 @@ export interface ClientValues {
   readonly 'allow-insecure-dev'?: boolean | undefined
   readonly measurements?: string | undefined
   readonly policy?: string | undefined
+  readonly memory?: string | undefined
 }
 
 /** Where to, as whom, and what the enclave has to prove. */
@@ -36,7 +39,8 @@ export const policyOf = (values: ClientValues): Policy => {
     throw new Error('--measurements stands in the file of --policy')
   const stated = values.policy === undefined ? {} : parsePolicy(readFileSync(values.policy, 'utf8'))
   const allowInsecureDev = values['allow-insecure-dev'] === true
-  return { ...stated, allowInsecureDev, ...(measurements && { measurements }) }
+  const memory = values.memory === undefined ? {} : { memory: seenFile(values.memory) }
+  return { ...stated, ...memory, allowInsecureDev, ...(measurements && { measurements }) }
 }
 
 const urlOf = (text: string | undefined): string => {

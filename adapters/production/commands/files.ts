@@ -11,6 +11,8 @@ import { type FileType, fileTypes } from '../../../core/sealed/client/file-shape
 import type { Source } from '../../../core/sealed/client/byte-source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, memoryFileOf, readKeys } from './key-file.ts'
+import { complaint } from './error-text.ts'
+import { mimeOf } from './mimes.ts'
 import { progress } from './progress.ts'
 import { usages } from './help.ts'
 
@@ -60,10 +62,13 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
 
 const put = async (its: Files, path: string, options: { index: boolean; incognito: boolean; type?: FileType }) => {
   const { size } = await stat(path)
-  const mime = mimes[extname(path).toLowerCase()] ?? 'application/octet-stream'
+  const mime = mimeOf(extname(path))
   const source: Source = { name: basename(path), mime, size, open: () => createReadStream(path) }
   const bar = progress(basename(path))
-  const kept = await its.upload(source, { ...options, onProgress: bar.told }).finally(bar.end)
+  const kept = await its
+    .upload(source, { ...options, onProgress: bar.told })
+    .catch(naming(source.name))
+    .finally(bar.end)
   // What was stored before is kept as it was.
   if (kept.is_duplicate && options.index) await index(its, kept.id)
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
@@ -73,6 +78,13 @@ const index = async (its: Files, id: string) => {
   const [begun] = await its.index([id])
   if (!begun?.success) throw new Error('The file could not be indexed')
 }
+
+/** Of several files only this one is refused. */
+const naming =
+  (name: string) =>
+  (error: unknown): never => {
+    throw error instanceof SealgateError ? new Error(`${name}: ${complaint(error)}`, { cause: error }) : error
+  }
 
 const absent = (error: unknown): never => {
   throw error instanceof SealgateError && error.status === 404
@@ -115,28 +127,3 @@ const list = async (its: Files, wanted: { search?: string; type?: FileType }) =>
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
-
-const mimes: Readonly<Record<string, string>> = {
-  '.txt': 'text/plain',
-  '.md': 'text/markdown',
-  '.html': 'text/html',
-  '.csv': 'text/csv',
-  '.tsv': 'text/tab-separated-values',
-  '.json': 'application/json',
-  '.pdf': 'application/pdf',
-  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  '.odt': 'application/vnd.oasis.opendocument.text',
-  '.ods': 'application/vnd.oasis.opendocument.spreadsheet',
-  '.epub': 'application/epub+zip',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.mp3': 'audio/mpeg',
-  '.wav': 'audio/wav',
-  '.ogg': 'audio/ogg',
-  '.mp4': 'video/mp4',
-  '.webm': 'video/webm',
-}

@@ -2,38 +2,68 @@ const client = `
   --base-url U or SEALGATE_URL   where the gateway is
   --key K or SEALGATE_KEY        a key of the gateway
   --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
+  --memory FILE                  remembers the highest numbers of lists and releases; lower ones are refused
   --measurements HEX,HEX         the enclave must be one of these
   --allow-insecure-dev           accepts a development enclave too, which proves nothing`
 
 const ownKeys = `
   --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
-export const overview = `sealgate [serve] [--surfaces a,b] [--workers N]   serves the gateway
-sealgate keys create|list|revoke                 makes, shows and revokes keys
+export const overview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
+sealgate check [FILE]                            shows what is wrong with a configuration, and what it reaches
+sealgate keys create|list|show|update|rotate|revoke   makes, shows, changes and revokes keys
+sealgate models                                  shows the models, and who serves them
+sealgate usage [--by day]                        adds up what was used
+sealgate audit                                   shows administrative acts
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
-sealgate seal --base-url U                       a local proxy that seals what unmodified programs send
+sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
+sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
+sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
+sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate prices check                            tells which served models have no price
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
-sealgate --version                               shows which release it is
+sealgate --version, -v                           shows which release it is
 --help after a command shows what it takes.`
 
 /** What each command takes. */
 export const usages = {
-  serve: `sealgate [serve] [--surfaces a,b] [--workers N]
+  serve: `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]
+  --port N                       8787 by default; 0 takes any free port
   --surfaces a,b                 serves only these chapters of the interface
   --workers N                    serves with N processes; needs limits.redis
   SEALGATE_CONFIG                the configuration file; without it the environment decides
   SEALGATE_DATA                  the folder of the embedded stores; ./data by default
   HOST, PORT, SEALGATE_LOG       override server.host, server.port and log.level of the file
-  SEALGATE_KEY                   a key that shall be valid; without it the first start makes and shows one`,
+  SEALGATE_KEY                   a key that shall be valid; without it the first start makes one`,
 
-  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b] [--models a,b]
-                     [--addresses a,b] [--days N]
-sealgate keys list [--organization O]
-sealgate keys revoke ID [--organization O]
+  check: `sealgate check [FILE] [--offline]
+  FILE                           a configuration; SEALGATE_CONFIG or the environment by default
+  --offline                      looks at the configuration alone, and asks nobody
+It ends with 1 where anything is wrong or out of reach.`,
+
+  models: `sealgate models [--json]
+It reads the same environment as sealgate serve.`,
+
+  usage: `sealgate usage [--by organization|key|model|day] [--from DAY] [--to DAY] [--csv|--json]
+  --from DAY, --to DAY           days of UTC such as 2030-01-31, both inclusive
+It reads the same environment as sealgate serve.`,
+
+  audit: `sealgate audit [--organization O] [--limit N] [--json]
+  --limit N                      the newest so many; 50 by default
+It reads the same environment as sealgate serve.`,
+
+  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b|all]
+                     [--models a,b] [--addresses a,b] [--days N] [--json]
+sealgate keys list [--organization O] [--json]
+sealgate keys show ID [--organization O] [--json]
+sealgate keys update ID [--name N] [--models a,b|all] [--addresses a,b|all] [--days N|never] [--json]
+sealgate keys rotate ID [--keep] [--json]
+sealgate keys revoke ID [--organization O] [--json]
+  --scopes a,b                   chat, models, files and tools by default; all names every one
+  --keep                         leaves the old key valid beside the new one
 These read the same environment as sealgate serve.`,
 
   enclave: `sealgate enclave
@@ -41,11 +71,21 @@ These read the same environment as sealgate serve.`,
 It starts with no other arguments, with no options of Node but bounds on memory, and with no variables but those that
 its configuration names and a few that change nothing. It names what it refuses.`,
 
-  seal: `sealgate seal [--port N] [--host ADDRESS] [--origin a,b] [--token T]
+  seal: `sealgate seal [--port N] [--host ADDRESS] [--origin a,b] [--token T] [--streams N]
+sealgate seal -- PROGRAM [ARGUMENT...]
   --port N                       8788 by default; 0 takes any free port
   --host ADDRESS                 127.0.0.1 by default; only an address of this machine
   --origin a,b                   the pages that may use it, such as http://localhost:3000; none by default
-  --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed${client}`,
+  --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed
+  --streams N                    sealed streams at once, others wait; 1 by default, as the gateway gives a key
+  -- PROGRAM                     starts the program with its address, a key of this run and nothing else; ends with it${client}`,
+
+  mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]
+  --root FOLDER                  tools may read files under it; none by default; may stand more than once
+  --hidden                       hidden files and those that git ignores may be read too
+  --tools a,b                    offers these tools alone
+  --out FOLDER                   where files that tools make are put, outside every --root; a new temporary folder by default
+  --keys FILE or SEALGATE_KEYS   the client's own keys; without them keys of one session, whose files leave with it${client}`,
 
   verify: `sealgate verify URL [--json] [--save FILE]
 sealgate verify --evidence FILE [--at TIME] [--json]
@@ -54,6 +94,26 @@ sealgate verify --evidence FILE [--at TIME] [--json]
   --evidence FILE                verifies a kept answer, without a network
   --at TIME                      as of this moment; as of the answer's own by default
 It ends with 0 when the enclave is verified, 1 when it is refused, 2 when it cannot be reached.${client}`,
+
+  releases: `sealgate releases digest CONFIG
+sealgate releases write FILE --release FILE [--name N] [--days N] [--at TIME]
+sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json]
+sealgate releases sign FILE --signer FILE
+  --release FILE                 JSON with version, digest, covers and images; it becomes the current one
+  --name N                       what the list is called; needed for a first one
+  --days N                       how long the list counts, 90 at most and by default
+  --signers HEX,HEX              the keys that count, Ed25519
+  --threshold N                  how many of them have to sign; all by default
+  --at TIME                      as of this moment; now by default
+  --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
+digest shows the release digest of an enclave that is started alone with CONFIG. The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
+
+  receipt: `sealgate receipt verify FILE --evidence FILE [--policy FILE] [--json]
+  --evidence FILE                what sealgate verify --save kept while the key of the receipt was published
+  --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
+  --measurements HEX,HEX         the enclave must be one of these
+  --allow-insecure-dev           accepts a development enclave too, which proves nothing
+It ends with 0 when the receipt holds, 1 when it is refused.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]

@@ -1,105 +1,139 @@
 import { parseArgs } from 'node:util'
 import { operator } from '../../../core/access/audit.ts'
-import { type Scope, scopes } from '../../../core/access/caller.ts'
-import type { Mode } from '../../../core/access/credential.ts'
-import { isName } from '../../../core/access/names.ts'
+import { type KeyRow, lives } from '../../../core/access/key-row.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { boot } from '../boot.ts'
+import { didYouMean } from '../nearest.ts'
 import { usages } from './help.ts'
+import { type KeyValues, changeOf, keyOptions, newKeyOf } from './key-options.ts'
+import { labelled } from './table.ts'
+import { noMore, withGateway } from './with-gateway.ts'
+
+interface Asked {
+  readonly gateway: Gateway
+  readonly values: KeyValues
+  readonly organization: string | null
+  /** Empty for a verb that takes none. */
+  readonly id: string
+}
+
+interface Verb {
+  readonly takesId: boolean
+  run(asked: Asked): Promise<void>
+}
 
 /** The keys of the installation that the environment describes; prints to standard output. */
 export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      name: { type: 'string' },
-      organization: { type: 'string' },
-      user: { type: 'string' },
-      mode: { type: 'string' },
-      scopes: { type: 'string' },
-      models: { type: 'string' },
-      addresses: { type: 'string' },
-      days: { type: 'string' },
-    },
-  })
-  const [verb, id] = positionals
-  if (!['create', 'list', 'revoke'].includes(verb ?? '')) throw new Error(usages.keys)
-  if (verb === 'revoke' && id === undefined) throw new Error('keys revoke needs the id of a key')
-  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
-  try {
-    switch (verb) {
-      case 'create': {
-        const { name, organization, user, days } = values
-        const expires_at = days === undefined ? null : Date.now() + positive(days) * 86_400_000
-        const wanted = {
-          ...(name !== undefined && { name }),
-          ...(organization !== undefined && { organization: plain(organization) }),
-          ...(user !== undefined && { user: plain(user) }),
-          mode: modeOf(values.mode ?? 'live'),
-          scopes: values.scopes === undefined ? scopes : split(values.scopes).map(scopeOf),
-          models: values.models === undefined ? null : split(values.models),
-          addresses: values.addresses === undefined ? null : split(values.addresses),
-          expires_at,
-        }
-        const made = await gateway.audit.record(
-          operator('command', organization),
-          'key.create',
-          null,
-          () => gateway.keys.create(wanted),
-          ({ row }) => row.id,
-        )
-        return print(`${made.row.id}\n${made.credential}`)
-      }
-      case 'list': {
-        for (let offset = 0; ; offset += 100) {
-          const { rows, total } = await gateway.keys.list(values.organization ?? null, 100, offset)
-          for (const row of rows)
-            print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
-          if (offset + rows.length >= total) return
-        }
-      }
-      case 'revoke':
-        return print(`${await revoked(id!, values.organization ?? null, gateway)} revoked`)
-    }
-  } finally {
-    await gateway.close()
-  }
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: keyOptions })
+  const [name = '', id = ''] = positionals
+  const verb = Object.hasOwn(verbs, name) ? verbs[name]! : null
+  if (verb === null) throw new Error(unknown(name))
+  if (verb.takesId && id === '') throw new Error(`keys ${name} needs the id of a key; keys list shows them`)
+  noMore(positionals, verb.takesId ? 2 : 1, usages.keys)
+  const organization = values.organization ?? null
+  await withGateway(env, (gateway) => verb.run({ gateway, values, organization, id }))
 }
 
-const revoked = async (id: string, organization: string | null, { keys, audit }: Gateway): Promise<string> => {
-  const row = await keys.get(id, organization)
+const unknown = (name: string): string =>
+  name === '' ? usages.keys : `keys has no ${name}${didYouMean(name, Object.keys(verbs))}\n${usages.keys}`
+
+const create = async ({ gateway, values }: Asked): Promise<void> => {
+  const { keys, audit } = gateway
+  const wanted = newKeyOf(values)
+  const make = () => keys.create(wanted)
+  const made = await audit.record(
+    operator('command', wanted.organization),
+    'key.create',
+    null,
+    make,
+    ({ row }) => row.id,
+  )
+  show(made.row, values, made.credential)
+}
+
+const list = async ({ gateway, values, organization }: Asked): Promise<void> => {
+  const all: KeyRow[] = []
+  for (let offset = 0; ; offset += 100) {
+    const { rows, total } = await gateway.keys.list(organization, 100, offset)
+    if (values.json) all.push(...rows)
+    else
+      for (const row of rows)
+        print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
+    if (offset + rows.length >= total) break
+  }
+  if (values.json) print(JSON.stringify(all, null, 2))
+}
+
+const update = async (asked: Asked): Promise<void> => {
+  const change = changeOf(asked.values)
+  if (Object.keys(change).length === 0) throw new Error('keys update takes --name, --models, --addresses or --days')
+  const { id, organization } = await known(asked)
+  const { keys, audit } = asked.gateway
+  const row = await audit.record(operator('command', organization), 'key.update', id, () =>
+    keys.change(id, organization, change),
+  )
+  if (row !== null) show(row, asked.values)
+}
+
+/** A new key that may do the same; the old one ends, unless it is kept for a while. */
+const rotate = async (asked: Asked): Promise<void> => {
+  const old = await known(asked)
+  if (!lives(old, Date.now())) throw new Error('the key was revoked or has expired; keys create makes another')
+  const { keys, audit } = asked.gateway
+  const actor = operator('command', old.organization)
+  const { id: _, hint: __, created_at: ___, revoked_at: ____, ...same } = old
+  const made = await audit.record(
+    actor,
+    'key.create',
+    null,
+    () => keys.create({ ...same, ...changeOf(asked.values) }),
+    ({ row }) => row.id,
+  )
+  if (!asked.values.keep) await audit.record(actor, 'key.revoke', old.id, () => keys.revoke(old.id, null))
+  show(made.row, asked.values, made.credential)
+}
+
+const revoke = async (asked: Asked): Promise<void> => {
+  const { id, organization } = await known(asked)
+  const { keys, audit } = asked.gateway
+  await audit.record(operator('command', organization), 'key.revoke', id, () => keys.revoke(id, null))
+  print(asked.values.json ? JSON.stringify({ id, revoked: true }) : `${id} revoked`)
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  create: { takesId: false, run: create },
+  new: { takesId: false, run: create },
+  list: { takesId: false, run: list },
+  show: { takesId: true, run: async (asked) => show(await known(asked), asked.values) },
+  update: { takesId: true, run: update },
+  rotate: { takesId: true, run: rotate },
+  revoke: { takesId: true, run: revoke },
+}
+
+const known = async ({ gateway, id, organization }: Asked): Promise<KeyRow> => {
+  const row = await gateway.keys.get(id, organization)
   if (row === null) throw new Error('there is no such key')
-  await audit.record(operator('command', row.organization), 'key.revoke', row.id, () => keys.revoke(row.id, null))
-  return row.id
+  return row
+}
+
+const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null): void => {
+  if (json) return print(JSON.stringify({ ...row, ...(credential !== null && { key: credential }) }, null, 2))
+  print(
+    labelled({
+      id: row.id,
+      ...(credential !== null && { key: credential }),
+      state: state(row),
+      name: row.name,
+      organization: row.organization,
+      user: row.user,
+      scopes: row.scopes.join(', '),
+      models: row.models?.join(', ') ?? 'all',
+      addresses: row.addresses?.join(', ') ?? 'all',
+      expires: row.expires_at === null ? 'never' : new Date(row.expires_at).toISOString(),
+    }),
+  )
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
-
-const state = (row: { readonly revoked_at: number | null; readonly expires_at: number | null }): string =>
-  row.revoked_at !== null ? 'revoked' : row.expires_at !== null && row.expires_at <= Date.now() ? 'expired' : 'active'
-
-const positive = (text: string): number => {
-  const number = Number(text)
-  if (!(number > 0)) throw new Error('--days takes a number above 0')
-  return number
-}
-
-const plain = (text: string): string => {
-  if (!isName(text))
-    throw new Error('organisations and users are letters, digits and . _ @ -, with a letter or digit at both ends')
-  return text
-}
-
-const modeOf = (text: string): Mode => {
-  if (text !== 'live' && text !== 'test') throw new Error('--mode is live or test')
-  return text
-}
-
-const scopeOf = (text: string): Scope => {
-  const scope = scopes.find((it) => it === text)
-  if (scope === undefined) throw new Error(`--scopes knows ${scopes.join(', ')}`)
-  return scope
-}
+const state = (row: KeyRow): string =>
+  row.revoked_at !== null ? 'revoked' : lives(row, Date.now()) ? 'active' : 'expired'

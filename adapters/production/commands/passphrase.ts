@@ -5,15 +5,15 @@ type Terminal = NodeJS.ReadableStream & { readonly isTTY?: boolean }
 
 /** That of a backup that is there, however short. */
 export const passphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> =>
-  env['SEALGATE_PASSPHRASE'] || (await typed(['Passphrase: '], terminal))[0]!
+  env['SEALGATE_PASSPHRASE'] || (await typed(['Passphrase: '], terminal)).join('')
 
 /** One for a new backup: what nobody sees is typed twice. */
 export const newPassphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> => {
   const said = env['SEALGATE_PASSPHRASE']
-  const [first, again] = said ? [said, said] : await typed(['Passphrase: ', 'The same again: '], terminal)
+  const [first = '', again] = said ? [said, said] : await typed(['Passphrase: ', 'The same again: '], terminal)
   if (first !== again) throw new Error('the two passphrases differ')
-  if (first!.length < 8) throw new Error('a passphrase has eight characters at least')
-  return first!
+  if (first.length < 8) throw new Error('a passphrase has eight characters at least')
+  return first
 }
 
 const typed = async (prompts: readonly string[], input: Terminal): Promise<readonly string[]> => {
@@ -22,12 +22,12 @@ const typed = async (prompts: readonly string[], input: Terminal): Promise<reado
   const output = new Writable({ write: (_, __, done) => done() })
   const lines = createInterface({ input, output, terminal: true, historySize: 0 })
   const said: string[] = []
-  process.stderr.write(prompts[0]!)
+  process.stderr.write(prompts[0] ?? '')
   for await (const line of lines) {
     said.push(line)
     process.stderr.write('\n')
     if (said.length === prompts.length) break
-    process.stderr.write(prompts[said.length]!)
+    process.stderr.write(prompts[said.length] ?? '')
   }
   lines.close()
   if (said.length < prompts.length) throw new Error('no passphrase was typed')

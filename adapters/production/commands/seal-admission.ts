@@ -23,27 +23,29 @@ export const admission = ({ origins, token, sameUser }: Rules): Admission => {
     own.set(socket, known)
     return known
   }
+  const mustBeOwn = async (socket: Socket, response: ServerResponse): Promise<void> => {
+    if (await isOwn(socket)) return
+    response.setHeader('connection', 'close')
+    throw new Refused(403, 'Only programs of the same user are served')
+  }
 
   return async (request, response) => {
     const { headers, method, socket } = request
     mustBeLocal(headers.host ?? '')
     const page = pageOf(headers, origins)
-    if (!(await isOwn(socket))) {
-      response.setHeader('connection', 'close')
-      throw new Refused(403, 'Only programs of the same user are served')
-    }
+    const asks = page !== null && method === 'OPTIONS'
+    if (token === null) await mustBeOwn(socket, response)
     if (page !== null) response.setHeader('access-control-allow-origin', page).setHeader('vary', 'origin')
     // A browser asks without the key whether its page may send it.
-    if (page !== null && method === 'OPTIONS') {
-      const wanted = headers['access-control-request-headers'] ?? ''
-      response.setHeader('access-control-allow-methods', 'GET, POST')
-      if (/^[\w-]+(, ?[\w-]+)*$/.test(wanted)) response.setHeader('access-control-allow-headers', wanted)
-      response.writeHead(204).end()
-      return true
-    }
-    if (token !== null && !isToken(headers.authorization ?? '', token))
+    if (token !== null && !asks && !isToken(headers, token))
       throw new Refused(401, 'The key is not the token of this proxy')
-    return false
+    if (token !== null) await mustBeOwn(socket, response)
+    if (!asks) return false
+    const wanted = headers['access-control-request-headers'] ?? ''
+    response.setHeader('access-control-allow-methods', 'GET, POST')
+    if (/^[\w-]+(, ?[\w-]+)*$/.test(wanted)) response.setHeader('access-control-allow-headers', wanted)
+    response.writeHead(204).end()
+    return true
   }
 }
 
@@ -65,6 +67,16 @@ const pageOf = (headers: IncomingMessage['headers'], origins: readonly string[])
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Takes the same time wherever they differ. */
-const isToken = (authorization: string, token: string): boolean =>
-  timingSafeEqual(digest(authorization), digest(`Bearer ${token}`))
+/** Headers in which clients of the dialects put their key. */
+const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const
+
+/** Takes the same time wherever they differ. Of several keys all must be the token. */
+const isToken = (headers: IncomingMessage['headers'], token: string): boolean => {
+  const bearer = headers.authorization
+  const given = [
+    ...(bearer === undefined ? [] : [bearer]),
+    ...keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [`Bearer ${String(headers[name])}`])),
+  ]
+  const wanted = digest(`Bearer ${token}`)
+  return given.length > 0 && given.every((it) => timingSafeEqual(digest(it), wanted))
+}

@@ -1,11 +1,83 @@
-import type { Hearing, Heard } from '../../../core/sealed/client/audio.ts'
+import { transcriptEvents } from '../../../core/dialects/transcript-events.ts'
+import {
+  type TranscriptFormat,
+  formats,
+  printTranscript,
+  tellsSpeakers,
+} from '../../../core/dialects/transcript-formats.ts'
+import type { AudioParams, Hearing, Heard } from '../../../core/sealed/client/audio.ts'
+import type { Client } from '../../../core/sealed/client/client.ts'
+import type { Spoken, Transcript } from '../../../core/ports/upstream.ts'
+import { type Call, type Door, whole } from './seal-call.ts'
 import { Refused } from './seal-errors.ts'
 
-const formats = ['json', 'text', 'verbose_json'] as const
+/** Sounds in the common audio format, sealed, and their transcripts in the format that is asked for. */
+export const audioDoors = ({ audio }: Client): readonly Door[] =>
+  (['transcriptions', 'translations'] as const).map((verb) => ({
+    method: 'POST',
+    path: new RegExp(`^/v1/audio/${verb}$`),
+    tongue: 'openai',
+    serve: (call) => hear(audio[verb], verb === 'translations' ? 'translate' : 'transcribe', call),
+  }))
+
+interface Asked {
+  readonly params: AudioParams
+  readonly format: TranscriptFormat
+  readonly stream: boolean
+}
+
+const hear = async (hearing: Hearing, task: 'transcribe' | 'translate', call: Call): Promise<void> => {
+  const { request, response, signal } = call
+  const { params, format, stream } = askedIn(await formOf(request.headers['content-type'] ?? '', await whole(request)))
+  let headers: Readonly<Record<string, string>> = {}
+  const answered = (id: string | null) => void (headers = id === null ? {} : { 'x-request-id': id })
+  const it = transcriptOf(await hearing.create(params, { signal, answered }))
+  if (stream) {
+    const events = transcriptEvents(it).map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    return void response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).end(events.join(''))
+  }
+  if (format === 'diarized_json' && it.text !== '' && !tellsSpeakers(it))
+    throw new Refused(400, 'The model does not tell speakers apart', 'response_format')
+  const { type, text } = printTranscript(it, format, task)
+  response.writeHead(200, { 'content-type': type, ...headers }).end(text)
+}
+
+const formOf = (type: string, body: Buffer): Promise<FormData> =>
+  new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new Refused(400, 'The body is not a form')
+  })
+
+const askedIn = (form: FormData): Asked => {
+  const text = (name: string): string | null => {
+    const value = form.get(name)
+    return typeof value === 'string' && value !== '' ? value : null
+  }
+  const file = form.get('file')
+  const [model, language, prompt, temperature] = [text('model'), text('language'), text('prompt'), text('temperature')]
+  const format = formats.find((it) => it === (text('response_format') ?? 'json'))
+  if (file === null || typeof file === 'string') throw new Refused(400, 'An audio file is expected', 'file')
+  if (model === null) throw new Refused(400, 'A model is expected', 'model')
+  if (format === undefined) throw new Refused(400, `${formats.join(', ')} are spoken here`, 'response_format')
+  const stream = text('stream') === 'true'
+  if (stream && format !== 'json') throw new Refused(400, 'A stream takes json as its response_format', 'stream')
+  const granularities = form.getAll('timestamp_granularities[]') as ('word' | 'segment')[]
+  const params = {
+    model,
+    file,
+    ...(language !== null && { language }),
+    ...(prompt !== null && { prompt }),
+    ...(temperature !== null && { temperature: Number(temperature) }),
+    ...(format === 'diarized_json' && { diarize: true }),
+    ...(granularities.length > 0 && { timestamp_granularities: granularities }),
+  }
+  return { params, format, stream }
+}
 
 interface Timed {
   readonly start: number
   readonly end: number
+  readonly speaker?: number
+  readonly confidence?: number
 }
 
 interface Results {
@@ -13,58 +85,21 @@ interface Results {
     readonly detected_language?: string
     readonly alternatives: readonly {
       readonly transcript: string
-      readonly words?: readonly (Timed & { word: string })[]
+      readonly words?: readonly (Timed & { readonly word: string })[]
     }[]
   }[]
   readonly utterances?: readonly (Timed & { readonly transcript: string })[]
 }
 
-/** A form as the common audio format has it, sealed, and the answer in the form that it asks for. */
-export const heard = async (
-  hearing: Hearing,
-  type: string,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<{ readonly type: string; readonly body: string }> => {
-  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => {
-    throw new Refused(400, 'The body is not a form')
-  })
-  const text = (name: string): string | null => {
-    const value = form.get(name)
-    return typeof value === 'string' ? value : null
-  }
-  const file = form.get('file')
-  const [model, language, prompt] = [text('model'), text('language'), text('prompt')]
-  const format = text('response_format') ?? 'json'
-  if (file === null || typeof file === 'string') throw new Refused(400, 'An audio file is expected', 'file')
-  if (model === null) throw new Refused(400, 'A model is expected', 'model')
-  if (!formats.some((it) => it === format))
-    throw new Refused(400, `${formats.join(', ')} are spoken here`, 'response_format')
-  const granularities = form.getAll('timestamp_granularities[]') as ('word' | 'segment')[]
-
-  const answer = await hearing.create(
-    {
-      model,
-      file,
-      ...(language !== null && { language }),
-      ...(prompt !== null && { prompt }),
-      ...(granularities.length > 0 && { timestamp_granularities: granularities }),
-    },
-    { signal },
-  )
-  return written(answer, format)
-}
-
-const written = ({ metadata, results }: Heard, format: string) => {
+const transcriptOf = ({ metadata, results }: Heard): Transcript => {
   const { channels, utterances = [] } = results as Results
   const { transcript: text = '', words = [] } = channels[0]?.alternatives[0] ?? {}
-  if (format === 'text') return { type: 'text/plain; charset=utf-8', body: `${text}\n` }
-  const verbose = format === 'verbose_json' && {
-    task: 'transcribe',
-    language: channels[0]?.detected_language ?? '',
-    duration: metadata['duration'] ?? utterances.at(-1)?.end ?? 0,
-    segments: utterances.map(({ transcript, ...rest }, id) => ({ id, ...rest, text: transcript })),
-    words: words.map(({ word, start, end }) => ({ word, start, end })),
+  const { duration } = metadata
+  return {
+    text,
+    language: channels[0]?.detected_language ?? null,
+    duration: typeof duration === 'number' ? duration : null,
+    segments: utterances.map(({ transcript, ...timed }): Spoken => ({ ...timed, text: transcript })),
+    words: words.map(({ word, ...timed }): Spoken => ({ ...timed, text: word })),
   }
-  return { type: 'application/json', body: JSON.stringify({ text, ...verbose }) }
 }

@@ -1,21 +1,39 @@
+import { googleError } from '../../../core/dialects/generate-content/error.ts'
+import { messagesError } from '../../../core/dialects/messages/error.ts'
+import { sentenceOf as sentenceOfGateway } from '../../../core/dialects/sentence.ts'
+import { GatewayError } from '../../../core/errors.ts'
 import { type Fault, SealgateError } from '../../../core/sealed/client/error.ts'
 import { sentenceOf } from './error-text.ts'
+import { codes } from './seal-codes.ts'
 
 /** What is refused here, before anything is sealed. */
 export class Refused extends Error {
   readonly status: number
   readonly param: string | null
-  constructor(status: number, message: string, param: string | null = null) {
+  readonly code: string | null
+  constructor(status: number, message: string, param: string | null = null, code: string | null = null) {
     super(message)
     this.status = status
     this.param = param
+    this.code = code
   }
 }
+
+/** The dialect in which an error is told. */
+export type Tongue = 'openai' | 'messages' | 'google'
 
 export interface Told {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: { readonly error: { message: string; type: string; param: string | null; code: string | null } }
+  readonly body: unknown
+}
+
+interface Facts {
+  readonly status: number
+  readonly message: string
+  readonly param: string | null
+  readonly code: string | null
+  readonly headers: Readonly<Record<string, string>>
 }
 
 const statuses: Partial<Record<Fault, number>> = {
@@ -37,24 +55,58 @@ const types: Readonly<Record<number, string>> = {
 
 const typeOf = (status: number): string => types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
-/** An error as the common chat format has it. Every word is ours. */
-export const toldBy = (error: unknown): Told => {
-  if (error instanceof Refused) return told(error.status, error.message, error.param, null)
-  if (!(error instanceof SealgateError)) return told(502, 'The request failed', null, null)
-  const { fault, code, field, retryAfter } = error
-  const status = error.status ?? statuses[fault] ?? 502
+/** An error as its caller's dialect has it. Every word is ours. */
+export const toldBy = (error: unknown, tongue: Tongue = 'openai'): Told => {
+  const { headers, ...facts } = factsOf(error)
+  const { status, message, param, code } = facts
+  if (tongue === 'openai') return { status, headers, body: { error: { message, type: typeOf(status), param, code } } }
+  const printed = new Said(facts)
+  const id = headers['x-request-id'] ?? 'sealed'
+  return { status, headers, body: tongue === 'messages' ? messagesError(printed, id) : googleError(printed) }
+}
+
+/** An error for the printers of the dialects. */
+export const said = (error: unknown): GatewayError => new Said(factsOf(error))
+
+class Said extends GatewayError {
+  override readonly status: number
+  constructor({ status, message, code }: Omit<Facts, 'headers'>) {
+    super(message, { code })
+    this.status = status
+  }
+}
+
+const factsOf = (error: unknown): Facts => {
+  if (error instanceof Refused) {
+    const { status, message, param, code } = error
+    return { status, message, param, code, headers: {} }
+  }
+  if (error instanceof GatewayError) {
+    const { status, code, validator } = error
+    const param = Object.keys(validator ?? {})[0] ?? null
+    return { status, message: sentenceOfGateway(error), param, code, headers: {} }
+  }
+  if (error instanceof SealgateError) return sealedFacts(error)
+  return { status: 502, message: 'The request failed', param: null, code: null, headers: {} }
+}
+
+/** What failed behind the first frame of a stream has no status of HTTP; its code has one. */
+const sealedFacts = (error: SealgateError): Facts => {
+  const { fault, code, field, retryAfter, requestId } = error
+  const known = code === null ? undefined : codes[code]
   const headers = {
+    ...(requestId !== null && { 'x-request-id': requestId }),
     ...(retryAfter !== null && {
       'retry-after-ms': String(retryAfter),
       'retry-after': String(Math.ceil(retryAfter / 1000)),
     }),
     ...(lasting.has(fault) && { 'x-should-retry': 'false' }),
   }
-  return { ...told(status, sentenceOf(error), field, code ?? fault), headers }
+  return {
+    status: error.status ?? known?.status ?? statuses[fault] ?? 502,
+    message: known?.sentence ?? sentenceOf(error),
+    param: field,
+    code: code ?? fault,
+    headers,
+  }
 }
-
-const told = (status: number, message: string, param: string | null, code: string | null): Told => ({
-  status,
-  headers: {},
-  body: { error: { message, type: typeOf(status), param, code } },
-})

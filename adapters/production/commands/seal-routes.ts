@@ -1,106 +1,155 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { DialectEvent } from '../../../core/dialects/event.ts'
+import type { Seal } from '../../../core/dialects/keepsake.ts'
+import type { ChatParams, Options } from '../../../core/sealed/client/chat.ts'
 import type { Client } from '../../../core/sealed/client/client.ts'
-import type { ChatParams } from '../../../core/sealed/client/chat.ts'
 import type { Chunk } from '../../../core/ports/upstream.ts'
-import { drained } from '../network/on-drain.ts'
-import { Refused, toldBy } from './seal-errors.ts'
+import { audioDoors } from './seal-audio.ts'
 import type { Admission } from './seal-admission.ts'
-import { heard } from './seal-audio.ts'
+import { type Call, type Door, objectIn, say } from './seal-call.ts'
+import { Refused, type Tongue, toldBy } from './seal-errors.ts'
+import { modelDoors } from './seal-models.ts'
+import { type Queue, whileBusy } from './seal-queue.ts'
+import { relay } from './seal-relay.ts'
+import {
+  type Talk,
+  chatTalk,
+  countContents,
+  countMessages,
+  googleTalk,
+  messagesTalk,
+  responsesTalk,
+} from './seal-talks.ts'
 
-const most = 32 * 1024 * 1024
+export interface Proxied {
+  readonly client: Client
+  readonly admit: Admission
+  /** For sealed streams, of which a key may have few. */
+  readonly queue: Queue
+  /** Seals what programs keep between turns. */
+  readonly seal: Seal
+}
 
-/** The common chat format in the clear on this side, sealed on the other. */
-export const standardRoutes = (client: Client, admit: Admission): RequestListener => {
-  const routes: Readonly<Record<string, (call: Call) => Promise<void>>> = {
-    'GET /v1/models': async ({ response }) => {
-      const data = (await client.models.list()).map(({ model }) => ({
-        id: model,
-        object: 'model',
-        created: 0,
-        owned_by: 'sealgate',
-      }))
-      say(response, 200, { object: 'list', data })
-    },
-    async 'POST /v1/chat/completions'({ request, response, signal }) {
-      const params = parsed(await whole(request)) as ChatParams
-      const { create } = client.chat.completions
-      if (params.stream !== true) return say(response, 200, await create({ ...params, stream: false }, { signal }))
-      await relay(response, await create({ ...params, stream: true }, { signal }))
-    },
-    async 'POST /v1/audio/transcriptions'({ request, response, signal }) {
-      const { type, body } = await heard(
-        client.audio.transcriptions,
-        request.headers['content-type'] ?? '',
-        await whole(request),
-        signal,
-      )
-      response.writeHead(200, { 'content-type': type }).end(body)
-    },
-  }
+/** The doors of all dialects in the clear on this side, sealed on the other. */
+export const standardRoutes = (it: Proxied): RequestListener => {
+  const doors = [...talkDoors(it), ...modelDoors(it.client), ...audioDoors(it.client), ...closed, greet]
 
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('The caller left')))
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
+    const fitting = doors.filter(({ path }) => path.test(pathname))
+    const door = fitting.find(({ method }) => method === request.method)
     try {
-      if (await admit(request, response)) return
-      const path = (request.url ?? '/').replace(/\?.*$/, '')
-      const route = routes[`${request.method} ${path}`]
-      if (route === undefined) throw new Refused(404, 'Not found')
-      await route({ request, response, signal: gone.signal })
+      if (await it.admit(request, response)) return
+      if (door === undefined) throw new Refused(404, 'Not found')
+      const params = door.path.exec(pathname)!.slice(1)
+      await door.serve({ request, response, signal: gone.signal, params, query })
     } catch (error) {
       if (response.destroyed) return
       if (response.headersSent) return void response.end()
-      const { status, headers, body } = toldBy(error)
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+      const { status, headers, body } = toldBy(error, door?.tongue ?? fitting[0]?.tongue)
+      say(response, status, body, headers)
     }
   }
 }
 
-interface Call {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly signal: AbortSignal
+/** A chat whole, or as events when its turn has come. */
+const talking = async ({ client, queue }: Proxied, { response, signal }: Call, talk: Talk): Promise<void> => {
+  const { create } = client.chat.completions
+  let headers = droppedIn(talk)
+  const options: Options = {
+    signal,
+    answered: (id) => (headers = { ...headers, ...(id !== null && { 'x-request-id': id, 'request-id': id }) }),
+  }
+  const params = { ...talk.body, model: talk.model } as ChatParams
+  if (!talk.stream) {
+    const completion = await whileBusy(() => create({ ...params, stream: false }, options), signal)
+    return say(response, 200, talk.whole(completion), headers)
+  }
+  let leave = () => {}
+  const chunks = async (): Promise<AsyncIterable<Chunk>> => {
+    leave = await queue.enter(signal)
+    return whileBusy(() => create({ ...params, stream: true }, options), signal)
+  }
+  const { writer, broken } = talk
+  await relay(response, chunks, { writer, broken, headers: () => headers }).finally(() => leave())
 }
 
-const whole = async (request: IncomingMessage): Promise<Buffer> => {
-  let size = 0
-  request.on('data', ({ length }: Buffer) => {
-    size += length
-    if (size > most) request.destroy(new Refused(413, 'The request is too large'))
-  })
-  if (Number(request.headers['content-length'] ?? 0) > most) throw new Refused(413, 'The request is too large')
-  return buffer(request)
+const droppedIn = ({ dropped }: Talk): Readonly<Record<string, string>> =>
+  dropped.length > 0 ? { 'x-sealgate-dropped': dropped.join(', ') } : {}
+
+/** Translators count on the usage of the whole stream. */
+const counted = (talk: Talk): Talk =>
+  talk.stream ? { ...talk, body: { ...talk.body, stream_options: { include_usage: true } } } : talk
+
+const talkDoors = (it: Proxied): readonly Door[] => {
+  const { seal } = it
+  const door = (path: RegExp, tongue: Tongue, serve: Door['serve']): Door => ({ method: 'POST', path, tongue, serve })
+  return [
+    door(/^\/v1\/chat\/completions$/, 'openai', async (call) =>
+      talking(it, call, chatTalk(await objectIn(call.request))),
+    ),
+    door(/^\/v1\/responses$/, 'openai', async (call) =>
+      talking(it, call, counted(responsesTalk(await objectIn(call.request), seal))),
+    ),
+    door(/^\/v1\/messages$/, 'messages', async (call) =>
+      talking(it, call, counted(messagesTalk(await objectIn(call.request), seal, call.request.headers))),
+    ),
+    door(/^\/v1\/messages\/count_tokens$/, 'messages', async ({ request, response }) =>
+      say(response, 200, { input_tokens: countMessages(await objectIn(request), seal, request.headers) }, estimated),
+    ),
+    door(/^\/v1beta\/models\/([^:]+):generateContent$/, 'google', async (call) =>
+      talking(it, call, googleTalk(await objectIn(call.request), seal, modelIn(call), false)),
+    ),
+    door(/^\/v1beta\/models\/([^:]+):streamGenerateContent$/, 'google', async (call) => {
+      const talk = counted(googleTalk(await objectIn(call.request), seal, modelIn(call), true))
+      return call.query.get('alt') === 'sse' ? talking(it, call, talk) : listed(it, call, talk)
+    }),
+    door(/^\/v1beta\/models\/([^:]+):countTokens$/, 'google', async ({ request, response }) =>
+      say(response, 200, { totalTokens: countContents(await objectIn(request), seal) }, estimated),
+    ),
+  ]
 }
 
-const parsed = (body: Buffer): unknown => {
+const estimated = { 'x-sealgate-estimated': 'true' }
+
+const modelIn = ({ params }: Call): string => decodeURIComponent(params[0]!)
+
+/** Without `alt=sse` Gemini's stream is a JSON array, which is given at its end. */
+const listed = async ({ client, queue }: Proxied, { response, signal }: Call, talk: Talk): Promise<void> => {
+  const leave = await queue.enter(signal)
+  const events: DialectEvent[] = []
   try {
-    const value: unknown = JSON.parse(body.toString())
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {
-    // Said below: the error quotes the text.
+    const params = { ...talk.body, model: talk.model, stream: true } as ChatParams & { readonly stream: true }
+    for await (const chunk of await whileBusy(() => client.chat.completions.create(params, { signal }), signal))
+      talk.writer.take(chunk, events)
+    talk.writer.end(events)
+  } finally {
+    leave()
   }
-  throw new Refused(400, 'The body is not a JSON object')
+  say(
+    response,
+    200,
+    events.map(({ data }) => JSON.parse(data) as unknown),
+    droppedIn(talk),
+  )
 }
 
-const say = (response: ServerResponse, status: number, body: unknown): void => {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
+/** Routes that the gateway has in the clear alone. */
+const closed: readonly Door[] = ['embeddings', 'images/generations', 'images/edits', 'audio/speech'].map((name) => ({
+  method: 'POST',
+  path: new RegExp(`^/v1/${name}$`),
+  tongue: 'openai',
+  async serve() {
+    throw new Refused(404, 'The gateway does not serve this route sealed, and nothing leaves here unsealed', null, 'not_sealed') // prettier-ignore
+  },
+}))
 
-/** What fails before the first chunk is answered as any other; later it is the last event, and no end mark follows. */
-const relay = async (response: ServerResponse, chunks: AsyncIterable<Chunk>): Promise<void> => {
-  const write = async (data: string): Promise<void> => {
-    if (!response.headersSent)
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
-    if (response.write(`data: ${data}\n\n`) || response.destroyed) return
-    await drained(response)
-  }
-  try {
-    for await (const chunk of chunks) await write(JSON.stringify(chunk))
-    await write('[DONE]')
-  } catch (error) {
-    if (!response.headersSent) throw error
-    await write(JSON.stringify(toldBy(error).body))
-  }
-  response.end()
+/** Some programs look for the gateway before they speak to it. */
+const greet: Door = {
+  method: 'HEAD',
+  path: /^\/$/,
+  tongue: 'openai',
+  serve: async ({ response }: { readonly response: ServerResponse }) => void response.writeHead(200).end(),
 }

@@ -3,51 +3,89 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { parseArgs } from 'node:util'
-import { connect } from '../../../core/sealed/client/client.ts'
+import { type Client, connect } from '../../../core/sealed/client/client.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { admission } from './seal-admission.ts'
+import { type Started, checkProgram, runProgram } from './seal-child.ts'
+import { keepsakesOf } from './seal-keepsakes.ts'
 import { type SameUser, sameUser } from './seal-owner.ts'
+import { queueOf } from './seal-queue.ts'
 import { standardRoutes } from './seal-routes.ts'
 
+const options = {
+  ...clientOptions,
+  port: { type: 'string' },
+  host: { type: 'string', default: '127.0.0.1' },
+  origin: { type: 'string' },
+  token: { type: 'string' },
+  streams: { type: 'string', default: '1' },
+} as const
+
 /**
- * The usual routes on this machine alone, sealed behind it: a program that knows nothing of sealing becomes end-to-end
- * encrypted by another base URL. Runs until SIGTERM or SIGINT.
+ * The doors of all dialects on this machine alone, sealed behind it: a program that knows nothing of sealing becomes
+ * end-to-end encrypted by another base URL. Runs until SIGTERM or SIGINT, or as long as the program behind `--`.
  */
 export const seal = async (
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   ownerSeen: Promise<SameUser | null> = sameUser(),
 ): Promise<void> => {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      ...clientOptions,
-      port: { type: 'string', default: '8788' },
-      host: { type: 'string', default: '127.0.0.1' },
-      origin: { type: 'string' },
-      token: { type: 'string' },
-    },
-  })
-  const options = clientOf(values, env)
+  const [own, program] = parted(args)
+  const { values } = parseArgs({ args: own, options })
+  const gateway = clientOf(values, env)
   if (!isLoopback(values.host))
     throw new Error('--host is an address of this machine alone: 127.0.0.1, ::1 or localhost')
-  const port = Number(values.port)
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new Error('--port is a number up to 65535')
+  const port = numberOf(values.port ?? (program === null ? '8788' : '0'), 0, 65_535, '--port is a number up to 65535')
+  const streams = numberOf(values.streams, 1, 1_000, '--streams is a number from 1 to 1000')
   const origins = originsOf(values.origin)
   const given = tokenOf(values.token ?? env['SEALGATE_SEAL_TOKEN'])
+  const started = program && { ...program, env, secrets: [gateway.apiKey] }
+  if (started) await checkProgram(started)
   const same = await ownerSeen
-  // Where nobody tells who owns a connection, only a key tells this user from others.
-  const token = given ?? (same === null ? randomBytes(32).toString('base64url') : null)
-  const server = createServer(standardRoutes(connect(options), admission({ origins, token, sameUser: same })))
+  // Where nobody tells who owns a connection, only a key tells this user from others; a program has one in any case.
+  const token = started ? fresh() : (given ?? (same === null ? fresh() : null))
+  const client = connect(gateway)
+  const admit = admission({ origins, token, sameUser: same })
+  const proxied = { client, admit, queue: queueOf(streams), seal: keepsakesOf(gateway.apiKey) }
+  const server = createServer(standardRoutes(proxied))
   await once(server.listen(port, values.host), 'listening')
-  const { family, address, port: own } = server.address() as AddressInfo
-  const host = family === 'IPv6' ? `[${address}]` : address
-  if (token !== given) process.stdout.write(`sealgate seal takes this key alone: ${token}\n`)
-  process.stdout.write(`sealgate seal listening on http://${host}:${own}/v1\n`)
+  try {
+    const url = urlOf(server.address() as AddressInfo)
+    if (started !== null && token !== null) return void (process.exitCode = await behind(client, started, url, token))
+    if (token !== null && token !== given) process.stdout.write(`sealgate seal takes this key alone: ${token}\n`)
+    process.stdout.write(`sealgate seal listening on ${url}/v1\n`)
+    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
 
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-  server.close()
-  server.closeAllConnections()
+/** Runs the program once the enclave is verified. */
+const behind = async (client: Client, started: Started, url: string, token: string): Promise<number> => {
+  await client.verify()
+  const models = (await client.models.list()).map(({ model }) => model)
+  return runProgram(started, { url, token, models })
+}
+
+const fresh = (): string => randomBytes(32).toString('base64url')
+
+const urlOf = ({ family, address, port }: AddressInfo): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** Our own arguments, and the program behind `--` with its arguments; null for none. */
+const parted = (args: readonly string[]): [string[], { command: string; args: readonly string[] } | null] => {
+  const at = args.indexOf('--')
+  if (at < 0) return [[...args], null]
+  const [command, ...rest] = args.slice(at + 1)
+  if (command === undefined) throw new Error('A program is expected behind --')
+  return [args.slice(0, at), { command, args: rest }]
+}
+
+const numberOf = (text: string, least: number, most: number, sentence: string): number => {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < least || number > most) throw new Error(sentence)
+  return number
 }
 
 /** Whoever reaches the port speaks with the caller's key and reads plaintext, so nobody else may. */

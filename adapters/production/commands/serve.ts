@@ -1,13 +1,20 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
+import type { Gateway } from '../../../core/gateway.ts'
 import { boot } from '../boot.ts'
+import type { Config } from '../config/config.ts'
 import { complaint } from './error-text.ts'
 import { firstKey, givenKey } from './bootstrap-key.ts'
+import { drawn } from '../screen/show.ts'
+import { isTerminal } from '../screen/style.ts'
+import { namingStore } from './with-gateway.ts'
 import { signalled } from '../signals.ts'
 import type { Team } from '../workers/worker.ts'
+import { type ShownKey, keepKey, orEnd, print } from './show-key.ts'
 
 /** Listens until SIGTERM or SIGINT, or until the team's end, and then lets what runs come to its end. */
 export const serve = async (
@@ -15,60 +22,96 @@ export const serve = async (
   surfaces: readonly string[] | null = null,
   team: Team | null = null,
 ): Promise<void> => {
-  const { gateway, config, renew } = await boot(env, surfaces, team)
+  const { gateway, config, data, renew } = await boot(env, surfaces, team)
   collectDefaultMetrics({ register: gateway.metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const given = env['SEALGATE_KEY']
-    if (given) await givenKey(gateway.keys, gateway.audit, given)
+    if (given) await namingStore(config, () => givenKey(gateway.keys, gateway.audit, given))
     const server = gateway.server()
     const begun = gateway.hold()
-    server.listen(config.server.port, config.server.host)
-    await once(server, 'listening')
+    const address = await listening(server, config.server)
+    const origin = { env, config, surfaces: surfaces ?? config.surfaces, data, url: urlOf(address) }
+    const draw: Draw = (key, terminal) => drawn(origin, gateway, key, terminal)
     // Only now: a key that is made by a boot that fails is never seen.
-    const made = given ? null : await firstKey(gateway.keys, gateway.audit)
-    if (made !== null) await show(`sealgate made a key, shown only now: ${made}\n`)
+    const made = given ? null : await namingStore(config, () => firstKey(gateway.keys, gateway.audit))
+    if (made !== null) await orEnd(shown(made, data, team === null ? draw : null))
+    else if (team === null && isTerminal()) await print(await draw(null, true))
     begun()
     // A signal may come as soon as the port is told.
     const left = team?.leave ?? signalled()
     if (team === null) {
       process.on('SIGHUP', () => void reload())
-      announce(server.address() as AddressInfo)
-    } else team.begin({ renew, reload, measured: () => gateway.metrics.registry.getMetricsAsJSON() })
-    const lingers = await left
-    const drained = gateway.drain(config.server.drain)
-    if (lingers) await sleep(config.server.linger)
-    server.close()
-    server.closeIdleConnections()
-    await drained
-    server.closeAllConnections()
-    // What was cut is counted, too.
-    await gateway.drain(1_000)
+      announce(address, () => draw(null, false))
+    } else {
+      const measured = () => gateway.metrics.registry.getMetricsAsJSON()
+      team.begin({ renew, reload, measured, drawn: (terminal) => draw(null, terminal) })
+    }
+    await drained(gateway, server, config.server, await left)
   } finally {
     await gateway.close()
   }
 }
 
-/** Nobody could come in with a key that nobody has seen. */
-const show = (line: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException) =>
-      reject(
-        new Error(`a key was made and can't be shown (${cause.code}); sealgate keys create makes another`, { cause }),
-      )
-    process.stdout.once('error', failed)
-    process.stdout.write(line, (fault) => {
-      if (fault) return
-      process.stdout.off('error', failed)
-      resolve()
-    })
-  })
+type Draw = (key: ShownKey | null, terminal: boolean) => Promise<string>
 
-export const announce = ({ port, family, address }: Pick<AddressInfo, 'port' | 'family' | 'address'>): void => {
+/** A worker shows the key alone: the process that leads it draws the rest. */
+const shown = async (credential: string, data: string, draw: Draw | null): Promise<void> => {
+  if (!isTerminal()) await keepKey(credential, data)
+  else if (draw === null)
+    await print(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n`)
+  else await print(await draw({ credential }, true))
+}
+
+const drained = async (
+  gateway: Gateway,
+  server: Server,
+  { drain, linger }: Config['server'],
+  lingers: boolean,
+): Promise<void> => {
+  const over = gateway.drain(drain)
+  if (lingers) await sleep(linger)
+  server.close()
+  server.closeIdleConnections()
+  await over
+  server.closeAllConnections()
+  // What was cut is counted, too.
+  await gateway.drain(1_000)
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use',
+  EACCES: 'is for privileged programs alone',
+  EADDRNOTAVAIL: 'is on no address of this machine',
+}
+
+const listening = async (server: Server, { port, host }: Config['server']): Promise<AddressInfo> => {
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    const words = refusals[code]
+    if (words === undefined) throw cause
+    throw new Error(`port ${port} of ${host} ${words} (${code}); --port N takes another, --port 0 any free one`, {
+      cause,
+    })
+  }
+  return server.address() as AddressInfo
+}
+
+type Address = Pick<AddressInfo, 'port' | 'family' | 'address'>
+
+const urlOf = ({ port, family, address }: Address): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** The address at once, and what it stands on when that is known; a terminal has its first screen already. */
+export const announce = (address: Address, draw: () => Promise<string>): void => {
   // On a full disk, as for the log's lines.
   process.stdout.on('error', () => undefined)
-  const host = family === 'IPv6' ? `[${address}]` : address
-  process.stdout.write(`sealgate listening on http://${host}:${port}\n`)
+  if (isTerminal()) return
+  process.stdout.write(`sealgate listening on ${urlOf(address)}\n`)
+  draw().then((text) => process.stdout.write(text), complain)
 }
 
 const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${complaint(error)}\n`)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { InsideShape } from '../../../core/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import { CollateralShape } from './collateral.ts'
 import { filled } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
@@ -20,12 +21,14 @@ const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** The shape of the file. What stands inside a choice belongs to the plugin that it names. */
 export const ConfigShape = v.strictObject({
+  /** The JSON schema of this file, for editors. */
+  $schema: v.optional(v.string()),
   ...SettingsShape.entries,
   server: v.optional(
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
-      /** Ms after SIGTERM in which new connections are still taken, so that whoever sends them can see that it should stop. */
+      /** Ms after SIGTERM in which new connections are still accepted, so that load balancers notice. */
       linger: v.optional(ms, 1_000),
       /** Ms that running requests are given after SIGTERM. */
       drain: v.optional(ms, 600_000),
@@ -68,6 +71,13 @@ export const ConfigShape = v.strictObject({
       /** Its own providers; those of the gateway when absent. */
       providers: v.optional(v.record(v.string(), choice)),
       evidence: v.optional(choice),
+      /** Where the gateway finds certificates, lists and platform data beside the evidence. */
+      collateral: v.optional(CollateralShape),
+      /** Files with signed lists, each with its signatures beside it as `.sig`. */
+      releases: v.optional(v.string()),
+      notices: v.optional(v.string()),
+      /** Serve development evidence in production all the same. */
+      allowDev: v.optional(v.boolean(), false),
     }),
     {},
   ),
@@ -85,7 +95,7 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
   return result.output
 }
 
-/** What the gateway itself is told; the rest of the file is about what it stands on. */
+/** The settings of the gateway itself; the rest of the file configures stores, processes and plugins. */
 export const settingsOf = ({
   server,
   log,
@@ -95,6 +105,7 @@ export const settingsOf = ({
   enclave,
   tools,
   readers,
+  $schema,
   ...rest
 }: Config): SettingsInput => {
   const { redis, patience, whenDown, ...limits } = rest.limits

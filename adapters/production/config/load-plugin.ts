@@ -41,7 +41,7 @@ export interface Choice {
 /** A port of the same name that is another one comes from another copy of this package. */
 const misfit = (name: string, fits: Port<unknown>, wanted: Port<unknown>): string =>
   fits.name === wanted.name
-    ? `${name} fits ${fits.name} of another installed copy of sealgate; it must import the one that runs`
+    ? `${name} fits ${fits.name} of another installed copy of sealgate; it must import the running copy`
     : `${name} fits ${fits.name}, not ${wanted.name}`
 
 /** A plugin chosen by the configuration at `path`, its settings checked and seen to fit the port. */

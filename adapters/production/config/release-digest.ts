@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { parted } from './enclave-parts.ts'
 import type { Config } from './config.ts'
 import type { Start } from '../enclave/harden.ts'
 import { unfilled } from './variables.ts'
@@ -40,7 +41,8 @@ const withoutHeaders = (choices: Choices): Choices =>
   )
 
 /** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
-const lasting = ({ server, log, limits, storage, enclave: { listen, connect, tls, ...own }, ...config }: Config) => {
+const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: Config) => {
+  const { listen, connect, tls, allowDev, ...own } = parted(enclave).inside
   const providers = withoutHeaders(config.providers)
   const inside = own.providers && { providers: withoutHeaders(own.providers) }
   return withoutSecrets({ ...config, providers, enclave: { ...own, ...inside } })

@@ -36,3 +36,15 @@ export const unfilled = (config: unknown, written: unknown): unknown => {
   if (Array.isArray(config)) return config.map((each, index) => unfilled(each, at(String(index))))
   return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, unfilled(each, at(key))]))
 }
+
+/** Variables that a configuration names and that are not set, with the places where it names them. */
+export const unsetIn = (
+  it: unknown,
+  env: NodeJS.ProcessEnv,
+  path: readonly string[] = [],
+): readonly { readonly path: readonly string[]; readonly name: string }[] => {
+  const name = nameIn(it)
+  if (name !== null) return env[name] ? [] : [{ path, name }]
+  if (typeof it !== 'object' || it === null) return []
+  return Object.entries(it).flatMap(([key, each]) => unsetIn(each, env, [...path, key]))
+}

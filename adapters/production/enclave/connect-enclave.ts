@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { use } from '../../../core/plugin.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
+import { parted, refuseDev } from '../config/enclave-parts.ts'
 import type { Config } from '../config/config.ts'
 import { chosen } from '../config/load-plugin.ts'
 import { connected, lent, started } from './enclave.ts'
@@ -19,13 +20,14 @@ export interface Lent {
  */
 export const confidential = async (config: Config, loan: Lent | null) => {
   const { connect, tls } = config.enclave
+  const { beside: proof } = parted(config.enclave)
   if (connect === undefined) {
-    if (loan !== null) return use(lent, loan)
-    return use(started, { config: await inner(config) })
+    if (loan !== null) return use(lent, { ...loan, ...proof })
+    return use(started, { config: await inner(config), ...proof })
   }
-  if (tls === undefined) return use(connected, { connect })
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  return use(connected, { connect, tls: { ca: ca!, cert: cert!, key: key! } })
+  if (tls === undefined) return use(connected, { connect, ...proof })
+  const [ca, cert, key] = await Promise.all([readFile(tls.ca), readFile(tls.cert), readFile(tls.key)])
+  return use(connected, { connect, tls: { ca, cert, key }, ...proof })
 }
 
 /** Whether a confidential process of our own may go on as it is. */
@@ -43,7 +45,7 @@ const concerning = (config: Config) => {
   }
 }
 
-/** What a confidential process of our own is told; whatever would end it at once is thrown here. */
+/** The configuration of our own confidential process. Throws the faults that would end the process at once. */
 export const inner = async (config: Config) => {
   await willStart(config)
   return told(config)
@@ -56,13 +58,16 @@ const told = ({ providers, models, timeouts, routing, outside, env, enclave, too
   routing,
   outside,
   env,
-  enclave,
+  enclave: parted(enclave).inside,
   bodies,
   ...(tools && { tools }),
   ...(readers && { readers }),
 })
 
-const willStart = async ({ enclave: { providers, evidence }, providers: outside, models }: Config): Promise<void> => {
+const willStart = async (config: Config): Promise<void> => {
+  const { enclave, providers: outside, models } = config
+  const { providers, evidence } = enclave
+  refuseDev(config)
   const inside = Object.entries(providers ?? {})
   await Promise.all(
     inside.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
@@ -72,7 +77,7 @@ const willStart = async ({ enclave: { providers, evidence }, providers: outside,
   const known = new Set([...names, ...Object.keys(outside)])
   for (const [name, { confidential, upstreams }] of Object.entries(models)) {
     if (confidential && !upstreams.some(({ provider }) => names.includes(provider)))
-      throw new Error(`models.${name}.upstreams names no provider of the enclave`)
+      throw new Error(`models.${name}.upstreams: none of its providers is configured for the enclave`)
     const at = upstreams.findIndex(({ provider }) => !known.has(provider))
     if (at >= 0) throw new Error(`models.${name}.upstreams.${at}.provider is not a provider`)
   }

@@ -10,13 +10,13 @@ import { allowed } from './harden.ts'
 export interface EnclaveProcess {
   /** Where it listens. */
   readonly socket: string
-  /** It ends when nothing is under way in it any more, and soon whatever is. */
+  /** Ends the process after its running calls, and after a short while in any case. */
   leave(): void
 }
 
 const pause = 250
 const longest = 10_000
-/** Ms in which what is under way when it is to leave may come to its end. */
+/** Ms that running calls have to end when the process is to leave. */
 const patience = 2_000
 
 /** Started anew whenever it ends: with new keys, since the old ones died with it. */
@@ -28,7 +28,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     process.off('exit', abandon)
     rmSync(folder, { recursive: true, force: true })
   }
-  // Nobody waits any more for what is under way in it.
+  // No caller waits for its running calls any more.
   const abandon = () => {
     child.kill('SIGKILL')
     forget()
@@ -45,8 +45,8 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
       env: allowed(process.env),
       stdio: ['pipe', 'ignore', 'inherit'],
     })
-    child.stdin!.on('error', () => undefined)
-    child.stdin!.write(`${told}\n`)
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.write(`${told}\n`)
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (left) return forget()
       log.warn('enclave.ended', { code, signal })
@@ -64,7 +64,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     leave() {
       left = true
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return forget()
-      child.stdin!.end()
+      child.stdin?.end()
       const timer = setTimeout(() => child.kill('SIGKILL'), patience)
       child.once('exit', () => clearTimeout(timer))
     },

@@ -21,6 +21,13 @@ export interface Tls {
   readonly key: Buffer
 }
 
+/** What a refusal on the line says beside its words. */
+interface Told {
+  readonly validator: Record<string, string> | null
+  /** Ms. */
+  readonly retryAfter: number | null
+}
+
 type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
 
 /** Ms in which a stream that was stopped has to tell what it used. */
@@ -29,9 +36,7 @@ const patience = 5_000
 /** Ms that an idle connection is kept; the other side keeps it longer. */
 const idle = { keepAlive: true, timeout: 60_000 } as const
 
-const errors: Readonly<
-  Record<string, new (message: string, facts: { validator: Record<string, string> | null }) => Error>
-> = {
+const errors: Readonly<Record<string, new (message: string, facts: Told) => Error>> = {
   BadRequest,
   Expired,
   NotFound,
@@ -42,7 +47,7 @@ const errors: Readonly<
 /** The gateway's end of the line to one confidential process: a unix socket, or TCP with both sides proven. */
 export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
-  // Said here, certificates are verified whatever the environment says.
+  // The option stands here so that no variable of the environment switches verification off.
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
   const where: RequestOptions = unix
     ? { socketPath: at }
@@ -71,14 +76,13 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
     const read = linesOf(answer)
     if (answer.statusCode === 200) return read
-    const { name, message, validator } = JSON.parse(String((await read.next()).value)) as {
+    const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as Told & {
       readonly name: string
       readonly message: string
-      readonly validator: Record<string, string> | null
     }
     await read.next()
     const known = errors[name]
-    throw known === undefined ? new Unavailable() : new known(message, { validator })
+    throw known === undefined ? new Unavailable() : new known(message, { validator, retryAfter })
   }
 
   const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
@@ -88,7 +92,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     return said
   }
 
-  /** The answer itself; what is asked back before it is seen to meanwhile. */
+  /** The answer itself; questions before it are answered meanwhile. */
   const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<First> => {
     for (;;) {
       const { done, value } = await read.next()

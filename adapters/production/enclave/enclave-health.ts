@@ -4,15 +4,15 @@ import type { Alarm, Clock, Log } from '../../../core/ports/platform.ts'
 
 /** Ms that published keys are taken for current. */
 const fresh = 5_000
-/** Ms in which one that is asked for its keys answers, or counts as silent. */
+/** Ms in which an enclave answers a question for its keys, or counts as silent. */
 const patience = 5_000
-/** Ms after which one that was heard of may be gone: one that leaves opens for a little longer what was sealed to it. */
+/** Ms after which a healthy enclave may be gone: a leaving enclave still opens requests for a little longer. */
 const sure = 5_500
-/** Ms after which one that is at work is asked whether it is still there, again and again. */
+/** Ms between two questions to an enclave at work whether it is still there. */
 const pulse = 3_000
-/** Ms in which one that was just started may still be on its way up. */
+/** Ms in which a new enclave may still be starting. */
 const grace = 30_000
-/** Ms that a request waits for one that was down, and that such a one is left in peace. */
+/** Ms that a request waits for an enclave that was down, and the pause before such an enclave is asked again. */
 const step = 100
 
 export interface Member {
@@ -22,7 +22,7 @@ export interface Member {
   kids: ReadonlySet<string>
   /** When its newest key began; the last published is asked first. */
   since: number
-  /** When it was last heard of, or looked for in vain. */
+  /** The time of the last answer, or of the last question without one. */
   asked: number
   /** Null until it was heard of. */
   up: boolean | null
@@ -127,7 +127,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
     return healthy()
   }
 
-  /** Work that is `cut` when the one that does it falls silent; `over` when it has ended. */
+  /** Work that is `cut` when its enclave falls silent; `over` when it has ended. */
   const under = (member: Member, cut: (fault: Unavailable) => void): (() => void) => {
     member.calls.add(cut)
     const watch = () => {

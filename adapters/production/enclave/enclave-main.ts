@@ -11,6 +11,7 @@ import { Prover } from '../../../core/ports/attester.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import memoryCache from '../../memory/cache.ts'
 import { clock, log as silence, random } from '../../memory/platform.ts'
+import { parted, refuseDev } from '../config/enclave-parts.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { chosen } from '../config/load-plugin.ts'
 import { type Leave, answering } from './enclave-server.ts'
@@ -45,10 +46,10 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<voi
   process.exit(0)
 }
 
-/** Ms until every gateway has asked for its keys in vain. */
+/** Ms after which every gateway has asked a silent enclave for its keys. */
 const noticed = 6_000
 
-/** When whoever started this process wants it gone, or is gone, that end of the pipe is closed. */
+/** The parent closes its end of the pipe when it wants this process to end, or when it ends itself. */
 const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
   deaf(process)
   return new Promise((resolve) => {
@@ -74,7 +75,16 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
   })
 
 const assembled = async (config: Config, start: Start): Promise<Enclave> => {
-  const { providers, evidence, connect: _, listen: __, tls: ___, ...own } = config.enclave
+  refuseDev(config)
+  const {
+    providers,
+    evidence,
+    connect: _,
+    listen: __,
+    tls: ___,
+    allowDev: ____,
+    ...own
+  } = parted(config.enclave).inside
   const named = Object.entries(providers ?? config.providers)
   const innards = {
     clock: use(clock),
@@ -99,7 +109,7 @@ const patient = 600_000
 const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
   if (listen === undefined) throw new Error('enclave.listen is not set')
   if (listen.startsWith('/')) {
-    if (await answers(listen)) throw new Error('enclave.listen is taken by another one')
+    if (await answers(listen)) throw new Error('enclave.listen is taken by another process')
     await rm(listen, { force: true })
     const server = lasting(createServer(granted, listener))
     await once(server.listen(listen), 'listening')

@@ -8,7 +8,7 @@ const fresh = 5_000
 
 /**
  * Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was
- * sealed to. One that falls silent holds up nobody but those who wait for it already, and those not for long.
+ * sealed to. An enclave that falls silent holds up only the requests that wait for it already, and those not for long.
  */
 export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
   const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = roster(lines, clock, log)
@@ -20,7 +20,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       ask(member.line).then(resolve, reject).finally(over)
     })
 
-  /** The one that is named; else those that are up, and then those that came up since they were looked for. */
+  /** The named enclave; without a name the enclaves that are up, and then those that came up meanwhile. */
   async function* candidates(name: string | undefined): AsyncGenerator<Member> {
     const named = members.find((it) => it.name === name)
     if (named !== undefined) return yield named
@@ -100,7 +100,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       if (holders().length === 0) await looked(members)
       const up = ups()
       if (up.length === 0) throw down()
-      // An old key that is no longer published still opens for a while: whoever has it says so.
+      // An old key that is no longer published still opens for a while: the enclave that has it answers.
       const holder = holders()
       let last: unknown = null
       for (const member of holder.length > 0 ? holder : up) {

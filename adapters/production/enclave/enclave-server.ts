@@ -18,7 +18,7 @@ export interface Leave {
 
 const questions = askingBack(randomUUID)
 
-/** The calls of a gateway: what is asked back and the answer as lines of JSON, or the frames of a stream, a line each, then its trailer. */
+/** The calls of a gateway. Each answers with questions and a result as lines of JSON, or with frames, a line each, and a trailer. */
 export const answering =
   (it: Enclave, leave: Leave): RequestListener =>
   async (request, response) => {
@@ -102,7 +102,9 @@ const refuse = (error: unknown, request: IncomingMessage, response: ServerRespon
   if (!request.complete) request.resume()
   if (response.headersSent) return void response.destroy()
   response.writeHead(known.status, { 'content-type': 'application/json' })
-  response.end(`${JSON.stringify({ name: known.name, message: known.message, validator: known.validator })}\n`)
+  response.end(
+    `${JSON.stringify({ name: known.name, message: known.message, validator: known.validator, retryAfter: known.retryAfter })}\n`,
+  )
 }
 
 /** Leaving off early keeps the connection: the refusal still has to go out on it. */

@@ -1,12 +1,27 @@
 import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Enclave } from '../../../core/ports/enclave.ts'
-import { Clock, Log } from '../../../core/ports/platform.ts'
+import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
+import { ProofWitness } from '../../../core/ports/proof-witness.ts'
+import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import { CollateralShape } from '../config/collateral.ts'
+import { proven } from '../evidence/proven.ts'
 import { enclaveLine } from './enclave-client.ts'
 import { enclaveProcess } from './enclave-child.ts'
 import { several } from './enclave-pool.ts'
 
 const bytes = v.instance(Buffer)
+
+/** What the gateway lays beside evidence. Test roots are for code alone: no configuration reaches them. */
+const proof = {
+  collateral: v.optional(CollateralShape, {}),
+  releases: v.optional(v.string()),
+  notices: v.optional(v.string()),
+  testRoots: v.optional(v.custom<TestRoots>((it) => typeof it === 'object')),
+} as const
+
+const needs = { clock: Clock, log: Log, fetch: Fetch, rows: MetadataStore, proof: ProofWitness } as const
 
 /** Confidential processes that run somewhere already. */
 export const connected = plugin({
@@ -15,35 +30,35 @@ export const connected = plugin({
   settings: v.strictObject({
     connect: v.pipe(v.array(v.string()), v.minLength(1)),
     tls: v.optional(v.nullable(v.strictObject({ ca: bytes, cert: bytes, key: bytes })), null),
+    ...proof,
   }),
-  needs: { clock: Clock, log: Log },
-  create: ({ clock, log }, { connect, tls }) =>
-    several(
-      connect.map((at) => enclaveLine(at, tls)),
-      clock,
-      log,
-    ),
+  needs,
+  create: (supplied, { connect, tls, ...settings }) => {
+    const lines = connect.map((at) => enclaveLine(at, tls))
+    return proven(several(lines, supplied.clock, supplied.log), supplied, settings)
+  },
 })
 
 /** A confidential process of this gateway's own. */
 export const started = plugin({
   port: Enclave,
   name: 'started',
-  settings: v.strictObject({ config: v.looseObject({}) }),
-  needs: { clock: Clock, log: Log },
-  create: ({ clock, log }, { config }): Enclave => {
-    const { socket, leave } = enclaveProcess(config, log)
-    return near(socket, clock, log, leave)
+  settings: v.strictObject({ config: v.looseObject({}), ...proof }),
+  needs,
+  create: (supplied, { config, ...settings }): Enclave => {
+    const { socket, leave } = enclaveProcess(config, supplied.log)
+    return proven(near(socket, supplied.clock, supplied.log, leave), supplied, settings)
   },
 })
 
-/** A confidential process that whoever leads the workers has started for all of them. */
+/** A confidential process that the leader of the workers has started for all of them. */
 export const lent = plugin({
   port: Enclave,
   name: 'lent',
-  settings: v.strictObject({ socket: v.string(), back: v.function() }),
-  needs: { clock: Clock, log: Log },
-  create: ({ clock, log }, { socket, back }) => near(socket, clock, log, back),
+  settings: v.strictObject({ socket: v.string(), back: v.function(), ...proof }),
+  needs,
+  create: (supplied, { socket, back, ...settings }) =>
+    proven(near(socket, supplied.clock, supplied.log, back), supplied, settings),
 })
 
 const near = (socket: string, clock: Clock, log: Log, over: () => unknown): Enclave => {

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Kept, Shelf, ShelvedFile } from '../../../core/ports/enclave.ts'
 
-/** What the enclave asks back, as a line of its answer: `{"ask": {…}}`. */
+/** A question of the enclave, as a line of its answer: `{"ask": {…}}`. */
 export interface Question {
   readonly id: string
   readonly of: keyof Shelf
@@ -29,7 +29,7 @@ async function* failed(): AsyncGenerator<Uint8Array> {
   yield line({ failed: true })
 }
 
-/** The gateway's end: fetches what the enclave has to give, does what it asks, and tells the outcome. */
+/** The gateway's end: fetches the enclave's bytes, answers its question, and reports the outcome. */
 export const answerAside = async (
   { id, of, argument }: Question,
   shelf: Shelf,
@@ -39,7 +39,7 @@ export const answerAside = async (
   const given = async (): Promise<AsyncIterable<Uint8Array>> => {
     const answer = await aside('GET', `given/${id}`, null, signal)
     if (answer.statusCode === 200) return answer
-    // It was given up meanwhile: nothing is not what was to be kept.
+    // The call was aborted: an empty body must not be stored.
     answer.destroy()
     throw new Unavailable()
   }
@@ -64,7 +64,7 @@ export const answerAside = async (
         return await tell((await shelf.keepIndex(String(argument), await given(), signal)) ?? null)
     }
   } catch {
-    // The enclave is told no more than that; what happened is told by the stores themselves.
+    // The enclave learns no more; the stores report their own faults.
     const heard = await aside('POST', `told/${id}`, failed(), signal)
     heard.resume()
   }
@@ -76,7 +76,31 @@ interface Waiting {
   fail(): void
 }
 
-/** The enclave's end: questions that are open, by their id. */
+type AskBack = <T>(
+  of: keyof Shelf,
+  argument: unknown,
+  signal: AbortSignal,
+  bytes?: AsyncIterable<Uint8Array>,
+) => Promise<{ value: T; rest: AsyncIterable<Uint8Array> }>
+
+/** The stores of one call, whose signal ends the questions that have none of their own. */
+const shelfOver = (ask: AskBack, signal: AbortSignal): Shelf => {
+  const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
+    const { value, rest } = await ask<boolean>(of, id, its)
+    return value ? rest : null
+  }
+  return {
+    file: async (id) => (await ask<ShelvedFile | null>('file', id, signal)).value,
+    content: (id, its) => stream('content', id, its),
+    index: (id, its) => stream('index', id, its),
+    indexes: async (ids) =>
+      (await ask<readonly { readonly id: string; readonly version: string }[]>('indexes', ids, signal)).value,
+    keep: async (labels, bytes, its) => (await ask<Kept>('keep', labels, its, bytes)).value,
+    keepIndex: async (id, bytes, its) => void (await ask('keepIndex', id, its, bytes)),
+  }
+}
+
+/** The enclave's end: open questions by their id. */
 export const askingBack = (newId: () => string) => {
   const open = new Map<string, Waiting>()
 
@@ -115,38 +139,26 @@ export const askingBack = (newId: () => string) => {
 
   return {
     /** The stores of one call. */
-    shelf(say: (question: Question) => void, signal: AbortSignal): Shelf {
-      const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
-        const { value, rest } = await ask<boolean>(say, of, id, its)
-        return value ? rest : null
-      }
-      return {
-        file: async (id) => (await ask<ShelvedFile | null>(say, 'file', id, signal)).value,
-        content: (id, its) => stream('content', id, its),
-        index: (id, its) => stream('index', id, its),
-        indexes: async (ids) =>
-          (await ask<readonly { readonly id: string; readonly version: string }[]>(say, 'indexes', ids, signal)).value,
-        keep: async (labels, bytes, its) => (await ask<Kept>(say, 'keep', labels, its, bytes)).value,
-        keepIndex: async (id, bytes, its) => void (await ask(say, 'keepIndex', id, its, bytes)),
-      }
-    },
+    shelf: (say: (question: Question) => void, signal: AbortSignal): Shelf =>
+      shelfOver((of, argument, its, bytes) => ask(say, of, argument, its, bytes ?? null), signal),
 
-    /** What the gateway sends beside a call. False for what is none of this. */
+    /** Serves a request that the gateway sends beside a call. False for any other request. */
     async serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
       const [, verb, id = ''] = /^(given|told)\/([\w-]+)$/.exec(path) ?? []
       if (verb === undefined) return false
       const waiting = open.get(id)
-      if (waiting === undefined || (verb === 'given' && waiting.bytes === null)) {
+      if (waiting !== undefined && verb === 'told') await hear(waiting, request, response)
+      else if (waiting?.bytes) await pipeline(waiting.bytes, response)
+      else {
         request.resume()
         response.writeHead(404).end()
-      } else if (verb === 'given') await pipeline(waiting.bytes!, response)
-      else await hear(waiting, request, response)
+      }
       return true
     },
   }
 }
 
-/** A line, and behind it perhaps bytes, which are read as whoever asked wants them. */
+/** One JSON line, then optional bytes, streamed to the asker. */
 const hear = async (waiting: Waiting, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const parts = request[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let head = Buffer.alloc(0)
@@ -173,6 +185,6 @@ const hear = async (waiting: Waiting, request: IncomingMessage, response: Server
   }
   if (said.failed) waiting.fail()
   else waiting.hear(said.value, rest())
-  // Where no bytes follow nobody reads on.
+  // An answer without bytes has no reader.
   if (said.failed || said.value !== true) response.end()
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isInert, isOfRuntime } from './inert-variables.ts'
 import { namesIn } from '../config/variables.ts'
+import { parseJsonc } from '../config/jsonc.ts'
 
 /** How a confidential process was started, as far as its release digest tells that. */
 export interface Start {
@@ -75,10 +76,10 @@ const mustBeListed = (names: readonly string[], configured: readonly string[]): 
 /** The name of a variable or an option, without its value. */
 const plain = (said: string): string => /^-{0,2}[A-Za-z_][\w.-]*/.exec(said)?.[0] ?? 'a name that is no word'
 
-/** The JSON parser's own words quote what may be a secret. */
+/** The same form as the gateway reads, in words of our own. */
 export const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJsonc(text).value
   } catch {
     throw new Error('the configuration is not JSON')
   }

@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs'
 
-/** What one write of a process puts into a pipe whole, whoever else writes there. */
+/** Bytes that one write puts into a pipe whole, beside other writers. */
 const whole = 4096
 /** Bytes that wait for room; lines beyond them are lost. */
 const most = 16 * 1024 * 1024
@@ -22,16 +22,46 @@ export interface WrittenLines {
 
 const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY'
 
+/** Lines that wait for their write, gathered into chunks. */
+const lineQueue = () => {
+  const waiting: { text: string; size: number }[] = []
+  /** Chunks that were written in part, or not at all. */
+  const rests: Buffer[] = []
+  let bytes = 0
+  return {
+    bytes: (): number => bytes,
+    add(text: string, size: number): void {
+      const last = waiting.at(-1)
+      if (last !== undefined && last.size + size <= whole) {
+        last.text += text
+        last.size += size
+      } else waiting.push({ text, size })
+      bytes += size
+    },
+    next(): Buffer | null {
+      const rest = rests.shift()
+      if (rest !== undefined) return rest
+      const first = waiting.shift()
+      return first === undefined ? null : Buffer.from(first.text)
+    },
+    /** Puts the unwritten part of a chunk back. */
+    keep(chunk: Buffer, written: number): void {
+      bytes -= written
+      if (written < chunk.length) rests.unshift(chunk.subarray(written))
+    },
+    clear(): void {
+      waiting.length = rests.length = 0
+    },
+  }
+}
+
 /**
  * Lines are gathered and written together, at the latest after a quarter of a second and at the exit. A full disk stops
- * nobody: what fits waits until there is room, and how many lines were lost is said then.
+ * nobody: lines wait until there is room, and a line counts the lines that were lost.
  */
 export const writtenLines = (fd: number, door: Door = { write, writeSync }): WrittenLines => {
-  const waiting: { text: string; size: number }[] = []
-  let bytes = 0
+  const queue = lineQueue()
   let lost = 0
-  /** What could not be written, or not to its end. */
-  const rests: Buffer[] = []
   let writing = false
   let failing = false
   let gone = false
@@ -43,35 +73,15 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
     watched = on
   }
 
-  const add = (text: string, size: number): void => {
-    const last = waiting.at(-1)
-    if (last !== undefined && last.size + size <= whole) {
-      last.text += text
-      last.size += size
-    } else waiting.push({ text, size })
-    bytes += size
-  }
-
-  const next = (): Buffer | null => {
-    if (rests.length > 0) return rests.shift()!
-    const first = waiting.shift()
-    return first === undefined ? null : Buffer.from(first.text)
-  }
-
-  const keep = (chunk: Buffer, written: number): void => {
-    bytes -= written
-    if (written < chunk.length) rests.unshift(chunk.subarray(written))
-  }
-
   const leave = (): void => {
     gone = true
-    waiting.length = rests.length = 0
+    queue.clear()
     watch(false)
   }
 
   const go = (): void => {
-    if (bytes >= whole / 2) put()
-    else if (bytes > 0)
+    if (queue.bytes() >= whole / 2) put()
+    else if (queue.bytes() > 0)
       timer ??= setTimeout(() => {
         timer = null
         put()
@@ -81,15 +91,15 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
 
   const put = (): void => {
     if (writing || gone) return
-    const chunk = next()
+    const chunk = queue.next()
     if (chunk === null) return
     writing = true
     door.write(fd, chunk, (fault, written) => {
       writing = false
       failing = fault !== null
-      // Whoever read it has left.
+      // The reader of the pipe has left.
       if (fault?.code === 'EPIPE') return leave()
-      keep(chunk, fault === null ? written : 0)
+      queue.keep(chunk, fault === null ? written : 0)
       if (fault === null) go()
       else setTimeout(put, busy(fault) ? moment : pause).unref()
     })
@@ -97,11 +107,11 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
 
   const flushSync = (): void => {
     let left = tries
-    for (let chunk = next(); chunk !== null; chunk = next()) {
+    for (let chunk = queue.next(); chunk !== null; chunk = queue.next()) {
       try {
-        keep(chunk, door.writeSync(fd, chunk))
+        queue.keep(chunk, door.writeSync(fd, chunk))
       } catch (fault) {
-        keep(chunk, 0)
+        queue.keep(chunk, 0)
         if (!busy(fault as NodeJS.ErrnoException) || left-- === 0) return
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, moment)
       }
@@ -113,10 +123,10 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       if (gone) return
       const size = Buffer.byteLength(line)
       const about = lost === 0 ? '' : `${JSON.stringify(lostOf(lost))}\n`
-      if (bytes + about.length + size > most) return void lost++
-      if (lost > 0) add(about, about.length)
+      if (queue.bytes() + about.length + size > most) return void lost++
+      if (lost > 0) queue.add(about, about.length)
       lost = 0
-      add(line, size)
+      queue.add(line, size)
       watch(true)
       if (!failing) go()
     },

@@ -1,10 +1,11 @@
 import { pino, type DestinationStream } from 'pino'
 import type { Log } from '../../../core/ports/platform.ts'
 import { writtenLines } from './buffered-writer.ts'
+import { inWords } from './in-words.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
-/** How many causes of one error are told. */
+/** Causes of one error that the log shows, at most. */
 const depth = 8
 
 const word = /^\w{1,64}$/
@@ -52,11 +53,11 @@ export type Destination = DestinationStream & { flushSync?(): void }
 
 export const standardOutput = (): Destination => writtenLines(1)
 
-/** One line of JSON per event. */
-export const writeLog = (level: (typeof levels)[number], destination: Destination): Log => {
+/** One line per event: of JSON for programs, in words for a person. */
+export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
   const logger = pino(
     { level, base: { pid: process.pid }, messageKey: 'event', formatters: { level: (level) => ({ level }) } },
-    destination,
+    worded ? { write: (line) => destination.write(inWords(line)) } : destination,
   )
   return {
     info: (event, facts) => logger.info(facts ?? {}, event),

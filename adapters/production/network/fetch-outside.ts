@@ -3,7 +3,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import fetch, { Headers, type Response } from 'node-fetch'
+import type { Response } from 'node-fetch'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../../core/errors.ts'
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 import { unlessAborted } from '../../../core/abort.ts'
@@ -25,10 +25,10 @@ const bySystem: Resolve = async (host) => (await systemLookup(host, { all: true 
 
 const most = 5
 const moved = new Set([301, 302, 303, 307, 308])
-/** What may follow to another origin: nothing that says who asks. */
+/** Headers that may follow to another origin: none identifies the caller. */
 const travelling = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
-/** Whatever the connection asks for, it gets only addresses that were checked. */
+/** The connection gets only addresses that were checked. */
 const pin = (addresses: readonly string[]): LookupFunction => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) =>
@@ -59,20 +59,27 @@ const follow = (step: Step, url: URL, status: number): Step => {
   return turned ? { url, method: 'GET', headers, body: undefined } : { ...step, url, headers }
 }
 
-export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySystem): Door => {
-  const egress = makeEgress(settings.allow, settings.ports)
-
+/** Goes from a first step through redirects to an answer, by addresses that were checked. */
+const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
   const connect = async ({ url, method, headers, body }: Step, signal: AbortSignal) => {
     const host = bare(url)
     const addresses = isIP(host) ? [host] : await unlessAborted(resolve(host), signal)
     egress.check(host, addresses)
     const lookup = pin(addresses)
-    // Said here, certificates are verified whatever the environment says.
+    // The option stands here so that no variable of the environment switches verification off.
     const agent =
       url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup })
     const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     try {
-      const options = { method, headers, body: sent ?? null, agent, signal, redirect: 'manual' as const }
+      const { default: fetch } = await import('node-fetch')
+      const options = {
+        method,
+        headers: Object.fromEntries(headers),
+        body: sent ?? null,
+        agent,
+        signal,
+        redirect: 'manual' as const,
+      }
       return { response: await fetch(url.href, options), close: () => agent.destroy() }
     } catch (fault) {
       agent.destroy()
@@ -80,7 +87,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
     }
   }
 
-  const walk = async (first: Step, signal: AbortSignal) => {
+  return async (first: Step, signal: AbortSignal) => {
     let step = first
     for (let hops = 0; ; hops++) {
       const { response, close } = await connect(step, signal)
@@ -92,21 +99,35 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       step = follow(step, egress.target(location, step.url), response.status)
     }
   }
+}
+
+/** Aborts when the caller leaves, and when the time for the answer or for all of it is over. */
+const deadline = (ask: Ask, time: number) => {
+  const stop = new AbortController()
+  const left = () => stop.abort(ask.signal.reason)
+  const late = () => stop.abort(new UpstreamFailed('The address took too long', { again: true }))
+  const limit = setTimeout(late, time)
+  const patience = ask.patience === undefined ? undefined : setTimeout(late, ask.patience)
+  ask.signal.addEventListener('abort', left, { once: true })
+  return {
+    stop,
+    answered: () => clearTimeout(patience),
+    rest() {
+      clearTimeout(limit)
+      clearTimeout(patience)
+      ask.signal.removeEventListener('abort', left)
+    },
+  }
+}
+
+export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySystem): Door => {
+  const egress = makeEgress(settings.allow, settings.ports)
+  const walk = walking(egress, resolve)
 
   return async (url, ask) => {
     ask.signal.throwIfAborted()
     const first = start(egress.target(url), ask)
-    const stop = new AbortController()
-    const left = () => stop.abort(ask.signal.reason)
-    const late = () => stop.abort(new UpstreamFailed('The address took too long', { again: true }))
-    const limit = setTimeout(late, settings.time)
-    const patience = ask.patience === undefined ? undefined : setTimeout(late, ask.patience)
-    ask.signal.addEventListener('abort', left, { once: true })
-    const rest = () => {
-      clearTimeout(limit)
-      clearTimeout(patience)
-      ask.signal.removeEventListener('abort', left)
-    }
+    const { stop, answered, rest } = deadline(ask, settings.time)
     const told = (cause: unknown, answered: number | null): unknown => {
       if (stop.signal.aborted) return stop.signal.reason
       return cause instanceof GatewayError ? cause : new UpstreamFailed(undefined, { again: true, cause, answered })
@@ -119,7 +140,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       rest()
       throw told(fault, null)
     }
-    clearTimeout(patience)
+    answered()
     const { response, close } = way
     const shut = () => {
       rest()

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
 
@@ -10,7 +10,7 @@ const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 /** Spelled out because parsing the URL costs as much as all the rest of a call. */
 const place = (url: string): { origin: string; path: string } => {
   const parts = plain.exec(url)
-  if (parts) return { origin: parts[1]!, path: parts[2] ?? '/' }
+  if (parts?.[1]) return { origin: parts[1], path: parts[2] ?? '/' }
   const { origin, pathname, search, username, password } = new URL(url)
   if (username || password) throw new TypeError('Credentials belong in a header')
   return { origin, path: pathname + search }
@@ -160,24 +160,37 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
 
 /** Connections are kept and shared; `close` ends all of them at once. Watching a silent backend is the caller's part. */
 export const openUpstream = (): { readonly door: Door; close(): Promise<void> } => {
-  // Said here, certificates are verified whatever the environment says.
+  // The option stands here so that no variable of the environment switches verification off.
   const connect = { timeout: 5_000, rejectUnauthorized: true }
-  const agent = new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+  let agent: Agent | null = null
+  let closed = false
+  // The library is loaded with the first call, and costs a start nothing.
+  const opened = async (): Promise<Agent> => {
+    const { Agent } = await import('undici')
+    agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
+    if (closed) await agent.destroy()
+    return agent
+  }
   return {
-    door: (url, ask) =>
-      new Promise<Answer>((resolve, reject) => {
-        if (ask.signal.aborted) return reject(ask.signal.reason)
-        let where: ReturnType<typeof place>
-        try {
-          where = place(url)
-        } catch (cause) {
-          return reject(new UpstreamFailed(undefined, { cause }))
-        }
-        const { origin, path } = where
-        const { method, headers = null, body = null } = ask
-        // Written out: an object made by spreading costs undici a tenth of the call.
-        agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
-      }),
-    close: () => agent.destroy(),
+    door: (url, ask) => (agent === null ? opened().then((it) => send(it, url, ask)) : send(agent, url, ask)),
+    async close() {
+      closed = true
+      await agent?.destroy()
+    },
   }
 }
+
+const send = (agent: Agent, url: string, ask: Ask): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    if (ask.signal.aborted) return reject(ask.signal.reason)
+    let where: ReturnType<typeof place>
+    try {
+      where = place(url)
+    } catch (cause) {
+      return reject(new UpstreamFailed(undefined, { cause }))
+    }
+    const { origin, path } = where
+    const { method, headers = null, body = null } = ask
+    // Written out: an object made by spreading costs undici a tenth of the call.
+    agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
+  })

@@ -21,7 +21,7 @@ export default plugin({
     // By itself Keyv would queue for a down Redis and connect again on its own: it is only ever given a line that stands.
     const redis = dial({ url, patience, prefix, use: 'cache', log }, (client) => {
       const copies = createKeyv(client as never, { namespace: `${prefix}:cache`, throwOnErrors: true })
-      // The one who asked is told; an event that nobody hears would end the process.
+      // The caller gets the fault; an error event without a listener would end the process.
       copies.on('error', () => {})
       return copies
     })

@@ -171,7 +171,7 @@ export default plugin({
         try {
           answer = await redis.ask(
             (client) => apply(client, 'spend', charges, amounts),
-            // What was let pass has been used; what was refused must cost nothing.
+            // A passed charge has been used; a refused charge must cost nothing.
             async (late, client) => {
               if (closed && late[0] !== '')
                 await apply(

@@ -24,7 +24,7 @@ export type Client = ReturnType<typeof draw>
 export interface Redis<F> {
   /**
    * Throws Unavailable when no answer comes in time, and at once while Redis is known to be down; never anything else.
-   * `undo` takes back what was done when the answer came after it was given up.
+   * `undo` reverses the effect of an answer that came too late.
    */
   ask<T>(question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>): Promise<T>
   close(): void
@@ -45,7 +45,7 @@ export interface Dialling {
   readonly patience: number
   /** Before every key. */
   readonly prefix: string
-  /** What it is needed for. */
+  /** The purpose of the connection. */
   readonly use: 'limits' | 'cache'
   readonly log: Log
 }
@@ -54,7 +54,7 @@ const hangUp = (client: Client) => {
   if (client.isOpen) client.destroy()
 }
 
-/** A code, of the system or of Redis (`WRONGPASS`), or else the class: never what it says. */
+/** A code, of the system or of Redis (`WRONGPASS`), or else the class: never the message. */
 const reasonOf = (fault: unknown): string => {
   if (!(fault instanceof Error)) return 'Error'
   const { name } = fault.constructor
@@ -62,22 +62,106 @@ const reasonOf = (fault: unknown): string => {
   return replied?.[0] ?? ('code' in fault && typeof fault.code === 'string' ? fault.code : name)
 }
 
-/** Connects at once, and again for as long as it takes: what is down need not be noticed by anyone else. */
-export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
-  const closing = new AbortController()
-  /** May be written to see whether Redis takes writes. */
-  const probe = `${prefix}:${use}:probe`
-  const lines = new Set<Line<F>>()
-  let line: Line<F> | null = null
-  /** Why it is down, null when it is up; as it was last told. */
-  let told: string | null | undefined = undefined
+type Lose<F> = (line: Line<F>, why: string) => void
 
-  const tell = (why: string | null) => {
-    if (told === why || closing.signal.aborted) return
-    told = why
+/** A line to a Redis that takes writes, or the reason why there is none. The probe is a key that may be written. */
+const reachedLine = async <F>(
+  url: string,
+  probe: string,
+  wear: (client: Client) => F,
+  lose: Lose<F>,
+): Promise<Line<F> | string> => {
+  const client = draw(url)
+  let line: Line<F> | null = null
+  client.on('error', (fault) => line && lose(line, reasonOf(fault)))
+  const limit = setTimeout(hangUp, attempt, client)
+  try {
+    await client.connect()
+    // A write, since a replica and a full store still answer a ping.
+    await client.set(probe, '', { expiration: { type: 'PX', value: attempt } })
+    const now = performance.now()
+    return (line = { client, face: wear(client), since: now, heard: now, waiting: 0 })
+  } catch (fault) {
+    hangUp(client)
+    return reasonOf(fault)
+  } finally {
+    clearTimeout(limit)
+  }
+}
+
+const down = (cause?: unknown): Unavailable => new Unavailable(undefined, { cause })
+
+/** Logs each change of the state: null is up, a text the reason of being down. */
+const reporting = (log: Log, use: Dialling['use'], closing: AbortSignal) => {
+  let last: string | null | undefined = undefined
+  return (why: string | null): void => {
+    if (last === why || closing.aborted) return
+    last = why
     if (why === null) log.info('redis.up', { for: use })
     else log.warn('redis.down', { for: use, why })
   }
+}
+
+interface Asking<F> {
+  readonly patience: number
+  readonly lose: Lose<F>
+  readonly retire: (line: Line<F>) => void
+}
+
+/** Puts a question over a line. An answer that comes after `patience` ms is undone. */
+const askOver = <F, T>(
+  line: Line<F>,
+  { patience, lose, retire }: Asking<F>,
+  question: (face: F) => Promise<T>,
+  undo?: (answer: T, face: F) => Promise<unknown>,
+): Promise<T> =>
+  new Promise<T>((resolve, reject) => {
+    const asked = performance.now()
+    let open = true
+    const giveUp = () => {
+      if (!open) return
+      open = false
+      reject(down())
+      // A slow question does not make a silent line.
+      if (line.heard < asked) lose(line, 'silent')
+    }
+    const timer = setTimeout(() => {
+      // Arrived answers are read first, and a busy process waits for them: neither is a silent Redis.
+      if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
+      else setImmediate(giveUp)
+    }, patience)
+    line.waiting++
+    question(line.face)
+      .then(
+        async (answer) => {
+          line.heard = performance.now()
+          clearTimeout(timer)
+          if (!open) return undo?.(answer, line.face)
+          open = false
+          resolve(answer)
+        },
+        (fault: unknown) => {
+          clearTimeout(timer)
+          reject(down(fault))
+          open = false
+          // A value that can't be written or read is no fault of the line.
+          if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(line, reasonOf(fault))
+        },
+      )
+      // The undo is tried once: the line was lost already, and leases and allowances mend with time.
+      .catch(() => {})
+      .finally(() => {
+        line.waiting--
+        retire(line)
+      })
+  })
+
+/** Connects at once, and again while Redis is down. */
+export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
+  const closing = new AbortController()
+  const lines = new Set<Line<F>>()
+  let line: Line<F> | null = null
+  const tell = reporting(log, use, closing.signal)
 
   const retire = (it: Line<F>) => {
     if (it === line || it.waiting > 0 || !lines.delete(it)) return
@@ -94,24 +178,7 @@ export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (cl
     void search(performance.now() - it.since < rest ? rest : 0)
   }
 
-  const reach = async (): Promise<Line<F> | string> => {
-    const client = draw(url)
-    let it: Line<F> | null = null
-    client.on('error', (fault) => it && lose(it, reasonOf(fault)))
-    const limit = setTimeout(hangUp, attempt, client)
-    try {
-      await client.connect()
-      // A write, since a replica and a full store still answer a ping.
-      await client.set(probe, '', { expiration: { type: 'PX', value: attempt } })
-      const now = performance.now()
-      return (it = { client, face: wear(client), since: now, heard: now, waiting: 0 })
-    } catch (fault) {
-      hangUp(client)
-      return reasonOf(fault)
-    } finally {
-      clearTimeout(limit)
-    }
-  }
+  const reach = (): Promise<Line<F> | string> => reachedLine(url, `${prefix}:${use}:probe`, wear, lose)
 
   const search = async (delay: number): Promise<void> => {
     for (; ; delay = rest) {
@@ -135,55 +202,11 @@ export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (cl
     beginning = null
   })
 
-  const down = (cause?: unknown) => new Unavailable(undefined, { cause })
-
-  const put = <T>(it: Line<F>, question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>) =>
-    new Promise<T>((resolve, reject) => {
-      const asked = performance.now()
-      let open = true
-      const giveUp = () => {
-        if (!open) return
-        open = false
-        reject(down())
-        // Slow for this one is not silent for all.
-        if (it.heard < asked) lose(it, 'silent')
-      }
-      const timer = setTimeout(() => {
-        // What has arrived is read first, and a process that was itself busy allows for it: neither is a silent Redis.
-        if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
-        else setImmediate(giveUp)
-      }, patience)
-      it.waiting++
-      question(it.face)
-        .then(
-          async (answer) => {
-            it.heard = performance.now()
-            clearTimeout(timer)
-            if (!open) return undo?.(answer, it.face)
-            open = false
-            resolve(answer)
-          },
-          (fault: unknown) => {
-            clearTimeout(timer)
-            reject(down(fault))
-            open = false
-            // A value that can't be written or read is no fault of the line.
-            if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(it, reasonOf(fault))
-          },
-        )
-        // Taking back is tried once: the line was lost already, and leases and allowances mend with time.
-        .catch(() => {})
-        .finally(() => {
-          it.waiting--
-          retire(it)
-        })
-    })
-
   return {
     async ask(question, undo) {
       if (beginning) await beginning
       if (!line) throw down()
-      return put(line, question, undo)
+      return askOver(line, { patience, lose, retire }, question, undo)
     },
     close() {
       closing.abort()

@@ -1,7 +1,7 @@
 import type { EnclaveProcess } from '../enclave/enclave-child.ts'
 import type { Member } from './pool.ts'
 
-/** Which workers have which confidential process; one that was replaced ends when the last of them has given it back. */
+/** The workers of each confidential process. A replaced process ends when its last worker has returned it. */
 export interface Loans {
   lend(enclave: EnclaveProcess, member: Member): void
   /** A worker needs the one at that socket no more: the last request that began with it has ended. */

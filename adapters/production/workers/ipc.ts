@@ -12,18 +12,20 @@ export type Answers = Readonly<Record<string, (value: any) => unknown>>
 export interface Exchange {
   ask<T>(question: string, value?: unknown): Promise<T>
   hear(letter: Letter): void
-  /** The other end is gone: what is still open has no answer. */
+  /** The other end is gone: open questions fail. */
   close(): void
 }
 
-/** Questions and answers both ways over something that carries letters in order. */
+/** Questions and answers both ways over a channel that keeps the order of letters. */
 export const exchange = (send: (letter: Letter) => void, answers: Answers): Exchange => {
   const open = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
   let last = 0
 
   const answer = async ({ id, ask, value }: Letter): Promise<void> => {
     try {
-      send({ id, value: await answers[ask!]!(value) })
+      const known = ask === undefined ? undefined : answers[ask]
+      if (known === undefined) throw new Error('The other process knows no such question')
+      send({ id, value: await known(value) })
     } catch (error) {
       send({ id, flaw: error instanceof Error ? error.message : String(error) })
     }

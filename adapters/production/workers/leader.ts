@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Measured } from '../../../core/ports/cluster.ts'
-import { configuration, firstConfiguration } from '../boot.ts'
+import { configuration, firstConfiguration } from '../config/read-config.ts'
 import { inner, sameInside } from '../enclave/connect-enclave.ts'
 import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'
 import { standardOutput, writeLog } from '../log/log.ts'
 import { announce } from '../commands/serve.ts'
+import { isTerminal } from '../screen/style.ts'
 import { signalled } from '../signals.ts'
 import { type Member, crew } from './pool.ts'
 import { loans } from './enclave-leases.ts'
@@ -15,21 +16,24 @@ import { within } from './with-timeout.ts'
 /** Ms that one worker, which may stand still, holds up the others. */
 const longest = 60_000
 
+/** What a worker draws; nothing where it is gone meanwhile. */
+const drawnBy = (worker: Member | undefined): Promise<string> =>
+  worker === undefined ? Promise.resolve('') : worker.line.ask<string>('drawn', isTerminal()).catch(() => '')
+
 /** Leads workers that serve one port: has the one confidential process, tells all of them what to serve, and ends after them. */
 export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
   /** Each worker opens what another one sealed for a caller. */
   const together = (config: Config): Config => ({ ...config, keepsakes: { secret, ...config.keepsakes } })
   let config = together(await firstConfiguration(env))
-  if (config.limits.redis === undefined)
-    throw new Error('limits.redis is not set: only there can workers count together')
-  const log = writeLog(config.log.level, standardOutput())
+  if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
+  const log = writeLog(config.log.level, standardOutput(), isTerminal())
   const opened = async (config: Config): Promise<EnclaveProcess | null> =>
     config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
   let enclave = await opened(config)
   const { lend, back, retire } = loans()
   let turn: Promise<unknown> = Promise.resolve()
-  /** One after the other: a worker that is told meanwhile would serve by another configuration than the rest. */
+  /** Reloads run one after the other: a worker that reloads meanwhile would serve by another configuration than the rest. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const it = turn.then(work)
     turn = it.catch(() => undefined)
@@ -58,7 +62,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   )
   const begun = (): readonly Member[] => [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
-  /** The first one finds what is wrong; what it takes, the others take, or they are replaced by such as do. */
+  /** The first worker finds what is wrong; a configuration that it takes is taken by the others, or they are replaced. */
   const reload = async (): Promise<void> => {
     const next = together(await configuration(env))
     const inside = sameInside(config, next) ? enclave : await opened(next)
@@ -69,7 +73,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     }
     const [first, ...others] = begun()
     try {
-      if (first === undefined) throw new Error('no worker is there')
+      if (first === undefined) throw new Error('no worker is running')
       await renew(first)
     } catch (error) {
       if (inside !== null && inside !== enclave) {
@@ -89,7 +93,9 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     const { address, port, addressType } = await workers.start()
     await begun()[0]?.line.ask('ready')
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()))
-    announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' })
+    const draw = () => drawnBy(begun()[0])
+    if (isTerminal()) process.stdout.write(await draw())
+    announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' }, draw)
     process.on(
       'SIGHUP',
       () =>

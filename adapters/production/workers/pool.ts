@@ -1,4 +1,4 @@
-import cluster, { type Address } from 'node:cluster'
+import cluster, { type Address, type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../core/ports/platform.ts'
 import { type Answers, type Exchange, type Letter, exchange } from './ipc.ts'
@@ -6,7 +6,7 @@ import { type Answers, type Exchange, type Letter, exchange } from './ipc.ts'
 /** One worker, as the process that leads it sees it. */
 export interface Member {
   readonly line: Exchange
-  /** It has been told what to serve. */
+  /** The worker has its configuration. */
   begun: boolean
   leaving: boolean
   readonly ended: Promise<void>
@@ -15,18 +15,31 @@ export interface Member {
 
 export interface Crew {
   readonly members: ReadonlySet<Member>
-  /** Resolves when it listens; rejects when it ended before. */
+  /** Resolves when the worker listens; rejects when the worker ended before. */
   start(): Promise<Address>
-  /** Another one takes its place at once. */
+  /** Another worker takes the member's place at once. */
   replace(member: Member): void
-  /** Resolves when all have ended after what they had under way. */
+  /** Resolves when all workers have finished their requests and ended. */
   close(lingers: boolean): Promise<void>
 }
 
 const pause = 250
 const longest = 10_000
 
-/** Keeps as many workers as were started; one that ends unasked is started anew. */
+const leave = (member: Member, lingers: boolean): Promise<void> => {
+  member.leaving = true
+  // A worker that has not begun has no request under way; a worker that has ended hears no question.
+  if (member.begun) member.line.ask('leave', lingers).catch(() => undefined)
+  else member.kill()
+  return member.ended
+}
+
+const sendingTo =
+  (worker: Worker) =>
+  (letter: Letter): void =>
+    void (worker.isConnected() && worker.send(letter, () => undefined))
+
+/** Keeps as many workers as were started; a worker that ends by itself is started anew. */
 export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Crew => {
   const members = new Set<Member>()
   let closing = false
@@ -36,9 +49,8 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
       const worker = cluster.fork()
       const began = performance.now()
       let end = () => {}
-      const send = (letter: Letter) => void (worker.isConnected() && worker.send(letter, () => undefined))
       const line = exchange(
-        send,
+        sendingTo(worker),
         answersTo(() => member),
       )
       const member: Member = {
@@ -65,7 +77,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         void again(performance.now() - began > longest ? pause : 2 * pause)
       }
       worker.once('exit', over)
-      // One that could not be forked never ends.
+      // A worker that could not be forked never ends.
       worker.once('error', () => worker.process.pid === undefined && over(null, null))
     })
 
@@ -75,19 +87,11 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
     await start().catch(() => again(Math.max(pause, Math.min(longest, wait * 2))))
   }
 
-  const leave = (member: Member, lingers: boolean): Promise<void> => {
-    member.leaving = true
-    // One that has not begun hears nothing yet, and has nothing under way; one that is gone already needs no telling.
-    if (member.begun) member.line.ask('leave', lingers).catch(() => undefined)
-    else member.kill()
-    return member.ended
-  }
-
   return {
     members,
     start,
     replace(member) {
-      // One that has ended was told of, and has its successor already.
+      // A worker that has ended was logged, and has its successor already.
       if (!members.has(member)) return
       log.warn('worker.replaced')
       void leave(member, false)

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { deaf } from '../signals.ts'
 import { type Exchange, type Letter, exchange } from './ipc.ts'
 
-/** What a worker is told before it begins, and again at each reload. */
+/** The configuration of a worker, sent before it begins and at each reload. */
 export interface Told {
   readonly config: Config
   /** Of the one confidential process that all share; null where the configuration names others. */
@@ -18,6 +18,8 @@ export interface Work {
   /** Somebody has told the one who leads to reload; this worker writes it down and asks everybody to. */
   reload(): Promise<void>
   measured(): Promise<Measured>
+  /** The first screen, without a key, or its plain lines. */
+  drawn(terminal: boolean): Promise<string>
 }
 
 /** How a worker stands to the process that leads it, and through that to the other workers. */
@@ -37,16 +39,17 @@ export interface Team {
 /** The worker's end. Signals are for the process that leads. */
 export const joined = async (it: NodeJS.Process): Promise<Team> => {
   deaf(it)
-  // Else the end of the line would be the end of the process, whatever is under way.
+  // Otherwise the end of the line would end the process with requests under way.
   cluster.worker!.exitedAfterDisconnect = true
   let begin: (work: Work) => void = () => {}
   const work = new Promise<Work>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}
   const leave = new Promise<boolean>((resolve) => (go = resolve))
-  const lead: Exchange = exchange((letter) => it.connected && it.send!(letter, undefined, {}, () => undefined), {
+  const lead: Exchange = exchange((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
     renew: async (told: Told) => (await work).renew(told),
     reload: async () => (await work).reload(),
     measured: async () => (await work).measured(),
+    drawn: async (terminal: boolean) => (await work).drawn(terminal),
     ready: async () => void (await work),
     leave: (lingers: boolean) => go(lingers),
   })

@@ -13,4 +13,5 @@ export const unheard: ReadonlySet<string> = new Set([
   'prompt_cache_retention',
   'safety_identifier',
   'web_search_options',
+  'provider',
 ])

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../model-name.ts'
 
 /** Turns of a conversation, and parts of one turn. */
 const turns = 100_000
@@ -18,7 +19,7 @@ const tool = v.looseObject({
 })
 
 const conversation = {
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  model: ModelName,
   messages: v.pipe(v.array(turn), v.minLength(1), v.maxLength(turns)),
   system: v.nullish(content),
   tools: v.nullish(v.pipe(v.array(tool), v.maxLength(4096))),

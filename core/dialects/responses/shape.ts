@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ModelName } from '../model-name.ts'
 
 /** Turns of a conversation, and parts of one turn. */
 const turns = 100_000
@@ -17,7 +18,7 @@ const tool = v.looseObject({ type: v.pipe(v.string(), v.maxLength(100)) })
 
 /** A request of the Responses dialect. */
 export const ResponsesRequest = v.looseObject({
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  model: ModelName,
   input: v.union([v.string(), v.pipe(v.array(item), v.maxLength(turns))]),
   instructions: v.nullish(v.string()),
   stream: v.nullish(v.boolean()),

@@ -1,4 +1,3 @@
-import type { Caller } from '../../access/caller.ts'
 import { isOpen, wordsOf } from '../../dialects/decisions.ts'
 import type { Named } from '../../dialects/typed-decision.ts'
 import { UpstreamFailed } from '../../errors.ts'
@@ -8,20 +7,20 @@ import { checkDistribution } from './decision-answer.ts'
 import { ask } from './decide-by-chat.ts'
 import type { Inference } from '../inference.ts'
 import type { Candidate, Entry } from '../models/catalog-entry.ts'
-import type { Meter } from '../metering/meter.ts'
+import type { Reservation } from '../metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
 import { cool } from './token-odds.ts'
 import { type Estimate, tokensOf, total } from '../metering/tokens.ts'
 
 export interface Deciding {
   readonly inference: Pick<Inference, 'run'>
-  readonly meter: Pick<Meter, 'reserve'>
   readonly clock: Pick<Clock, 'now'>
+  /** On the bill of whoever asks. */
+  reserve(entry: Entry, estimate: Estimate): Promise<Pick<Reservation<Usage>, 'headers' | 'settle'>>
 }
 
 /** Some questions, and the model that is to answer them. */
 export interface Matter {
-  readonly caller: Caller
   readonly entry: Entry
   /** The backend that the caller pins. */
   readonly provider: string | null
@@ -44,8 +43,8 @@ export interface Opinion {
 
 /** Asks one model, on the caller's bill. Throws UpstreamFailed that names the question which a backend got wrong. */
 export const opinionOf = async (
-  { inference, meter, clock }: Deciding,
-  { caller, entry, provider, questions, call, began, total: allowed }: Matter,
+  { inference, reserve, clock }: Deciding,
+  { entry, provider, questions, call, began, total: allowed }: Matter,
   signal: AbortSignal,
 ): Promise<Opinion> => {
   const open = questions.filter(({ question }) => isOpen(question))
@@ -55,7 +54,7 @@ export const opinionOf = async (
   }
   const asked = open.map(({ question }) => question)
   const estimate = estimateOf(entry, call, asked)
-  const { headers, settle } = await meter.reserve(caller, entry, estimate)
+  const { headers, settle } = await reserve(entry, estimate)
   let usage: Usage | null = null
   let backend: string | null = null
   // By whom prompts were answered, whatever came of the whole.

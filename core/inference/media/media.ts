@@ -1,6 +1,8 @@
-import { invalid } from '../../dialects/typed-decision.ts'
+import { type DecisionRequest, invalid } from '../../dialects/typed-decision.ts'
+import { BadRequest } from '../../errors.ts'
+import type { Clock } from '../../ports/platform.ts'
 import { sample } from './video-frames.ts'
-import { type ImageKind, imageSize } from './image-size.ts'
+import { type Format, headOf } from './image-heads.ts'
 import { readMp4 } from './mp4.ts'
 
 const mebibyte = 1024 * 1024
@@ -23,12 +25,13 @@ const bytesOf = (url: string, most: number): Uint8Array | null => {
 
 /** Throws BadRequest for an image that is not what it says, or so large that nobody should decode it. */
 const checkImage = (url: string, path: string): void => {
-  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as ImageKind | undefined
+  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as Format | undefined
   const bytes = kind ? bytesOf(url, image.bytes) : null
   if (!kind || !bytes) throw invalid([[path, 'expected base64 of 20 MiB at most']])
-  const size = imageSize(kind, bytes)
-  if (!size) throw invalid([[path, 'expected an image of the kind that its data URL names']])
-  if (size.width > image.side || size.height > image.side) {
+  const head = headOf(bytes)
+  if (head?.format !== kind || head.width <= 0 || head.height <= 0)
+    throw invalid([[path, 'expected an image of the kind that its data URL names']])
+  if (head.width > image.side || head.height > image.side) {
     throw invalid([[path, 'expected an image of 8192 x 8192 pixels at most']])
   }
 }
@@ -62,4 +65,21 @@ export const picturesOf = async (
   const sampled: string[] = []
   for (const [index, url] of videos.entries()) sampled.push(...(await framesOf(url, `videos.${index}`, signal)))
   return [...images, ...sampled]
+}
+
+/** Media that take longer than the whole request may are the caller's, so that no client sends them again. */
+export const picturesWithin = async (
+  request: Pick<DecisionRequest, 'images' | 'videos'>,
+  ms: number,
+  clock: Clock,
+  left: AbortSignal,
+): Promise<readonly string[]> => {
+  if (request.images.length + request.videos.length === 0) return []
+  const late = new AbortController()
+  const alarm = clock.alarm(ms, () => late.abort(new BadRequest('The media could not be read in time')))
+  try {
+    return await picturesOf(request, AbortSignal.any([left, late.signal]))
+  } finally {
+    alarm.off()
+  }
 }

@@ -68,10 +68,13 @@ const partsOf = (price: Price, used: Consumption): readonly Part[] => {
     [images, price.image],
     [seconds, price.second],
   ]
-  // Text that is spoken is charged by its characters or by its tokens, never by both.
+  // What is spoken or drawn is charged by its characters and images or by its tokens, never by both.
   if (characters !== undefined && price.character !== undefined) return made
+  if (images !== undefined && price.image !== undefined) return made
   return [
-    ...(characters === undefined ? made : made.slice(1)),
+    [seconds, price.second],
+    // Tokens that are our guess leave out those of the images.
+    [used.estimated === true ? images : 0, price.image],
     [used.input - cached - written - writtenHour - audioInput, price.input],
     [cached, price.cached],
     [written, price.written],

@@ -28,7 +28,7 @@ const samples: Readonly<Record<ModelType, Consumption>> = {
   CHAT: text,
   DECISION: text,
   EMBEDDING: { input: 1, output: 0 },
-  IMAGE: { input: 0, output: 0, images: 1 },
+  IMAGE: { input: 0, output: 0, images: 1, estimated: true },
   AUDIO_SPEECH: { input: 1, output: 0, characters: 1 },
   AUDIO_TRANSCRIPTION: { input: 0, output: 0, seconds: 1 },
 }

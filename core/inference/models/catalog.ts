@@ -5,12 +5,16 @@ import { Cache } from '../../ports/cache.ts'
 import { Clock, Log } from '../../ports/platform.ts'
 import { Upstream } from '../../ports/upstream.ts'
 import { Settings, type ModelSettings } from '../../settings.ts'
+import { idsOf } from './listing.ts'
 import { discover } from './model-lists.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
 
 /** The models of all upstreams as one list. */
 export interface Catalog {
+  /** By the name, or by the `id` of the catalogs in digits. */
   find(model: string, signal: AbortSignal): Promise<Entry | null>
+  /** False while a provider has not told its models: one that is not found may still be there. */
+  isWhole(): boolean
   /** In the order of the configuration, or by name when the providers' own lists are served. */
   list(signal: AbortSignal): Promise<readonly Entry[]>
 }
@@ -35,6 +39,7 @@ export const catalog = plugin({
     mustName(settings)
     const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
     const entries = new Map<string, Entry>()
+    const now = Math.floor(clock.now() / 1000)
     for (const [name, model] of models) {
       if (inside && !model.confidential) continue
       const candidates: Candidate[] = []
@@ -47,15 +52,22 @@ export const catalog = plugin({
       if (candidates.length === 0 && isOurs(model, inside)) {
         throw new Error(`models.${name}.upstreams names no provider of this side`)
       }
-      entries.set(name, entryOf(name, model, candidates))
+      if (model.continues && isOurs(model, inside) && !candidates.some(goesOn)) {
+        throw new Error(`models.${name}.continues: none of its providers can go on from the beginning of an answer`)
+      }
+      entries.set(name, entryOf(name, { ...model, created: model.created || now }, candidates))
     }
     const list = [...entries.values()]
+    const byId = idsOf(list)
     return {
-      find: async (model) => entries.get(model) ?? null,
+      find: async (model) => entries.get(model) ?? byId.get(model) ?? null,
+      isWhole: () => true,
       list: async () => list,
     }
   },
 })
+
+const goesOn = ({ upstream }: Candidate): boolean => upstream.chat !== undefined && upstream.continues !== false
 
 /** A name that no model has would fail every request that rests on it, so it stops the boot. */
 const mustName = ({ models, decision }: Settings): void => {

@@ -14,7 +14,7 @@ type Listed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates
 
 /** A model as a catalog shows it with the prices of that catalog. */
 export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) => ({
-  id: settings.id ?? numberOf(name),
+  id: idOf(name, settings),
   object: 'model',
   created: settings.created,
   owned_by: settings.owned_by ?? candidates[0]?.provider ?? '',
@@ -23,7 +23,7 @@ export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) 
   description: settings.description,
   type: settings.type,
   input_modalities: settings.input_modalities ?? (settings.type === 'AUDIO_TRANSCRIPTION' ? ['audio'] : ['text']),
-  price_config: settings.price_config[mode] ? { [mode]: settings.price_config[mode] } : {},
+  price_config: { standard: {}, confidential: {}, [mode]: settings.price_config[mode] ?? {} },
   regions: settings.regions,
   requires_auth: 1,
   usage_mode: usageMode(settings),
@@ -36,6 +36,12 @@ export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) 
 
 const usageMode = ({ standard, confidential }: ModelSettings): string =>
   standard && confidential ? 'both' : confidential ? 'confidential' : 'standard'
+
+const idOf = (name: string, settings: ModelSettings): number => settings.id ?? numberOf(name)
+
+/** Models by the digits of their ids. Of two with the same one the first has it. */
+export const idsOf = <E extends Listed>(entries: readonly E[]): ReadonlyMap<string, E> =>
+  new Map(entries.toReversed().map((entry) => [String(idOf(entry.name, entry.settings)), entry]))
 
 /** The same for one name everywhere: 48 bits, which every JSON reader keeps whole. */
 const numberOf = (name: string): number => createHash('sha256').update(name).digest().readUIntBE(0, 6)

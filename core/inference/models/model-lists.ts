@@ -4,6 +4,8 @@ import type { Clock, Log } from '../../ports/platform.ts'
 import type { Model, Upstream } from '../../ports/upstream.ts'
 import { ModelSettings } from '../../settings.ts'
 import { unlessAborted } from '../../abort.ts'
+import { statusOf } from '../routing/failover.ts'
+import { idsOf } from './listing.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
 
 const keyOf = (name: string) => `models/${name}`
@@ -24,6 +26,9 @@ interface Copy {
 interface Known {
   readonly until: number
   readonly entries: ReadonlyMap<string, Entry>
+  readonly byId: ReadonlyMap<string, Entry>
+  /** Whether every provider has told its models. */
+  readonly whole: boolean
 }
 
 interface Sources {
@@ -37,8 +42,11 @@ interface Sources {
 
 /** The union of what the providers list. One that is down keeps its last list and hides no other; a name may also be `provider/name`. */
 export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
+  const begun = Math.floor(clock.now() / 1000)
   let known: Known | null = null
   let flight: Promise<Known> | null = null
+  /** Providers whose failure was told, until they list again. */
+  const failing = new Set<string>()
 
   const listOf = async (upstream: Upstream): Promise<Copy | null> => {
     const key = keyOf(upstream.name)
@@ -50,9 +58,14 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       const models = await unlessAborted(upstream.models(controller.signal), controller.signal)
       const fresh = { at: clock.now(), models }
       await cache.set(key, fresh, day)
+      failing.delete(upstream.name)
       return fresh
     } catch (cause) {
-      log.error('models.unlisted', { provider: upstream.name, stale: copy !== undefined }, cause)
+      if (!failing.has(upstream.name)) {
+        const [status, stale] = [statusOf(cause), copy !== undefined]
+        log.error('models.unlisted', { provider: upstream.name, status, stale }, cause)
+      }
+      failing.add(upstream.name)
       return copy ?? null
     } finally {
       alarm.off()
@@ -71,9 +84,10 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       for (const model of copies[index]?.models ?? []) offer(model.id, model, candidateOf(upstream, model.id))
     }
     const names = [...offers.keys()].sort()
-    const entries = new Map(names.map((name) => [name, found(inside, name, offers.get(name)!)]))
+    const entries = new Map(names.map((name) => [name, found(inside, begun, name, offers.get(name)!)]))
+    const byId = idsOf([...entries.values()])
     const whole = copies.every((copy) => copy !== null)
-    return { until: clock.now() + (whole ? minute : patience), entries }
+    return { until: clock.now() + (whole ? minute : patience), entries, byId, whole }
   }
 
   const renew = (): Promise<Known> =>
@@ -92,6 +106,7 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       coming.catch((cause: unknown) => log.error('models.unlisted', {}, cause))
       return there
     },
+    isWhole: () => known?.whole === true,
     async list(signal: AbortSignal): Promise<readonly Entry[]> {
       const { entries } = known && clock.now() < known.until ? known : await unlessAborted(renew(), signal)
       return [...entries.values()]
@@ -101,6 +116,7 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
 
 const found = (
   inside: boolean,
+  begun: number,
   name: string,
   { model, candidates }: { readonly model: Model; readonly candidates: readonly Candidate[] },
 ) =>
@@ -110,6 +126,7 @@ const found = (
       type: model.type,
       standard: !inside,
       confidential: inside,
+      created: model.created ?? begun,
       ...(model.description !== undefined && { description: model.description }),
       ...(model.modalities && { input_modalities: [...model.modalities] }),
       upstreams: candidates.map(({ provider }) => ({ provider, model: model.id })),
@@ -117,8 +134,8 @@ const found = (
     candidates,
   )
 
-const lookUp = ({ entries }: Known, name: string): Entry | null => {
-  const whole = entries.get(name)
+const lookUp = ({ entries, byId }: Known, name: string): Entry | null => {
+  const whole = entries.get(name) ?? byId.get(name)
   if (whole) return whole
   const slash = name.indexOf('/')
   if (slash < 1) return null

@@ -22,6 +22,8 @@ export interface Plan<T> {
   readonly total: number
   /** Ms for one attempt. */
   readonly each: number
+  /** True where the last in the order may take all that is left of `total`. */
+  readonly patient?: boolean
   ask(candidate: Candidate, signal: AbortSignal): Promise<T>
   /** Lets go of an answer that came too late to be taken. */
   drop?(answer: T): void
@@ -50,14 +52,16 @@ interface Attempt {
 
 const firstPause = 300
 const longestPause = 5_000
+/** Ms after which a full backend that names no time may be asked again. */
+const unsaid = 2_000
 
 /**
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
  * again, with `retries` attempts after the first or as many as reach all; whoever is asked again is left in peace first.
- * Only faults that may pass are tried again.
+ * Only faults that may pass are tried again. Where all that were asked answered 429, the end is TooMany.
  */
 export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Searching, plan: Plan<T>): Search<T> => {
-  const { order, total, each, ask } = plan
+  const { order, total, each, ask, patient = false } = plan
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
   /** When whoever asked for peace may be asked again, by place in the order. */
@@ -69,6 +73,9 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
   let pause: Alarm | null = null
   let hedge: Alarm | null = null
   let last: unknown = null
+  /** Whether all that answered are full, and whether no time helps any of them. */
+  let isFull = true
+  let isUsedUp = true
   let resolve!: (found: Found<T>) => void
   let reject!: (reason: unknown) => void
 
@@ -112,11 +119,14 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
       controller.abort(fault)
       judge(breaker, pass, fault, clock.now())
       last = fault
+      isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
+      isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
       if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(fault)
       if (fault.retryAfter !== null) (peace ??= new Map()).set(at, clock.now() + fault.retryAfter)
       if (running.size === 0) advance()
     }
-    const limit = clock.alarm(Math.max(1, Math.min(each, deadline - begun)), () =>
+    const allowed = patient && at === order.length - 1 ? total : each
+    const limit = clock.alarm(Math.max(1, Math.min(allowed, deadline - begun)), () =>
       lose(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') })),
     )
     running.add(attempt)
@@ -150,7 +160,17 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
       }
       if (launch(at)) return void tried++
     }
-    if (running.size === 0) fail(last ?? new Unavailable(undefined, { retryAfter: soonest() }))
+    if (running.size > 0) return
+    if (last === null) fail(new Unavailable(undefined, { retryAfter: soonest() }))
+    else fail(isFull ? full(last) : last)
+  }
+
+  /** Whoever of the backends takes requests again first says when to come back; an account that is used up never does. */
+  const full = (cause: unknown): TooMany => {
+    const said = 'The backends take no more requests for now'
+    if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause })
+    const left = [...(peace?.values() ?? [])].map((until) => Math.max(0, until - clock.now()))
+    return new TooMany(said, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
   }
 
   const soonest = () => Math.min(...order.map(({ id }) => breakerOf(id).rest(clock.now())))

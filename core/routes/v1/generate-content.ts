@@ -29,9 +29,12 @@ interface Sizes {
   readonly bodies: { readonly chat: number }
 }
 
-const talkOf = ({ input, params, caller, headers }: Request<GenerateRequest, unknown, Caller>, seal: Seal): Talk => ({
+const talkOf = (
+  { input, params, caller, headers }: Request<GenerateRequest, unknown, Caller, '{model}'>,
+  seal: Seal,
+): Talk => ({
   caller,
-  model: params['model']!,
+  model: params.model,
   provider: null,
   session: sessionOf(headers),
   understand: (to) => understood(input, to, seal),
@@ -65,7 +68,7 @@ const stream = route({
       return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers)
     }
     const list = listing(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
-    // A backend that fails before it says anything is told by the status.
+    // The status reports a backend that fails before its first chunk.
     const begun = await list.begun()
     return bytes(begun, 'application/json; charset=utf-8', null, 200, it.headers)
   },
@@ -84,7 +87,7 @@ const count = route({
   },
   needs: { catalog: talks.catalog, keepsakes: Keepsakes },
   async handle({ input, params, caller, signal }, { catalog, keepsakes }) {
-    await served(catalog, caller, params['model']!, 'chat', signal)
+    await served(catalog, caller, params.model, 'chat', signal)
     const asked = input.generateContentRequest ?? { contents: input.contents ?? [] }
     const { body } = understood(asked, 'generate-content', keepsakes.for(caller.organization))
     return json({ totalTokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })

@@ -1,9 +1,9 @@
 import { mayUse, type Caller } from '../../access/caller.ts'
-import { NotFound } from '../../errors.ts'
 import { json } from '../../http/reply.ts'
 import { route, type Request } from '../../http/route.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import type { Entry } from '../../inference/models/catalog-entry.ts'
+import { unknownModel } from '../find-model.ts'
 import { asGoogle, asOpenai, keyHeaders } from './door.ts'
 
 type Asked = Request<unknown, unknown, Caller>
@@ -16,7 +16,7 @@ const usable = async ({ caller, signal }: Asked, catalog: Catalog): Promise<read
 const usedBy = async (asked: Asked, id: string, catalog: Catalog): Promise<Entry> => {
   const entry = await catalog.find(id, asked.signal)
   if (entry?.settings.standard && mayUse(asked.caller, entry.name)) return entry
-  throw new NotFound('The model does not exist or the key may not use it')
+  throw unknownModel(catalog, asked.caller, id)
 }
 
 /** Callers of the Messages dialect name its version on every request. */
@@ -64,7 +64,7 @@ const one = route({
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
   async handle(asked, { catalog }) {
-    const entry = await usedBy(asked, asked.params['id']!, catalog)
+    const entry = await usedBy(asked, asked.params.id, catalog)
     return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })
@@ -82,7 +82,7 @@ const googleOne = route({
   path: '/v1beta/models/{model}',
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
-  handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params['model']!, catalog))),
+  handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params.model, catalog))),
 })
 
 export const models = [list, one, googleList, googleOne] as const

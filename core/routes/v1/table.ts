@@ -1,6 +1,6 @@
 import { text } from '../../http/reply.ts'
 import { type AnyRoute, route } from '../../http/route.ts'
-import { complete } from '../chat.ts'
+import { untouched } from '../chat.ts'
 import { media } from '../media.ts'
 import { opened } from './door.ts'
 import { generateContent } from './generate-content.ts'
@@ -20,7 +20,7 @@ const greet = route({
 
 /** The doors of all dialects. */
 export const v1: readonly AnyRoute[] = [
-  opened(complete),
+  opened(untouched),
   responses,
   ...messages,
   ...generateContent,

@@ -2,6 +2,7 @@ import { utf8 } from '../wire/bytes.ts'
 import { SealgateError } from './error.ts'
 import type { Options } from './chat.ts'
 import type { Send } from './send-sealed.ts'
+import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 
 export interface AudioParams {
@@ -9,14 +10,18 @@ export interface AudioParams {
   /** A File, or bytes with a name. */
   readonly file: Blob | { readonly name: string; readonly bytes: Uint8Array }
   readonly language?: string
+  readonly detect_language?: boolean
   readonly prompt?: string
+  readonly temperature?: number
   readonly diarize?: boolean
   readonly smart_format?: boolean
+  readonly punctuate?: boolean
+  readonly utterances?: boolean
   readonly response_format?: string
   readonly timestamp_granularities?: readonly ('word' | 'segment')[]
 }
 
-/** As the backend tells it: `metadata` and `results`. */
+/** As the backend tells it: `metadata`, where `ignored` lists options without effect, and `results`. */
 export interface Heard {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly results: {
@@ -31,7 +36,7 @@ export interface Hearing {
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
-  async create({ file, ...params }, { signal } = {}) {
+  async create({ file, ...params }, { signal, receipt, answered } = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
     const bytes = isBlob ? new Uint8Array(await file.arrayBuffer()) : file.bytes
@@ -41,14 +46,17 @@ export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): He
     }
     const sent = await send(
       `rvenc/audio/${verb}`,
-      params,
+      receipt ? { ...params, receipt: true } : params,
       signal ?? null,
       names,
       () => ({ model: params.model }),
       parts,
     )
+    answered?.(sent.answer.headers.get('x-request-id'))
     const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
-    return openAnswer(sent.request, data) as Heard
+    const heard = openAnswer(sent.request, data) as Heard
+    receipt?.(receiptBeside(sent.request, data))
+    return heard
   },
 })
 

@@ -3,10 +3,12 @@ import type { ChatBody, Chunk, Completion } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
 import { flags, frameOpener } from '../wire/frames.ts'
 import { fromHex } from '../wire/hex.ts'
+import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
+import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
 import type { Send, Sent } from './send-sealed.ts'
-import { openAnswer } from './seal-request.ts'
+import { failure, openAnswer } from './seal-request.ts'
 
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
 
@@ -22,38 +24,57 @@ export interface Completions {
 
 export interface Options {
   readonly signal?: AbortSignal
+  /** Told the gateway's id of the request once its answer has begun; null where it names none. */
+  readonly answered?: (requestId: string | null) => void
+  /** Asks for a receipt, and is told it once it holds: before a whole answer, or at the end of a stream. Without one that holds, the call fails. */
+  readonly receipt?: (receipt: CheckedReceipt) => void
 }
 
 /** The same parameters and answers as the common chat client. */
 export const completions = (send: Send): Completions => ({
-  create: (async (params: ChatParams, { signal }: Options = {}) => {
-    const sent = await send(route, params, signal ?? null, names)
-    if (params.stream === true) return chunksOf(sent, signal ?? null)
-    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Completion
+  create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
+    const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
+    answered?.(sent.answer.headers.get('x-request-id'))
+    if (params.stream === true) return chunksOf(sent, signal ?? null, receipt)
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const completion = openAnswer(sent.request, answer) as Completion
+    receipt?.(receiptBeside(sent.request, answer))
+    return completion
   }) as Completions['create'],
 })
 
-/** Who stops an answer is told so by their own reason; any other end is a cut. */
-const cutBy =
+/** A caller that stops an answer gets its own reason; any other end is a cut. */
+export const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
   }
 
-/** Chunks in their order; ends normally only after the final frame, whatever the connection says. */
-export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal | null = null): AsyncGenerator<Chunk> {
+/** Chunks in their order; ends normally only after the final frame, even when the connection ends without a fault. */
+export async function* chunksOf(
+  { request, answer }: Sent,
+  signal: AbortSignal | null = null,
+  tell?: Options['receipt'],
+): AsyncGenerator<Chunk> {
+  const digest = framesDigest()
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let begun = false
   for await (const { event, data } of sseEvents(bytesOf(answer, signal))) {
     if (event === 'heartbeat' || event === 'done') continue
-    if (event === 'error') throw new SealgateError(begun ? 'truncated' : 'unavailable')
-    if (event !== 'data') continue
+    if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)
+    // Anyone on the way could say so in the clear.
+    if (event === 'error' && frame === null) throw new SealgateError(begun ? 'truncated' : 'unavailable')
     const opened = frame === null ? null : open(frame)
     if (opened === null) throw new SealgateError('damaged')
     begun = true
     const said = textOf(opened.plain).trimEnd()
     if (opened.flag === flags.error) throw failed(said)
+    if (tell !== undefined && opened.flag === flags.final) {
+      const { $receipt: receipt } = JSON.parse(said || '{}') as { readonly $receipt?: unknown }
+      return tell(checkReceipt(receipt, request, digest.digest()))
+    }
+    digest.add(frame!)
     if (said !== '') yield JSON.parse(said) as Chunk
     if (opened.flag === flags.final) return
   }
@@ -61,8 +82,8 @@ export async function* chunksOf({ request, answer }: Sent, signal: AbortSignal |
 }
 
 const failed = (said: string): SealgateError => {
-  const { error } = JSON.parse(said) as { error?: { code?: string } }
-  return new SealgateError('failed', { code: error?.code ?? null })
+  const { error } = JSON.parse(said) as { error?: unknown }
+  return failure(error)
 }
 
 async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {

@@ -3,6 +3,7 @@ import { type Hearing, hearing } from './audio.ts'
 import type { Completions } from './chat.ts'
 import { completions } from './chat.ts'
 import { SealgateError } from './error.ts'
+import { type Decisions, decisions } from './decisions.ts'
 import { type FileAccess, fileAccess } from './files.ts'
 import type { Footing } from './footing.ts'
 import { keysOf } from './keys.ts'
@@ -19,7 +20,7 @@ export interface ConnectOptions {
   /** Where the gateway is, without a path. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** What an enclave has to prove; nothing is sealed to one that does not. */
+  /** The proof that an enclave owes; the client seals nothing to an enclave without it. */
   readonly policy?: Policy
   /** 64 hex: what stored files are under. It is never sent. */
   readonly kek?: string
@@ -39,6 +40,7 @@ export type Files = Omit<FileAccess, 'checked' | 'opened'> & Upkeep
 export interface Client {
   readonly chat: { readonly completions: Completions }
   readonly audio: { readonly transcriptions: Hearing; readonly translations: Hearing }
+  readonly decisions: Decisions
   readonly files: Files
   readonly tools: Tools
   /** Asks the enclave for evidence, checks it, and tells what it proved. */
@@ -80,6 +82,7 @@ export const connect = ({
   return {
     chat: { completions: completions(send) },
     audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
+    decisions: decisions(send),
     files: { ...files, ...upkeep(footing, askAside, access, sealParts, store) },
     tools: tools(askAside, sending(aside, enclaveKeys), footing, access),
     verify: async () => toldOf(await enclaveKeys.verified()),

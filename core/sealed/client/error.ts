@@ -12,6 +12,7 @@ export const sentences = {
   unauthorized: 'The API key is missing, invalid, or lacks permission',
   busy: 'Too many requests, or a chat stream is open already',
   too_large: 'The file is too large',
+  over_quota: 'The file finds no place in the storage of the organisation',
   unavailable: 'The service is temporarily unavailable',
   failed: 'The request failed inside the enclave',
   no_kek: 'This needs the key-encryption key of the client',
@@ -25,6 +26,7 @@ export const sentences = {
   no_backup: 'This is no backup of keys, or it is damaged',
   truncated: 'The answer was cut off',
   damaged: 'The answer was changed on its way, or is not from the enclave',
+  no_receipt: 'The receipt is missing, or is not of this answer',
 } as const
 
 export type Fault = keyof typeof sentences
@@ -35,8 +37,12 @@ export class SealgateError extends Error {
   /** The enclave's own code and field, which came sealed. */
   readonly code: string | null
   readonly field: string | null
+  /** Its own words, or those of the backend that refused; they came sealed too. */
+  readonly told: string | null
   /** Ms. */
   readonly retryAfter: number | null
+  /** The gateway's id of the request that it refused. */
+  readonly requestId: string | null
   /** Why the evidence was refused, and where: a name of our own. */
   readonly reason: Reason | null
   readonly detail: string | null
@@ -49,7 +55,9 @@ export class SealgateError extends Error {
       status?: number | null
       code?: string | null
       field?: string | null
+      told?: string | null
       retryAfter?: number | null
+      requestId?: string | null
       reason?: Reason
       detail?: string | null
       checks?: readonly Check[]
@@ -62,7 +70,9 @@ export class SealgateError extends Error {
     this.status = facts.status ?? null
     this.code = facts.code ?? null
     this.field = facts.field ?? null
+    this.told = facts.told ?? null
     this.retryAfter = facts.retryAfter ?? null
+    this.requestId = facts.requestId ?? null
     this.reason = facts.reason ?? null
     this.detail = facts.detail ?? null
     this.checks = facts.checks ?? []

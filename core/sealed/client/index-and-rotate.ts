@@ -28,7 +28,7 @@ export interface RotateOptions {
 export interface Upkeep {
   /** Has files indexed inside the enclave; resolves when that has begun. The records tell the end. */
   index(ids: readonly string[], signal?: AbortSignal): Promise<readonly IndexResult[]>
-  /** Removes what was indexed; the files stay. */
+  /** Removes indexes; the files stay. */
   forgetIndex(ids: readonly string[]): Promise<readonly IndexResult[]>
   /**
    * Binds files that are not bound as the gateway tells them now: those of literal and older clients, and what a tool made
@@ -94,7 +94,7 @@ export const upkeep = (
   return {
     async index(ids, signal) {
       const { results, enclave_response } = await began(ids, false, signal)
-      // The enclave has other keys than those that this client knew: it is asked for them, once.
+      // The enclave has new keys: the client fetches them once.
       const late = enclave_response.filter(({ code }) => code === 'unknown_key').map(({ file_id }) => file_id)
       if (late.length === 0) return results
       const again = await began(late, true, signal)

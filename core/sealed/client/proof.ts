@@ -55,8 +55,9 @@ export const checking = (keys: Keys, memory: Memory, requireBound: boolean): Che
     checkAll,
     async check(record) {
       const [it] = await checkAll([record])
+      if (it === undefined) throw new SealgateError('damaged')
       if (it instanceof SealgateError) throw it
-      return it!
+      return it
     },
   }
 }

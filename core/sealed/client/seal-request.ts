@@ -2,8 +2,12 @@ import { randomBytes } from '@noble/hashes/utils.js'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { encapsulate, kems } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
+import { requestDigest } from '../wire/receipt.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
+import type { Pair } from '../wire/signature.ts'
 import { SealgateError } from './error.ts'
+import { type Witnessed, namedSigners } from './receipts.ts'
+import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
 import { type Evidence, type Policy, type Proof, verify } from './verify.ts'
 
 export interface Connection {
@@ -14,8 +18,8 @@ export interface Connection {
   readonly fetch: typeof globalThis.fetch
 }
 
-/** One request under its own encapsulation: what is sent, and what opens the answer. */
-export interface SealedRequest {
+/** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
+export interface SealedRequest extends Witnessed {
   readonly body: Readonly<Record<string, unknown>>
   /** What the answer has to name inside its seal. */
   readonly route: string
@@ -23,6 +27,11 @@ export interface SealedRequest {
   readonly nonce: Uint8Array
   /** Every nonce that was sent, hex. */
   readonly nonces: ReadonlySet<string>
+}
+
+/** A key to seal to, and the keys that sign receipts for what is sealed to it, where they are known. */
+export interface SealingKey extends EnclaveKey {
+  readonly signers?: readonly Pair[]
 }
 
 /** Further parts to seal, by field, each under the nonce of the field that is named with it. */
@@ -45,58 +54,70 @@ export interface Attestation {
   readonly keyset: Uint8Array
   readonly evidence: Evidence
   readonly challenge: Uint8Array
+  /** Where the policy pins keys and brings no lists along. */
+  readonly lists?: SignedLists
+  /** Of receipts, as the answer tells them. */
+  readonly receiptKeys?: unknown
 }
 
 /** Keys that evidence proved, and the one to seal to. */
 export interface Verification {
   readonly proof: Proof
-  readonly key: EnclaveKey
+  readonly key: SealingKey
   readonly evidence: Evidence
 }
 
 export interface SealingKeys {
   /** A verified key to seal to; fetched and verified anew when there is none, or when `fresh` is wanted. */
-  current(fresh: boolean, signal: AbortSignal | null): Promise<EnclaveKey>
+  current(fresh: boolean, signal: AbortSignal | null): Promise<SealingKey>
   /** Asks anew, under a challenge of its own. */
   verified(): Promise<Verification>
 }
 
-/** Asks under a challenge of its own. */
-export const askAttestation = async ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>): Promise<Attestation> => {
-  const challenge = randomBytes(32)
-  const answer = await fetch(`${baseUrl}/rvenc/attestation?challenge=${toHex(challenge)}`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-  }).catch((cause: unknown) => {
+const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
+  fetch(`${baseUrl}/${path}`, { headers: { authorization: `Bearer ${apiKey}` } }).catch((cause: unknown) => {
     throw new SealgateError('unreachable', { cause })
   })
+
+/** A gateway of 1.0.0 has none: then the policy says what is missing. */
+const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> => {
+  const answer = await asked(at, 'rvenc/releases')
+  return listsIn(answer.ok ? await answer.json().catch(() => null) : null)
+}
+
+/** Asks under a challenge of its own, and for the lists that the policy demands and does not bring along. */
+export const askAttestation = async ({ policy, ...at }: Connection): Promise<Attestation> => {
+  const challenge = randomBytes(32)
+  const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}`)
   if (!answer.ok) throw refusal(answer)
   // What is not JSON is quoted by the error that says so; ours says nothing of it.
   const said: unknown = await answer.json().catch(() => null)
-  const { keyset, evidence } = (said ?? {}) as { keyset?: unknown; evidence?: unknown }
+  const { keyset, evidence, receipt_keys: receiptKeys } = (said ?? {}) as Readonly<Record<string, unknown>>
   const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
   if (bytes === null || typeof evidence !== 'object' || evidence === null)
     throw new SealgateError('unverified', { reason: 'evidence_malformed' })
-  return { keyset: bytes, evidence: evidence as Evidence, challenge }
+  const lists = needsLists(policy) ? { lists: await askLists(at) } : {}
+  return { keyset: bytes, evidence: evidence as Evidence, challenge, ...lists, receiptKeys }
 }
 
 /** Throws unless the answer meets the policy and has a key to seal to. */
 export const checkAttestation = async (
-  { keyset, evidence, challenge }: Attestation,
+  { keyset, evidence, challenge, lists, receiptKeys }: Attestation,
   policy: Policy,
   now: number,
 ): Promise<Verification> => {
-  const proof = await verify(keyset, evidence, challenge, policy, now)
+  const proof = await verify(keyset, evidence, challenge, lists ? withLists(policy, lists) : policy, now)
   const key = newest(proof.body, kem, now)
   if (key === null) throw new SealgateError('no_key')
-  return { proof, key, evidence }
+  return { proof, key: { ...key, signers: namedSigners(proof.body, receiptKeys) }, evidence }
 }
 
-export const sealingKeys = ({ policy, ...at }: Connection): SealingKeys => {
-  let held: { readonly key: EnclaveKey; readonly ends: number } | null = null
+export const sealingKeys = (at: Connection): SealingKeys => {
+  let held: { readonly key: SealingKey; readonly ends: number } | null = null
   let fetching: Promise<Verification> | null = null
 
   const fetched = async (): Promise<Verification> => {
-    const found = await checkAttestation(await askAttestation(at), policy, Date.now())
+    const found = await checkAttestation(await askAttestation(at), at.policy, Date.now())
     held = { key: found.key, ends: Math.min(found.key.notAfter, found.proof.verdict?.ends ?? Infinity) }
     return found
   }
@@ -113,7 +134,7 @@ export const sealingKeys = ({ policy, ...at }: Connection): SealingKeys => {
 
 /** Seals parameters and parts for one route, under a new encapsulation and new nonces. `id` stays the same over retries. */
 export const sealRequest = (
-  key: EnclaveKey,
+  key: SealingKey,
   route: string,
   params: Readonly<Record<string, unknown>>,
   id: string,
@@ -122,22 +143,28 @@ export const sealRequest = (
 ): SealedRequest => {
   const { cipherText, sharedSecret } = encapsulate(kem, key.publicKey)
   const nonce = freshNonce()
+  const said =
+    names.params === null ? null : sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })
+  const kid = enclaveKid(key)
   const body: Record<string, unknown> = {
-    ...(names.params !== null && {
-      [names.params]: toHex(sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })),
-      nonce: toHex(nonce),
-    }),
+    ...(names.params !== null && said !== null && { [names.params]: toHex(said), nonce: toHex(nonce) }),
     [names.cipherText ?? 'cipherText']: toHex(cipherText),
-    [names.kid]: enclaveKid(key),
+    [names.kid]: kid,
   }
+  const sealedParts: { readonly field: string; readonly bytes: readonly Uint8Array[] }[] = []
   const nonces = new Set(names.params === null ? [] : [toHex(nonce)])
   for (const [field, { bytes, nonce: field2 }] of Object.entries(parts)) {
     const own = freshNonce()
     nonces.add(toHex(own))
     body[field2] = toHex(own)
-    body[field] = toHex(seal(sharedSecret, own, bytes))
+    const sealed = seal(sharedSecret, own, bytes)
+    sealedParts.push({ field, bytes: [own, sealed] })
+    body[field] = toHex(sealed)
   }
-  return { body, route, secret: sharedSecret, nonce, nonces }
+  const request = { body, route, secret: sharedSecret, nonce, nonces, kid, signers: key.signers ?? [] }
+  if (params['receipt'] !== true) return request
+  const further = [...sealedParts].sort((one, other) => (one.field < other.field ? -1 : 1)).flatMap((it) => it.bytes)
+  return { ...request, digest: requestDigest([cipherText, ...(said === null ? [] : [nonce, said]), ...further]) }
 }
 
 /** What an enclave says of a request inside the seal, whatever HTTP says around it. */
@@ -170,13 +197,17 @@ export const openAnswer = (request: SealedRequest, answer: unknown): unknown => 
 /** A failure that the enclave itself reports, under the seal. */
 export const failure = (
   value: unknown,
-  facts: { readonly status?: number | null; readonly retryAfter?: number | null } = {},
+  facts: Partial<Pick<SealgateError, 'status' | 'retryAfter' | 'requestId'>> = {},
 ): SealgateError => {
-  const { code, field } = (value ?? {}) as { readonly code?: unknown; readonly field?: unknown }
+  const { code, field, message } = (value ?? {}) as Readonly<Record<'code' | 'field' | 'message', unknown>>
+  const { status = null, retryAfter = null, requestId = null } = facts
   return new SealgateError('failed', {
-    ...facts,
+    status,
+    retryAfter,
+    requestId,
     code: typeof code === 'string' ? code : null,
     field: typeof field === 'string' ? field : null,
+    told: typeof message === 'string' ? message : null,
   })
 }
 
@@ -194,5 +225,6 @@ export const refusal = (answer: Response): SealgateError => {
   return new SealgateError(faults[answer.status] ?? 'refused', {
     status: answer.status,
     retryAfter: Number.isFinite(after) ? after : null,
+    requestId: answer.headers.get('x-request-id'),
   })
 }

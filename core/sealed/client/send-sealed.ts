@@ -24,6 +24,7 @@ export type Send = ReturnType<typeof sending>
 export interface Said {
   readonly data?: unknown
   readonly validator?: Readonly<Record<string, unknown>> | null
+  readonly log?: { readonly code?: unknown } | null
 }
 
 /** The gateway's clock in ms, where it refuses an id that this client chose; null for any other refusal. */

@@ -56,6 +56,8 @@ interface Told {
     readonly results: readonly {
       readonly fileId: string
       readonly page: number | null
+      readonly heading: string | null
+      readonly title: string | null
       readonly snippet: string
       readonly score: number
     }[]

@@ -7,6 +7,8 @@ import type { FileAccess } from './files.ts'
 import type { Footing } from './footing.ts'
 import type { Send } from './send-sealed.ts'
 import type { MadeByTool, ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
+import type { Options } from './chat.ts'
+import { receiptBeside } from './receipts.ts'
 import { type Parts, openAnswer } from './seal-request.ts'
 
 export interface ToolDescriptor {
@@ -21,8 +23,8 @@ export interface ToolDescriptor {
 
 export interface Tools {
   list(): Promise<readonly ToolDescriptor[]>
-  call<T extends ToolName>(name: T, params: ToolParams[T], options?: { signal?: AbortSignal }): Promise<ToolResult[T]>
-  call(name: string, params: Readonly<Record<string, unknown>>, options?: { signal?: AbortSignal }): Promise<unknown>
+  call<T extends ToolName>(name: T, params: ToolParams[T], options?: Options): Promise<ToolResult[T]>
+  call(name: string, params: Readonly<Record<string, unknown>>, options?: Options): Promise<unknown>
 }
 
 const names = { params: 'encryptedParams', kid: 'enclaveKid' }
@@ -30,28 +32,36 @@ const names = { params: 'encryptedParams', kid: 'enclaveKid' }
 type Params = Readonly<Record<string, unknown>>
 type Outer = (now: number) => Readonly<Record<string, unknown>>
 
-/** What the enclave says of a file that a tool made. */
+/** The enclave's description of a file that a tool made. */
 interface Kept {
   readonly fileId: string
   readonly size: number
   readonly hash: string
 }
 
-/** Tools that run where only the enclave sees. What a tool needs beside its parameters is told by its kind. */
-export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+/** Fetches the list of tools once; a failed list is fetched again. */
+const listing = (aside: Ask) => {
   let known: Promise<readonly ToolDescriptor[]> | null = null
-  const list = () =>
+  return () =>
     (known ??= aside.data<readonly ToolDescriptor[]>('GET', 'tools').catch((error: unknown) => {
       known = null
       throw error
     }))
+}
 
-  const called = async (name: string, params: Params, signal: AbortSignal | undefined, parts: Parts, outer?: Outer) => {
-    const sent = await send(`tools/${encodeURIComponent(name)}`, params, signal ?? null, names, outer, parts)
+/** Tools that run where only the enclave sees. The kind of a tool decides what it needs beside its parameters. */
+export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+  const list = listing(aside)
+
+  const called = async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer) => {
+    const said = receipt ? { ...params, receipt: true } : params
+    const sent = await send(`tools/${encodeURIComponent(name)}`, said, signal ?? null, names, outer, parts)
     const { data } = (await sent.answer.json().catch((cause: unknown) => {
       throw new SealgateError('truncated', { cause })
     })) as { data: unknown }
-    return openAnswer(sent.request, data)
+    const result = openAnswer(sent.request, data)
+    receipt?.(receiptBeside(sent.request, data))
+    return result
   }
 
   const reading = async (params: Params, signal: AbortSignal | undefined): Promise<Parts> => {
@@ -61,14 +71,15 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
     return { encryptedFileDek: { bytes: namedKey(dek, id, stored), nonce: 'fileNonce' } }
   }
 
-  /** Binds what the enclave says that it stored; the gateway can put no other file in its place. */
-  const making = async (name: string, params: Params, signal: AbortSignal | undefined): Promise<MadeByTool> => {
+  /** Binds the file that the enclave describes; the gateway can put no other file in its place. */
+  const making = async (name: string, params: Params, options: Options): Promise<MadeByTool> => {
+    const { signal } = options
     const dek = boundKey()
     const wrapped_dek = keys.wrap(dek)
     let id = ''
     const outer = (now: number) => ({ kid: keys.kid, wrappedDek: wrapped_dek, fileId: (id = keys.newId(now)) })
     const parts = { encryptedFileDek: { bytes: dek, nonce: 'fileNonce' } }
-    const kept = (await called(name, params, signal, parts, outer)) as Kept
+    const kept = (await called(name, params, options, parts, outer)) as Kept
     const hash = fromHex(kept.hash, 32)
     if (kept.fileId !== id || hash?.length !== 32) throw new SealgateError('damaged')
     const record = { id, version: '2', file_size: kept.size, kid: keys.kid, wrapped_dek }
@@ -83,18 +94,19 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
 
   return {
     list,
-    async call(name: string, params: object, { signal }: { signal?: AbortSignal } = {}) {
+    async call(name: string, params: object, options: Options = {}) {
+      const { signal } = options
       const kind = (await list()).find((tool) => tool.name === name)?.kind ?? 'simple'
       const given = params as Params
       switch (kind) {
         case 'simple':
-          return called(name, given, signal, {})
+          return called(name, given, options, {})
         case 'reads-file':
-          return called(name, given, signal, await reading(given, signal))
+          return called(name, given, options, await reading(given, signal))
         case 'makes-file':
-          return making(name, given, signal)
+          return making(name, given, options)
         case 'retrieval':
-          return called(name, given, signal, { encryptedRagDek: { bytes: keys.ragDek(), nonce: 'ragDekNonce' } })
+          return called(name, given, options, { encryptedRagDek: { bytes: keys.ragDek(), nonce: 'ragDekNonce' } })
       }
     },
   } as Tools

@@ -15,7 +15,7 @@ import { refusal } from './seal-request.ts'
 
 const chunked = 1024 * 1024
 
-/** What one try sends, and what the record has to repeat. */
+/** One try of an upload, with the facts that the record has to repeat. */
 interface Sending {
   readonly id: string
   readonly answer: Response
@@ -23,6 +23,11 @@ interface Sending {
   /** Null unless the whole content was sent. */
   readonly binding: string | null
 }
+
+const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
+  encrypted_name: toHex(sealLabel(dek, 'name', name)),
+  mime_type: toHex(sealLabel(dek, 'mime', mime)),
+})
 
 /** Seals a file, binds it to an id of its own, and stores it. */
 export const uploading = (
@@ -45,17 +50,14 @@ export const uploading = (
       incognito: String(options.incognito === true),
       kid,
       wrapped_dek,
-      encrypted_name: toHex(sealLabel(dek, 'name', source.name)),
-      mime_type: toHex(sealLabel(dek, 'mime', source.mime)),
       version,
       name_tag: keys.hash(utf8(`name\0${source.name}`)).slice(0, 32),
+      ...labelsOf(source, dek),
       ...(options.type && { type_hint: options.type }),
     }
     const told = (sent: number) => options.onProgress?.(sent, source.size)
-    const content =
-      version === '2'
-        ? sealContent(dek, counted(source.open(), told))
-        : once(sealWhole(dek, await gathered(counted(source.open(), told))))
+    const plain = counted(source.open(), told)
+    const content = version === '2' ? sealContent(dek, plain) : once(sealWhole(dek, await gathered(plain)))
     let binding: string | null = null
     const behind = async (stored: Stored) => {
       const record = { id, version, file_size: stored.size, kid, wrapped_dek }
@@ -79,7 +81,7 @@ export const uploading = (
     let sent = await send(source, clientHash, options, Date.now())
     const clock = clockOf(sent.answer, sent.said as Said | null, 'file_id')
     if (clock !== null) sent = await send(source, clientHash, options, clock)
-    if (!sent.answer.ok) throw refusal(sent.answer)
+    if (!sent.answer.ok) throw overQuota(sent.answer, sent.said as Said | null) ?? refusal(sent.answer)
     const { data: record } = sent.said as { data: FileRecord }
     const it = await checks.check(record)
     const own = record.id === sent.id ? record.binding === sent.binding : isTwin(it, clientHash)
@@ -88,13 +90,20 @@ export const uploading = (
   }
 }
 
-/** Whether a file that was there already is vouched for as the same plaintext; of one that is not bound nobody can say. */
+/** Null for any other refusal. How much the organisation may store is the gateway's own word, and only its form is known. */
+const overQuota = ({ status }: Response, said: Said | null): SealgateError | null => {
+  if (said?.log?.code !== 'over_quota') return null
+  const quota = String(said.validator?.['quota'])
+  return new SealgateError('over_quota', { status, detail: /^\d{1,16} (?:bytes|files)$/.test(quota) ? quota : null })
+}
+
+/** Whether the binding of an older file vouches for the same plaintext. A file without a binding passes. */
 const isTwin = ({ proof }: Checked, clientHash: Uint8Array): boolean =>
   proof === null || (proof.clientHash !== null && same(proof.clientHash, clientHash))
 
 const indexNames = { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' }
 
-/** The keys of an indexing. That of the file names what it is for. */
+/** The keys of an indexing. The key of the file names the file. */
 export const indexFields = async (
   sealParts: SealParts,
   dek: Uint8Array,

@@ -1,5 +1,6 @@
 import type { Verdict } from '../evidence/appraise.ts'
 import { enclaveKid } from '../wire/keyset.ts'
+import { receiptKind } from '../wire/receipt-kind.ts'
 import type { Verification } from './seal-request.ts'
 
 /** What the enclave proved. Times in ms. */
@@ -24,7 +25,11 @@ const unproved = {
 } as const
 
 export const toldOf = ({ proof: { body, verdict }, key, evidence }: Verification): Verified => {
-  const keyset = { epoch: body.epoch, kids: body.keys.map(enclaveKid), ends: key.notAfter }
+  const keyset = {
+    epoch: body.epoch,
+    kids: body.keys.filter(({ kem }) => kem !== receiptKind).map(enclaveKid),
+    ends: key.notAfter,
+  }
   if (verdict !== null) return { ...verdict, keyset, ends: Math.min(verdict.ends, key.notAfter) }
   const verified = evidence.type === 'dev' ? 'development' : 'own'
   return { ...unproved, verified, platform: evidence.type, keyset, ends: key.notAfter }

@@ -79,7 +79,7 @@ export const verify = async (
   if (evidence.type === 'dev') {
     if (allowInsecureDev !== true) throw new SealgateError('insecure')
     const signature = typeof evidence['signature'] === 'string' ? fromHex(evidence['signature'], 64) : null
-    if (signature?.length !== 64 || !ed25519.verify(signature, wanted, devKey!))
+    if (signature?.length !== 64 || devKey === null || !ed25519.verify(signature, wanted, devKey))
       throw new SealgateError('unverified', { reason: 'signature_invalid' })
     return { body, verdict: null }
   }

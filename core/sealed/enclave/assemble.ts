@@ -46,6 +46,6 @@ export const inside = (
   container.fit(use(inference))
   // As it is sealed: the content with what every chunk adds.
   const file = sealedLength(checked.bodies.file)
-  const it = enclave(container, { ...v.parse(InsideShape, own), file, releaseDigest })
+  const it = enclave(container, { ...v.parse(InsideShape, own), file, decision: timeouts.decision, releaseDigest })
   return { ...it, dispose: () => container.dispose() }
 }

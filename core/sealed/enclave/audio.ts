@@ -1,64 +1,135 @@
 import * as v from 'valibot'
+import { ModelName } from '../../dialects/model-name.ts'
 import { listOf } from '../../validate.ts'
-import { listenStyle } from '../../dialects/listen-style.ts'
+import { type Aside, listenStyle } from '../../dialects/listen-style.ts'
 import type { Supplied } from '../../container.ts'
 import { secondsOf } from '../../inference/metering/tokens.ts'
 import type { Grant, SealedReply } from '../../ports/enclave.ts'
+import type { TranscribeOption, Transcript } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
-import { Refusal, parameters } from './refusals.ts'
+import { Refusal } from './refusals.ts'
 import { type chatNeeds, confidential } from './chat.ts'
 import type { Opened, Sealed } from './open.ts'
 import { sealedReply } from './reply.ts'
+import type { TellSpeakers } from './tell-speakers.ts'
+import { toolParams } from './tool-params.ts'
 
 const short = v.pipe(v.string(), v.maxLength(64))
 
 /** The sealed parameters of both audio routes. */
-export const AudioRequest = v.strictObject({
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+export const AudioRequest = v.object({
+  /** May stand outside the seal instead. */
+  model: v.optional(ModelName),
   language: v.optional(short),
+  detect_language: v.optional(v.boolean()),
   prompt: v.optional(v.pipe(v.string(), v.maxLength(4096))),
-  diarize: v.optional(v.boolean(), false),
-  smart_format: v.optional(v.boolean(), false),
+  temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  diarize: v.optional(v.boolean()),
+  smart_format: v.optional(v.boolean()),
+  punctuate: v.optional(v.boolean()),
+  utterances: v.optional(v.boolean()),
   /** The answer always has the one style; the field is taken for the sake of clients that send it. */
   response_format: v.optional(short),
   timestamp_granularities: v.optional(listOf(v.picklist(['word', 'segment']), 0, 2)),
 })
 
+type Wish = v.InferOutput<typeof AudioRequest>
+
+export interface Hearing {
+  readonly translate: boolean
+  /** The model must be named inside the seal. */
+  readonly requireBinding: boolean
+  /** Null where this enclave can't tell voices apart. */
+  readonly tellSpeakers: TellSpeakers | null
+}
+
 /** Decrypted audio → transcription, in the one style that clients read. */
 export const audio = async (
   opened: Opened,
   outer: Sealed,
-  translate: boolean,
+  { translate, requireBinding, tellSpeakers }: Hearing,
   grant: Grant,
   { catalog, inference }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
   const { params, parts } = opened
-  const { model, language, prompt, diarize, smart_format, timestamp_granularities } = parameters(AudioRequest, params)
-  if (outer['model'] !== undefined && outer['model'] !== model) throw new Refusal('invalid_parameters', 'model')
-  const name = nameOf(parts['encryptedFileName']!)
-  const entry = await confidential(catalog, grant, model, 'transcribe', signal)
+  const wish = toolParams(AudioRequest, params)
+  const file = nameOf(parts['encryptedFileName']!)
+  const entry = await confidential(catalog, grant, modelOf(wish, outer, requireBinding), 'transcribe', signal)
   const call = {
-    audio: { name, mime: mimeOf(name), bytes: parts['encryptedFile']! },
+    audio: { name: file, mime: mimeOf(file), bytes: parts['encryptedFile']! },
     translate,
-    diarize,
-    smartFormat: smart_format,
-    ...(language !== undefined && { language }),
-    ...(prompt !== undefined && { prompt }),
-    ...(timestamp_granularities && { granularities: timestamp_granularities }),
+    ...optionsOf(wish),
   }
   const { answer, backend } = await inference.run(
     { entry, ability: 'transcribe' },
     ({ upstream, model }, signal) => upstream.transcribe!({ ...call, model }, signal),
     signal,
   )
-  const seconds = answer.duration ?? secondsOf(call.audio.bytes.length)
-  return sealedReply(opened, listenStyle(answer, entry.name), {
+  const told = wish.diarize === true && !tells(answer) ? await diarized(answer, call.audio, tellSpeakers, signal) : null
+  const aside = asideOf(wish, told ?? answer, told !== null)
+  return sealedReply(opened, listenStyle(told ?? answer, entry.name, aside), {
     model: entry.name,
     backend,
     usage: null,
-    audioSeconds: seconds,
+    audioSeconds: answer.duration ?? secondsOf(call.audio.bytes.length),
   })
+}
+
+/** Named inside or outside the seal; where in both, they agree. */
+const modelOf = ({ model }: Wish, outer: Sealed, requireBinding: boolean): string => {
+  const beside = outer['model']
+  const open = beside === undefined || beside === null || beside === '' ? null : v.safeParse(ModelName, beside).output
+  const named = model ?? (requireBinding ? null : open)
+  if (typeof named !== 'string' || (open !== null && open !== named)) throw new Refusal('invalid_parameters', 'model')
+  return named
+}
+
+const optionsOf = (it: Wish) => ({
+  diarize: it.diarize ?? false,
+  smartFormat: it.smart_format ?? false,
+  ...(it.language !== undefined && { language: it.language }),
+  ...(it.detect_language !== undefined && { detectLanguage: it.detect_language }),
+  ...(it.prompt !== undefined && { prompt: it.prompt }),
+  ...(it.temperature !== undefined && { temperature: it.temperature }),
+  ...(it.punctuate !== undefined && { punctuate: it.punctuate }),
+  ...(it.utterances !== undefined && { utterances: it.utterances }),
+  ...granularitiesOf(it),
+})
+
+/** Voices are told apart by times, which a backend may have to be asked for. */
+const granularitiesOf = ({ timestamp_granularities: asked, diarize }: Wish) => {
+  if (asked !== undefined) return { granularities: asked }
+  return diarize === true ? { granularities: ['word', 'segment'] as const } : {}
+}
+
+/** Whether the speakers are told; where nothing was said there are none. */
+const tells = ({ text, segments, words }: Transcript): boolean =>
+  text === '' || [...segments, ...words].some(({ speaker }) => speaker !== undefined)
+
+/** Null where it can't be done here: no times, no ears, or a style of the backend's own. */
+const diarized = async (
+  answer: Transcript,
+  file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array },
+  tellSpeakers: TellSpeakers | null,
+  signal: AbortSignal,
+): Promise<Transcript | null> => {
+  const timed = answer.native === undefined && answer.segments.length + answer.words.length > 0
+  return timed && tellSpeakers !== null ? tellSpeakers(answer, file, signal) : null
+}
+
+const wireNames: Partial<Record<TranscribeOption, string>> = {
+  smartFormat: 'smart_format',
+  detectLanguage: 'detect_language',
+  granularities: 'timestamp_granularities',
+}
+
+/** What stands in `metadata` beside the answer: who told the speakers, and the options that had no effect. */
+const asideOf = (wish: Wish, answer: Transcript, local: boolean): Aside => {
+  const unheard = (answer.ignored ?? []).filter((it) => it !== 'diarize').map((it) => wireNames[it] ?? it)
+  const asked = unheard.filter((it) => (wish as Readonly<Record<string, unknown>>)[it] !== undefined)
+  const ignored = wish.diarize === true && !tells(answer) ? ['diarize', ...asked] : asked
+  return { ...(local && { diarization: 'local' }), ...(ignored.length > 0 && { ignored }) }
 }
 
 const nameOf = (bytes: Uint8Array): string => {

@@ -6,42 +6,57 @@ import { estimateOf } from '../../inference/metering/tokens.ts'
 import type { Supplied } from '../../container.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
 import { Clock } from '../../ports/platform.ts'
-import type { Chunk, Usage } from '../../ports/upstream.ts'
+import { Settings } from '../../settings.ts'
+import type { ChatBody, Chunk, Dialect, Message, Usage } from '../../ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { toHex } from '../wire/hex.ts'
+import { type Receipt, framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { Refusal, catalogue, parameters } from './refusals.ts'
 import type { Opened } from './open.ts'
 import { type Paced, paced } from './frame-pacing.ts'
+import { type Asked, receiptOf } from './receipts.ts'
 import { refusalOf, sealedReply } from './reply.ts'
 
-export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock }
+export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
 
 /** Decrypted parameters → inference → one sealed answer, or frames. Throws what went wrong; the caller seals it. */
 export const chat = async (
   opened: Opened,
   grant: Grant,
-  { catalog, inference, clock }: Supplied<typeof chatNeeds>,
+  { catalog, inference, clock, settings }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
+  asked: Asked | null,
 ): Promise<SealedReply> => {
   const { params, secret, nonce } = opened
   const { model, provider, stream, body } = split(parameters(ChatRequest, params))
   const entry = await confidential(catalog, grant, model, 'chat', signal)
-  const asked = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
-  const task = { entry, body: asked, provider, affinity: null }
+  const wanted = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
+  const task = { entry, body: wanted, provider, affinity: null, ...fitting(wanted) }
   const guess = estimateOf(body)
   if (!stream) {
     const it = await inference.chat({ ...task, stream: false }, signal)
     return sealedReply(opened, { ...it.answer.completion, model: entry.name }, trailerOf(it, entry, guess.input))
   }
-  const it = await inference.chat({ ...task, stream: true }, signal)
+  const patience = settings.timeouts.sealedIdle
+  const it = await inference.chat({ ...task, stream: true, patience }, signal)
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const chunks = shown(it.answer.chunks, asksUsage(body))
-  const ended = () => tell(trailerOf(it, entry, guess.input))
-  const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended)
+  const counted = () => trailerOf(it, entry, guess.input)
+  const witness = asked && ((answer: Uint8Array) => receiptOf(asked, answer, counted(), clock))
+  const ended = () => tell(counted())
+  const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended, witness)
   return { kind: 'frames', frames, trailer }
+}
+
+/** Signed thoughts go to backends that gave them; any other refuses the member. */
+const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined) => { readonly body: ChatBody } } => {
+  if (body.messages.every((message) => message['thinking_blocks'] === undefined)) return {}
+  const messages = body.messages.map(({ thinking_blocks: _, ...message }) => message as Message)
+  const plain = { ...body, messages }
+  return { fit: (dialect) => ({ body: dialect === 'messages' ? body : plain }) }
 }
 
 /** The model that a caller of the sealed routes asks for; models that are not confidential don't exist here. */
@@ -49,10 +64,11 @@ export const confidential = async (
   catalog: Catalog,
   grant: Grant,
   model: string,
-  ability: 'chat' | 'transcribe',
+  ability: 'chat' | 'decide' | 'transcribe',
   signal: AbortSignal,
 ): Promise<Entry> => {
   const entry = await catalog.find(model, signal)
+  if (entry === null && !catalog.isWhole()) throw new Refusal('unavailable', 'model')
   const granted = entry !== null && (grant.models === null || grant.models.includes(entry.name))
   if (!granted || !entry.settings.confidential || !entry.does.has(ability)) throw new Refusal('unknown_model', 'model')
   return entry
@@ -69,9 +85,22 @@ async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chun
   }
 }
 
-/** The last frame says whether the answer is whole. */
-async function* framed(chunks: AsyncIterable<Paced>, key: Uint8Array, ended: () => void): AsyncGenerator<string> {
-  const seal = frameSealer(key)
+type Witness = ((answer: Uint8Array) => Promise<Receipt>) | null
+
+/** The last frame says whether the answer is whole. With a witness it carries the receipt of all frames before it. */
+async function* framed(
+  chunks: AsyncIterable<Paced>,
+  key: Uint8Array,
+  ended: () => void,
+  witness: Witness,
+): AsyncGenerator<string> {
+  const sealer = frameSealer(key)
+  const digest = witness && framesDigest()
+  const seal = (plain: Uint8Array): Uint8Array => {
+    const frame = sealer(plain)
+    digest?.add(frame)
+    return frame
+  }
   try {
     let held: Uint8Array | null = null
     for await (const { chunk, text } of chunks) {
@@ -81,11 +110,14 @@ async function* framed(chunks: AsyncIterable<Paced>, key: Uint8Array, ended: () 
       if (chunk.choices.some(({ finish_reason }) => finish_reason != null)) held = text
       else yield toHex(seal(text))
     }
-    yield toHex(seal(held ?? utf8(' '), flags.final))
+    if (witness === null || digest === null) return yield toHex(sealer(held ?? utf8(' '), flags.final))
+    if (held !== null) yield toHex(seal(held))
+    const receipt = utf8(JSON.stringify({ $receipt: await witness(digest.digest()) }))
+    yield toHex(sealer(receipt, flags.final))
   } catch (error) {
-    const { code } = refusalOf(error)
-    const said = { error: { code, message: catalogue[code].message } }
-    yield toHex(seal(utf8(JSON.stringify(said)), flags.error))
+    const { code, field, told } = refusalOf(error)
+    const said = { error: { code, message: told ?? catalogue[code].message, ...(field !== null && { field }) } }
+    yield toHex(sealer(utf8(JSON.stringify(said)), flags.error))
   } finally {
     ended()
   }

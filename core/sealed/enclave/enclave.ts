@@ -14,9 +14,12 @@ import { type Kem, kems } from '../wire/kem.ts'
 import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
 import { audio } from './audio.ts'
 import { chat, chatNeeds } from './chat.ts'
+import { decision } from './decision.ts'
 import { Epochs } from './epochs.ts'
 import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
+import { speakersBy } from './tell-speakers.ts'
 import { receive } from './read-sealed-body.ts'
+import { type Asked, receipted } from './receipts.ts'
 import { sealedFailure } from './reply.ts'
 import { indexRequest } from './index-request.ts'
 import { retrieval } from './retrieval.ts'
@@ -33,6 +36,8 @@ export interface Inside {
   /** Bytes of a stored file that may be opened. */
   readonly file: number
   readonly queue: Queue
+  /** Ms that a decision may take. */
+  readonly decision: number
   /** Bytes of files and of long bodies that are open at once. */
   readonly openBytes: number
   readonly releaseDigest: Uint8Array
@@ -43,13 +48,27 @@ interface Chapter {
   readonly outer: Outer | ((sealed: Sealed) => { readonly outer: Outer; readonly fields: Sealed })
   /** It opens files or has models work for it; what they took is billed, or part of the service. */
   readonly errand?: 'billed' | 'free'
-  run(opened: Opened, grant: Grant, signal: AbortSignal, outer: Sealed, shelf: Shelf): Promise<SealedReply>
+  run(
+    opened: Opened,
+    grant: Grant,
+    signal: AbortSignal,
+    outer: Sealed,
+    shelf: Shelf,
+    asked: Asked | null,
+  ): Promise<SealedReply>
 }
 
 const inferenceParams = {
   cipherText: { field: 'cipherText', check: checks.cipherText },
   params: { field: 'encryptedInference', nonce: 'nonce' },
 } as const
+
+const inferenceOuter: Outer = {
+  ...inferenceParams,
+  parts: {},
+  kid: 'enclaveKid',
+  big: { field: 'encryptedInference', most: lengths.params + 16 },
+}
 
 const audioOuter: Outer = {
   ...inferenceParams,
@@ -86,24 +105,27 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     queue,
   })
 
+  const tellSpeakers = speakersBy(tools)
+  const hearing = (translate: boolean): Chapter => ({
+    outer: audioOuter,
+    errand: 'free',
+    run: (opened, grant, signal, outer) => {
+      const how = { translate, requireBinding: settings.requireBinding, tellSpeakers }
+      return audio(opened, outer, how, grant, forChat, signal)
+    },
+  })
+
   const chapters: Readonly<Record<string, Chapter>> = {
     'rvenc/chat/completions': {
-      outer: {
-        ...inferenceParams,
-        parts: {},
-        kid: 'enclaveKid',
-        big: { field: 'encryptedInference', most: lengths.params + 16 },
-      },
-      run: (opened, grant, signal) => chat(opened, grant, forChat, signal),
+      outer: inferenceOuter,
+      run: (opened, grant, signal, _, __, asked) => chat(opened, grant, forChat, signal, asked),
     },
-    'rvenc/audio/transcriptions': {
-      outer: audioOuter,
-      run: (opened, grant, signal, outer) => audio(opened, outer, false, grant, forChat, signal),
+    'rvenc/decision': {
+      outer: { ...inferenceOuter, ordered: true },
+      run: (opened, grant, signal) => decision(opened, grant, forChat, settings.decision, signal),
     },
-    'rvenc/audio/translations': {
-      outer: audioOuter,
-      run: (opened, grant, signal, outer) => audio(opened, outer, true, grant, forChat, signal),
-    },
+    'rvenc/audio/transcriptions': hearing(false),
+    'rvenc/audio/translations': hearing(true),
     'files/encrypted/index': {
       outer: indexRequest,
       errand: 'free',
@@ -137,13 +159,22 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     if (plain) cached = { keyset, evidence }
     const keys = body.keys.map((key) => ({
       enclaveKid: enclaveKid(key),
-      kem: kems.find(({ id }) => id === key.kem)!.name,
+      // What is no key to seal to names those that sign receipts.
+      kem: kems.find(({ id }) => id === key.kem)?.name ?? 'receipts',
       public_key: toHex(key.publicKey),
       not_before: key.notBefore,
       not_after: key.notAfter,
     }))
-    return { keyset, keys, evidence }
+    return { keyset, keys, receipt_keys: epochs.receiptKeys(), evidence }
   }
+
+  const factsOf = ({ key, route }: NonNullable<Opened['receipt']>): Omit<Asked, 'digest'> => ({
+    signer: key.signer,
+    facts: {
+      ...{ route, key: key.kid, release: toHex(settings.releaseDigest), epoch: key.epoch },
+      begun: clock.now(),
+    },
+  })
 
   const handled = async (
     route: string,
@@ -162,12 +193,15 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
       throw error
     }
     const uses: Use[] = []
-    const run = () => chapter.run(opened, grant, signal, outer, shelf)
+    const { receipt } = opened
+    const asked = receipt && { ...factsOf(receipt), digest: receipt.digest }
+    const run = () => chapter.run(opened, grant, signal, outer, shelf, asked)
     try {
-      if (!chapter.errand) return await run()
+      if (!chapter.errand) return await receipted(await run(), asked, opened.secret, clock)
       const { organization, key, models } = grant
       const reply = await onErrand({ organization, key, queue, models, uses }, run)
-      return reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
+      const counted = reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
+      return await receipted(counted, asked, opened.secret, clock)
     } catch (error) {
       signal.throwIfAborted()
       return sealedFailure(opened, error, summed(uses))

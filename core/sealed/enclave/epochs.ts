@@ -3,6 +3,9 @@ import type { Clock } from '../../ports/platform.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import { nativeAgreement } from './native-x25519.ts'
+import type { Pair } from '../wire/signature.ts'
+import { receiptKind } from '../wire/receipt-kind.ts'
+import { type Signer, receiptSigner } from './receipts.ts'
 import { type Entered, type Replay, replayTables } from './replay.ts'
 
 export interface HeldKey {
@@ -11,6 +14,9 @@ export interface HeldKey {
   readonly publicKey: Uint8Array
   readonly open: Opener
   readonly replay: Replay
+  readonly epoch: number
+  /** Of the receipts for what was sealed to this key. */
+  readonly signer: Signer
 }
 
 interface Epoch {
@@ -19,6 +25,7 @@ interface Epoch {
   readonly notAfter: number
   readonly keys: readonly HeldKey[]
   readonly replay: Replay
+  readonly signer: Signer
 }
 
 export interface EpochSettings {
@@ -52,12 +59,19 @@ export class Epochs {
     const now = this.#turn()
     const open = this.#epochs.filter(({ notAfter }) => now < notAfter)
     return {
-      epoch: open.at(-1)!.number,
+      epoch: open.at(-1)?.number ?? 0,
       releaseDigest: this.#settings.releaseDigest,
-      keys: open.flatMap(({ notBefore, notAfter, keys }) =>
-        keys.map(({ kem, publicKey }) => ({ kem: kem.id, notBefore, notAfter, publicKey })),
-      ),
+      keys: open.flatMap(({ notBefore, notAfter, keys, signer }) => [
+        ...keys.map(({ kem, publicKey }) => ({ kem: kem.id, notBefore, notAfter, publicKey })),
+        { kem: receiptKind, notBefore, notAfter, publicKey: signer.hash },
+      ]),
     }
+  }
+
+  /** The keys whose hashes the keyset names. */
+  receiptKeys(): readonly Pair[] {
+    const now = this.#turn()
+    return this.#epochs.filter(({ notAfter }) => now < notAfter).map(({ signer }) => signer.keys)
   }
 
   /** The keys of one kind that may open: the current one, older ones, and the published next. Null when the kind is switched off. */
@@ -75,7 +89,7 @@ export class Epochs {
     return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
   }
 
-  /** The key of that name, whatever its kind; null when it is unknown or over. */
+  /** The key of that name, of any kind; null when the key is unknown or over. */
   named(kid: string): HeldKey | null {
     this.#turn()
     return this.#epochs.flatMap(({ keys }) => keys).find((key) => key.kid === kid) ?? null
@@ -96,20 +110,23 @@ export class Epochs {
   #made(notBefore: number): Epoch {
     const replay = this.#replay()
     const dh = nativeAgreement()
+    const signer = receiptSigner()
+    const number = Math.floor(notBefore / 1000)
     const keys = kems
       .filter(({ name }) => this.#settings.kems.includes(name))
       .map((kem): HeldKey => {
         const seed = randomBytes(kem.seed)
         const publicKey = publicKeyOf(kem, seed)
         const kid = enclaveKid({ kem: kem.id, publicKey })
-        return { kem, kid, publicKey, open: opener(kem, seed, dh), replay }
+        return { kem, kid, publicKey, open: opener(kem, seed, dh), replay, epoch: number, signer }
       })
     return {
-      number: Math.floor(notBefore / 1000),
+      number,
       notBefore,
       notAfter: notBefore + this.#settings.length,
       keys,
       replay,
+      signer,
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../ports/upstream.ts'
+import { wholeDelta } from '../../dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { merged } from './merge-chunks.ts'
@@ -51,23 +52,23 @@ export async function* paced(
 
   /** As much of the queue as one frame holds. */
   const take = (): Paced => {
-    const first = queue.shift()!
+    const first = queue.shift()
+    if (first === undefined) throw new Error('No chunk waits')
     let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
     let size = sizeOf(chunk)
-    while (queue.length > 0 && !parts(chunk, queue[0]!)) {
+    for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
       let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
-      let more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+      let more = { ...merged(chunk, text.chunk ?? next), model }
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
         // What stands beside the text has grown too.
-        text = textIn(queue, 2 * bucket - size - longer)
-        more = { ...merged(chunk, text.chunk ?? queue[0]!), model }
+        text = textIn(queue, bucket - longer + text.size)
+        more = { ...merged(chunk, text.chunk ?? next), model }
         longer = sizeOf(more)
       }
       if (longer > bucket) break
       queue.splice(0, Math.max(1, text.count))
-      chunk = more
-      size = longer
+      ;[chunk, size] = [more, longer]
     }
     resume()
     return { chunk, text: utf8(JSON.stringify(chunk)) }
@@ -94,8 +95,13 @@ export async function* paced(
   }
 }
 
-/** With every field that a choice may have. */
-const whole = (choice: ChunkChoice): ChunkChoice => ({ logprobs: null, matched_stop: null, ...choice })
+/** With every field that a choice and its delta may have; the delta of an end is empty. */
+const whole = (choice: ChunkChoice): ChunkChoice => ({
+  logprobs: null,
+  matched_stop: null,
+  ...choice,
+  delta: choice.finish_reason == null ? wholeDelta(choice.delta) : choice.delta,
+})
 
 const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 
@@ -116,7 +122,7 @@ const parted = (chunk: Chunk): readonly Chunk[] => {
 const nothing = { chunk: null, size: 0, count: 0 } as const
 
 /** Whether more text makes it longer by that text alone. */
-const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]!.delta.content === 'string'
+const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]?.delta.content === 'string'
 
 const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
@@ -134,8 +140,9 @@ const textIn = (queue: readonly Chunk[], room: number) => {
     size += longer
     count++
   }
-  const first = queue[0]!
-  const chunk = count === 0 ? null : { ...first, choices: [{ ...first.choices[0]!, delta: { content } }] }
+  const first = queue[0]
+  const choice = first?.choices[0]
+  const chunk = count === 0 || !first || !choice ? null : { ...first, choices: [{ ...choice, delta: { content } }] }
   return { chunk, size, count }
 }
 

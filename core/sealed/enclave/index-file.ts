@@ -11,6 +11,8 @@ export interface RagRow {
   readonly vector: Float32Array | null
   /** The name of the model that made the vector, null where no model did; absent in rows of version 1.0.0. */
   readonly model?: string | null
+  /** The words of the file's name; absent in rows of version 1.0.0. */
+  readonly title?: string | null
 }
 
 const bucket = 512
@@ -54,8 +56,8 @@ export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array):
 const place = (fileId: string, row: number, rows: number): Uint8Array =>
   concat(utf8(fileId), number(row, 4), number(rows, 4))
 
-const packed = ({ text, heading, page, vector, model }: RagRow): Uint8Array => {
-  const json = utf8(JSON.stringify({ text, heading, page, model }))
+const packed = ({ text, heading, page, vector, model, title }: RagRow): Uint8Array => {
+  const json = utf8(JSON.stringify({ text, heading, page, model, title }))
   const size = vector?.length ?? 0
   const whole = new Uint8Array(12 + size + json.length)
   const view = new DataView(whole.buffer)
@@ -63,7 +65,7 @@ const packed = ({ text, heading, page, vector, model }: RagRow): Uint8Array => {
   view.setUint32(4, size)
   const scale = vector === null ? 0 : vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127
   view.setFloat32(8, scale)
-  for (let at = 0; at < size; at++) view.setInt8(12 + at, scale === 0 ? 0 : Math.round(vector![at]! / scale))
+  for (let at = 0; at < size; at++) view.setInt8(12 + at, scale === 0 ? 0 : Math.round((vector?.[at] ?? 0) / scale))
   whole.set(json, 12 + size)
   return whole
 }

@@ -6,8 +6,8 @@ import type { Opened, Outer, Sealed } from './open.ts'
 /** One file to index, with its keys as they were opened. */
 export interface IndexTask {
   readonly id: string
-  readonly dek: Uint8Array
-  readonly ragDek: Uint8Array
+  readonly dek: Uint8Array | undefined
+  readonly ragDek: Uint8Array | undefined
 }
 
 /** The outer fields of a request to index, flat, and the tasks in them once they are opened. */
@@ -51,8 +51,8 @@ export const indexRequest = (sealed: Sealed): IndexRequest => {
     tasks: ({ parts }) =>
       files.map((file, at) => ({
         id: String(file['file_id']),
-        dek: parts[named('encrypted_file_dek', at)]!,
-        ragDek: parts[named('encrypted_rag_dek', at)]!,
+        dek: parts[named('encrypted_file_dek', at)],
+        ragDek: parts[named('encrypted_rag_dek', at)],
       })),
   }
 }

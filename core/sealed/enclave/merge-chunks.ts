@@ -1,12 +1,13 @@
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../ports/upstream.ts'
 
-/** Two chunks of one answer as one: what is appended is joined, what is said once is kept. */
+/** Two chunks of one answer as one: appended fields are joined, single fields are kept. */
 export const merged = (one: Chunk, other: Chunk): Chunk => {
   const choices = [...one.choices]
   for (const choice of other.choices) {
     const at = choices.findIndex(({ index }) => index === choice.index)
-    if (at < 0) choices.push(choice)
-    else choices[at] = joined(choices[at]!, choice)
+    const known = choices[at]
+    if (known === undefined) choices.push(choice)
+    else choices[at] = joined(known, choice)
   }
   return { ...one, ...other, id: one.id, created: one.created, choices, usage: other.usage ?? one.usage ?? null }
 }

@@ -7,9 +7,9 @@ import { openBareLabel, openContent, openLabel, openWhole } from '../wire/file.t
 import { fromHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 
-/** The key in a sealed part: 32 bytes, and behind them perhaps the file that it is for and what is stored of it. */
-export const keyOf = (part: Uint8Array, field: string, fileId: string | null): NamedKey => {
-  const it = readNamedKey(part)
+/** The key in a sealed part: 32 bytes, with the file that the key is for and its stored content where the part names them. */
+export const keyOf = (part: Uint8Array | undefined, field: string, fileId: string | null): NamedKey => {
+  const it = part === undefined ? null : readNamedKey(part)
   const meant = it !== null && (it.name.length === 0 || (fileId !== null && same(it.name, utf8(fileId))))
   if (!meant) throw new Refusal('invalid_parameters', field)
   return it

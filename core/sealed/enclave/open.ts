@@ -1,12 +1,14 @@
 import { BadRequest, Expired, GatewayError, Unavailable } from '../../errors.ts'
 import { readJson } from '../../dialects/read-json.ts'
+import type { OrderedJson } from '../../ports/upstream.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
+import { requestDigest } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
 import { type Code, Refusal } from './refusals.ts'
-import type { Epochs } from './epochs.ts'
+import type { Epochs, HeldKey } from './epochs.ts'
 
 export type Sealed = Readonly<Record<string, unknown>>
 
@@ -14,12 +16,16 @@ export type Sealed = Readonly<Record<string, unknown>>
 export interface Opened {
   /** The sealed JSON, without what binds it. */
   readonly params: Readonly<Record<string, unknown>>
+  /** All of it with Maps for objects, so that keys keep their order; where the route wants that. */
+  readonly ordered?: OrderedJson
   readonly secret: Uint8Array
   readonly nonce: Uint8Array
   /** The route that the answer names inside its seal; null where the request does not ask for that. */
   readonly named: string | null
   /** The plaintext of each further part, by its field. */
   readonly parts: Readonly<Record<string, Uint8Array>>
+  /** To which key it was sealed, and the digest of what was sealed; null where no receipt is asked for. */
+  readonly receipt: { readonly key: HeldKey; readonly digest: Uint8Array; readonly route: string } | null
 }
 
 /** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
@@ -31,6 +37,8 @@ export interface Outer {
   readonly kid: string
   /** Fields in the open that the route needs. */
   readonly open?: Readonly<Record<string, Check>>
+  /** The order of keys means something. */
+  readonly ordered?: true
   /** Bytes of sealed JSON that are read. */
   readonly mostParams?: number
   /** The field that may be large, and how many bytes it may have. */
@@ -86,10 +94,18 @@ export const opening =
       const opened = json === undefined ? null : openParts(secret, parts)
       if (opened === null) continue
       if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
-      const { $for: bound, $id: id, $status: asks, ...rest } = json as Record<string, unknown>
+      const { $for: bound, $id: id, $status: asks, ...said } = json as Record<string, unknown>
       const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
       enter(epochs, key, ...entries)
-      const it = { params: rest, secret, nonce, named: asks === true ? route : null, parts: opened }
+      const { receipt: wanted, ...rest } = said
+      const receipt =
+        wanted === true ? { key, route, digest: requestDigest(sealedParts(cipherText, nonce, params, parts)) } : null
+      const kept = outer.ordered && plain !== null ? { ordered: (await readJson(plain, 'ordered')) as OrderedJson } : {}
+      const it = {
+        ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
+        named: asks === true ? route : null,
+        ...kept,
+      }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
       if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
       return it
@@ -102,7 +118,19 @@ interface Part {
   readonly bytes: Uint8Array
 }
 
-/** Whether one nonce sealed different things. The same thing may come twice, such as one key for several files. */
+/** All that was sealed, in the order of a receipt. */
+const sealedParts = (
+  cipherText: Uint8Array,
+  nonce: Uint8Array,
+  params: Uint8Array | null,
+  parts: readonly (Part & { readonly field: string })[],
+): readonly Uint8Array[] => [
+  cipherText,
+  ...(params === null ? [] : [nonce, params]),
+  ...parts.toSorted((one, other) => (one.field < other.field ? -1 : 1)).flatMap(({ nonce, bytes }) => [nonce, bytes]),
+]
+
+/** Whether one nonce sealed different bytes. The same bytes may come twice, such as one key for several files. */
 const sharesNonce = (parts: readonly Part[]): boolean => {
   const seen = new Map<string, Uint8Array>()
   return parts.some(({ nonce, bytes }) => {
@@ -113,7 +141,7 @@ const sharesNonce = (parts: readonly Part[]): boolean => {
   })
 }
 
-/** Throws Unavailable where no more can be remembered, and BadRequest for what was opened before. */
+/** Throws Unavailable when the table is full, and BadRequest for a request that was opened before. */
 const enter = (epochs: Epochs, ...given: Parameters<Epochs['enter']>): void => {
   const entered = epochs.enter(...given)
   if (entered === 'full') throw new Unavailable()

@@ -1,11 +1,17 @@
 import * as v from 'valibot'
+import type { GatewayError } from '../../errors.ts'
 import { checkedWithin } from '../../validate.ts'
 
-/** All that the enclave ever says of a request that it could open. Fixed words: whatever happened inside, nothing of it is quoted. */
+/** The fixed words in which the enclave refuses an opened request. No word quotes the request. */
 export const catalogue = {
   sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
   invalid_parameters: { status: 400, message: 'The sealed parameters are not valid' },
   refused: { status: 400, message: 'The backend refused the request' },
+  context_length_exceeded: { status: 400, message: 'The backend refused the request' },
+  content_filter: { status: 400, message: 'The backend refused the request' },
+  unsupported_parameter: { status: 400, message: 'The backend refused the request' },
+  invalid_image: { status: 400, message: 'The backend refused the request' },
+  request_too_large: { status: 400, message: 'The backend refused the request' },
   unknown_model: { status: 404, message: 'Unknown model' },
   unknown_tool: { status: 404, message: 'Unknown tool' },
   unknown_file: { status: 404, message: 'Unknown file' },
@@ -13,20 +19,31 @@ export const catalogue = {
   not_configured: { status: 400, message: 'This deployment is not set up for it' },
   too_large: { status: 400, message: 'The result is too large' },
   busy: { status: 429, message: 'Too many requests' },
+  insufficient_quota: { status: 429, message: 'Too many requests' },
   upstream_failed: { status: 502, message: 'Upstream service failed' },
+  model_not_found: { status: 502, message: 'Upstream service failed' },
   unavailable: { status: 503, message: 'Service temporarily unavailable' },
 } as const
 
 export type Code = keyof typeof catalogue
 
-/** What went wrong after opening; `field` is a path of the caller's own parameters and travels sealed. */
+/** What went wrong after opening; `field` is a path of the caller's own parameters and travels sealed, like a backend's own sentence. */
 export class Refusal extends Error {
   readonly code: Code
   readonly field: string | null
-  constructor(code: Code, field: string | null = null) {
+  readonly told: string | null
+  /** Ms; null where no time is known. */
+  readonly retryAfter: number | null
+  constructor(
+    code: Code,
+    field: string | null = null,
+    { told, retryAfter }: Partial<Pick<GatewayError, 'told' | 'retryAfter'>> = {},
+  ) {
     super(catalogue[code].message)
     this.code = code
     this.field = field
+    this.told = told ?? null
+    this.retryAfter = retryAfter ?? null
   }
 }
 

@@ -7,17 +7,17 @@ const mostSpare = 2
 export type Entered = 'fresh' | 'seen' | 'full'
 
 export interface Replay {
-  /** Enters all or none, in one step: what was seen once never passes again, and a full table refuses rather than forgets. */
+  /** Enters all items or none, in one step: an item never passes twice, and a full table refuses rather than forgets. */
   enter(...items: readonly Uint8Array[]): Entered
-  /** Whether any of them was entered. */
+  /** Whether any item was entered. */
   has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */
   fullness(): number
-  /** Forgets all; nothing is entered any more. */
+  /** Forgets all items, and refuses new ones. */
   close(): void
 }
 
-/** Tables one after the other. The memory of one that is over serves the next: so large a piece, freed and taken again and again, tears holes into the heap. */
+/** Tables one after the other. A closed table's memory serves the next: 16 MiB that are freed and taken again fragment the heap. */
 export const replayTables = (size = slots): (() => Replay) => {
   const spare: BigUint64Array[] = []
   return () => replayTable(size, spare)
@@ -34,24 +34,28 @@ const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
     createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
 
   /** Where the tag is, or the free slot where it would go. */
-  const find = (tag: bigint): number => {
+  const find = (slots: BigUint64Array, tag: bigint): number => {
     let at = Number(tag % BigInt(size))
-    while (table![at] !== 0n && table![at] !== tag) at = (at + 1) % size
+    while (slots[at] !== 0n && slots[at] !== tag) at = (at + 1) % size
     return at
   }
+  const holds = (slots: BigUint64Array, tag: bigint): boolean => slots[find(slots, tag)] === tag
 
   return {
     enter(...items) {
       if (closed) return 'full'
-      table ??= spare.pop() ?? new BigUint64Array(size)
+      const slots = (table ??= spare.pop() ?? new BigUint64Array(size))
       const tags = [...new Set(items.map(tagOf))]
-      if (tags.length < items.length || tags.some((tag) => table![find(tag)] === tag)) return 'seen'
+      if (tags.length < items.length || tags.some((tag) => holds(slots, tag))) return 'seen'
       if (used + tags.length >= size) return 'full'
-      for (const tag of tags) table[find(tag)] = tag
+      for (const tag of tags) slots[find(slots, tag)] = tag
       used += tags.length
       return 'fresh'
     },
-    has: (...items) => table !== null && items.map(tagOf).some((tag) => table![find(tag)] === tag),
+    has(...items) {
+      const slots = table
+      return slots !== null && items.map(tagOf).some((tag) => holds(slots, tag))
+    },
     fullness: () => used / size,
     close() {
       if (table !== null && spare.length < mostSpare) spare.push(table.fill(0n))

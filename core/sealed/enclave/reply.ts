@@ -12,6 +12,7 @@ import {
   Unreadable,
   UpstreamFailed,
 } from '../../errors.ts'
+import { type RefusalCode, refusalCodes } from '../../dialects/refusal.ts'
 import { type Code, Refusal, catalogue } from './refusals.ts'
 import type { Opened } from './open.ts'
 
@@ -47,22 +48,26 @@ export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): 
 
 /** What failed after opening, in fixed words outside and with the field inside. */
 export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = silent): SealedReply => {
-  const { code, field } = refusalOf(error)
+  const { code, field, told, retryAfter } = refusalOf(error)
   const { status, message } = catalogue[code]
-  const said = field === null ? { code } : { code, field }
-  return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer }
+  const said = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
+  const again = code === 'insufficient_quota' || retryAfter !== null ? { retryAfter } : {}
+  return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
 }
 
-/** Every error becomes a code; the error itself is dropped, since messages quote what was being read. */
+/** Every error becomes a code; the error itself is dropped, since messages quote the text that was read. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
-  return new Refusal(
-    codeOf(error),
-    error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null,
-  )
+  const field = error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null
+  return new Refusal(codeOf(error), field, error instanceof GatewayError ? error : {})
 }
 
+/** Why a backend refuses is said in the words of the other routes. */
+const isReason = (code: string | null): code is RefusalCode =>
+  (refusalCodes as readonly (string | null)[]).includes(code)
+
 const codeOf = (error: unknown): Code => {
+  if (error instanceof GatewayError && isReason(error.code)) return error.code
   if (error instanceof UpstreamFailed) return 'upstream_failed'
   if (error instanceof TooMany) return 'busy'
   if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'

@@ -7,16 +7,13 @@ import { employ, type workNeeds } from '../../inference/run-for-tool.ts'
 import type { Reader } from '../../ports/reader.ts'
 import type { SealedReply, Shelf } from '../../ports/enclave.ts'
 import type { Hits, OpenFile } from '../../ports/tool.ts'
-import type { Thesaurus } from '../retrieval/synonyms.ts'
 import { type Library, library } from '../retrieval/search-index.ts'
-import { middleOf, soughtIn } from '../retrieval/query.ts'
 import { readingOf, split } from '../retrieval/split.ts'
 import { concat } from '../wire/bytes.ts'
 import { openRows, sealRows } from './index-file.ts'
 import type { IndexTask } from './index-request.ts'
 import { refusalOf, silent } from './reply.ts'
 import { type MakeRoom, keyOf, shelved, withStored } from './open-stored-file.ts'
-import { thesaurus } from './thesaurus.ts'
 
 export type Search = (
   shelf: Shelf,
@@ -27,7 +24,7 @@ export type Search = (
 ) => Promise<Hits>
 
 interface Settings {
-  /** The name of the embedding model; when absent the first that does not only pretend. */
+  /** The name of the embedding model; when absent search goes by words alone. */
   readonly model: string | undefined
   /** Bytes of opened indexes that are held. */
   readonly cache: number
@@ -67,10 +64,10 @@ export const retrieval = (
   // One at a time: a file is held whole, and its parsers have the other core.
   const turns = fairShares({ all: 1, organization: 1, key: 1 })
   const held = new Map<string, Shelved>()
-  let loaded: Promise<Thesaurus | null> | null = null
 
   /** Null for each where no model makes vectors: words alone are searched then. */
   const vectorsOf = async (texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+    if (model === undefined) return { model: null, vectors: texts.map(() => null) }
     const vectors: Float32Array[] = []
     let named = model
     try {
@@ -88,7 +85,7 @@ export const retrieval = (
         // All vectors of one index are of one model, whatever is configured meanwhile.
         named = maker
       }
-      return { model: vectors.length > 0 ? (named ?? null) : null, vectors }
+      return { model: vectors.length > 0 ? named : null, vectors }
     } catch (error) {
       if (error instanceof Unconfigured) return { model: null, vectors: texts.map(() => null) }
       throw error
@@ -109,9 +106,11 @@ export const retrieval = (
     try {
       const file = { shelf, makeRoom, id, record, dek, most }
       const read = (opened: OpenFile) => readerOf(readers, opened).read(opened, signal)
-      const passages = await withStored(file, signal, async (opened) => split((await read(opened)).sections))
+      const { passages, title } = await withStored(file, signal, async (opened) => {
+        return { passages: split((await read(opened)).sections), title: titleOf(opened.name) }
+      })
       const { model: maker, vectors } = await vectorsOf(passages.map(readingOf), signal)
-      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at]!, model: maker }))
+      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
       await shelf.keepIndex(id, sealRows(ragDek, id, rows), signal)
     } finally {
       release()
@@ -157,7 +156,7 @@ export const retrieval = (
         mine.library.put(
           id,
           rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
-          rows[0]?.model ?? null,
+          { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null },
         )
       mine.versions.set(id, version)
     }
@@ -184,18 +183,24 @@ export const retrieval = (
   }
 
   const search: Search = async (shelf, ragDek, query, ids, signal) => {
-    const [it, sought, kin] = await Promise.all([
-      opened(shelf, ragDek, ids, signal),
-      vectorsOf(soughtIn(query), signal),
-      (loaded ??= thesaurus()),
-    ])
-    const asked = { vector: middleOf(sought.vectors), model: sought.model, fileIds: it.ids }
-    const hits = it.library.search({ ...asked, query, thesaurus: kin, most: mostHits })
+    const [it, sought] = await Promise.all([opened(shelf, ragDek, ids, signal), vectorsOf([query], signal)])
+    const asked = { vector: sought.vectors[0] ?? null, model: sought.model, fileIds: it.ids }
+    const hits = it.library.search({ ...asked, query, most: mostHits })
     return Object.assign([...hits], { outdated: it.library.outdated(asked) })
   }
 
   return { index, search }
 }
+
+/** The words of a file's name. Null where it has none. */
+const titleOf = (name: string): string | null =>
+  name
+    .replace(/\.\w{1,8}$/, '')
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
+    .trim()
+    .slice(0, longestTitle) || null
+
+const longestTitle = 200
 
 const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const all: Uint8Array[] = []

@@ -9,7 +9,7 @@ export const toolParams = <S extends GenericSchema>(schema: S, given: Params): I
   if (known === null) return parameters(schema, given)
   const told: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
-    const it = Object.hasOwn(known, name) ? known[name]! : null
+    const it = (Object.hasOwn(known, name) ? known[name] : null) ?? null
     // Names that begin with this sign belong to the wire.
     if (it === null && !name.startsWith('$')) throw new Refusal('invalid_parameters', name.slice(0, 100))
     const absent = (value === null || value === '') && it?.type === 'optional'

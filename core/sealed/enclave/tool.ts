@@ -70,16 +70,16 @@ export const runTool = async (
         return sealed(await tool.run(params, signal))
       case 'reads-file': {
         const id = String((params as { fileId?: unknown }).fileId)
-        const dek = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', id)
+        const dek = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', id)
         const file = { shelf, makeRoom, id, record: await shelved(shelf, id), dek, most }
         return sealed(await withStored(file, signal, (opened) => tool.run(params, signal, opened)))
       }
       case 'retrieval': {
-        const { key: ragDek } = keyOf(parts['encryptedRagDek']!, 'encryptedRagDek', null)
+        const { key: ragDek } = keyOf(parts['encryptedRagDek'], 'encryptedRagDek', null)
         return sealed(await tool.run(params, signal, (query, ids) => search(shelf, ragDek, query, ids ?? null, signal)))
       }
       case 'makes-file': {
-        const { key } = keyOf(parts['encryptedFileDek']!, 'encryptedFileDek', null)
+        const { key } = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', null)
         return await keep(opened, await tool.run(params, signal), key, outer, shelf, signal)
       }
     }
@@ -88,10 +88,11 @@ export const runTool = async (
   }
 }
 
-/** Within a tool, what is missing is the file, and what is wrong are its parameters. */
+/** Within a tool, NotFound means the file, and BadRequest the parameters. */
 const refused = (error: unknown): unknown => {
   if (error instanceof Unreadable || error instanceof Unconfigured) return error
   if (error instanceof NotFound) return new Refusal('unknown_file')
+  if (error instanceof BadRequest && error.code !== null) return error
   if (error instanceof BadRequest)
     return new Refusal('invalid_parameters', Object.keys(error.validator ?? {})[0]?.slice(0, 100) ?? null)
   return error
@@ -103,7 +104,7 @@ const fit = (text: string, most: number): string => {
   return it
 }
 
-/** Stores what a tool made; where the request asks, the answer says inside the seal what is stored. */
+/** Stores the file that a tool made; where the request asks, the sealed answer describes the stored file. */
 const keep = async (
   asker: Opened,
   { name, mime, bytes }: MadeFile,

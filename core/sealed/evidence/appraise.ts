@@ -4,16 +4,12 @@ import { type Fields, fieldsOf, member } from './fields.ts'
 import type { Finding, Piece, Used, Warning } from './finding.ts'
 import { floorsAge, floorsOf } from './floors.ts'
 import { checkSeen, mergeSeen } from './memory.ts'
-import { readNotices, tightened } from './notices.ts'
 import { type PlatformPolicy, type ReadPolicy, type SignedText, readPolicy } from './policy.ts'
 import type { Platform } from './profiles.ts'
 import { demand, refuse } from './reasons.ts'
 import { type Release, type Releases, type State, readReleases } from './releases.ts'
 import { checkReportData } from './report-data.ts'
 import { type Rules, rulesOf } from './rules.ts'
-import { checkNitro } from './nitro.ts'
-import { checkSnp } from './snp.ts'
-import { checkTdx } from './tdx.ts'
 
 /** What the evidence has to answer. */
 export interface Question {
@@ -57,14 +53,21 @@ export const platforms = ['sev-snp', 'tdx', 'nitro'] as const
 /** The built-in platform of this type; null for any other. */
 export const platformOf = (type: unknown): Platform | null => platforms.find((it) => it === type) ?? null
 
-const find = (platform: Platform, evidence: Fields, rules: Rules, now: number, checks: Checks): Promise<Finding> => {
+/** A page loads the verifier of the platform that it meets, and no other. */
+const find = async (
+  platform: Platform,
+  evidence: Fields,
+  rules: Rules,
+  now: number,
+  checks: Checks,
+): Promise<Finding> => {
   switch (platform) {
     case 'sev-snp':
-      return checkSnp(evidence, rules.snp, now, checks)
+      return (await import('./snp.ts')).checkSnp(evidence, rules.snp, now, checks)
     case 'tdx':
-      return checkTdx(evidence, rules.tdx, now, checks)
+      return (await import('./tdx.ts')).checkTdx(evidence, rules.tdx, now, checks)
     case 'nitro':
-      return checkNitro(evidence, rules.nitro, now, checks)
+      return (await import('./nitro.ts')).checkNitro(evidence, rules.nitro, now, checks)
   }
 }
 
@@ -136,6 +139,36 @@ const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning
     : []),
 ]
 
+/** The rules with the notices that the policy demands; a policy without any loads nothing for them. */
+const noticed = async ({ notices: keys }: ReadPolicy, rules: Rules, now: number) => {
+  if (keys === undefined) return { notices: null, rules }
+  const { readNotices, tightened } = await import('./notices.ts')
+  const notices = await readNotices(keys, now)
+  return { notices, rules: tightened(rules, notices) }
+}
+
+const typed = (evidence: unknown, rules: Rules): { fields: Fields; platform: Platform } => {
+  const fields = fieldsOf(evidence, 'evidence')
+  const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
+  demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
+  demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
+  return { fields, platform }
+}
+
+/** What a platform proves of itself and of these keys, whatever runs there: for whoever looks after an enclave. Throws a `Refusal`. */
+export const inspect = async (
+  evidence: unknown,
+  policy: PlatformPolicy,
+  { keysetHash, challenge, now }: Pick<Question, 'keysetHash' | 'challenge' | 'now'>,
+  checks: Checks = checking(),
+): Promise<Finding> => {
+  const rules = rulesOf(readPolicy(policy), now)
+  const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
+  const found = await find(platform, fields, rules, now, checks)
+  await checks.run('report data', () => checkReportData(fields, found.reportData, keysetHash, challenge))
+  return found
+}
+
 /**
  * Proves that this evidence answers the question as the policy wants it; throws a `Refusal` or a `PolicyError` otherwise.
  * `checks` tells afterwards how far it came.
@@ -149,17 +182,8 @@ export const appraise = async (
   const { now } = question
   const read: ReadPolicy = readPolicy(policy)
   const stated = rulesOf(read, now)
-  const notices = await checks.run('notices', () =>
-    read.notices === undefined ? null : readNotices(read.notices, now),
-  )
-  const rules = notices === null ? stated : tightened(stated, notices)
-  const { fields, platform } = await checks.run('type', () => {
-    const fields = fieldsOf(evidence, 'evidence')
-    const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
-    demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
-    demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
-    return { fields, platform }
-  })
+  const { notices, rules } = await checks.run('notices', () => noticed(read, stated, now))
+  const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
   await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))

@@ -1,4 +1,5 @@
-import { type SnpRules, guestPolicy, platformInfo } from './snp.ts'
+import type { SnpRules } from './snp.ts'
+import { guestPolicy, platformInfo } from './snp-bits.ts'
 
 export type Profile = 'standard' | 'strict'
 export type Platform = 'sev-snp' | 'tdx' | 'nitro'

@@ -6,7 +6,7 @@ import { Refusal, demand, readable } from './reasons.ts'
 import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { checkSigned } from './signed.ts'
 
-const format = 'sealgate-releases/1'
+export const releasesFormat = 'sealgate-releases/1'
 const longest = 90 * 86_400_000
 const mostText = 262_144
 
@@ -45,7 +45,7 @@ const time = whole(0, Number.MAX_SAFE_INTEGER)
 const register = hexOf(48)
 
 const document = object({
-  format: oneOf(format),
+  format: oneOf(releasesFormat),
   name: text(1, 128),
   serial: whole(0, Number.MAX_SAFE_INTEGER),
   issued: time,
@@ -120,7 +120,7 @@ const parsed = (file: string) => {
 /** Reads a list whose pinned signers are enough and which counts now. Nothing of an unsigned list is parsed. */
 export const readReleases = async (signed: SignedText, keys: ReleaseKeys, now: number): Promise<Releases> => {
   demand(signed.text.length <= mostText, 'evidence_malformed', 'releases')
-  await checkSigned(format, signed.text, signed.signatures, keys)
+  await checkSigned(releasesFormat, signed.text, signed.signatures, keys)
   const { issued, ends, releases, name, serial } = parsed(signed.text)
   demand(ends - issued <= longest && issued <= ends, 'evidence_malformed', 'releases')
   demand(issued <= now + skew && now <= ends, 'releases_expired')

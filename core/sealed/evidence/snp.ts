@@ -7,6 +7,7 @@ import type { Finding, Piece, Used } from './finding.ts'
 import { checkSignature } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 import { checkList, checkRevocation, readList } from './revocation-list.ts'
+import { guestPolicy, platformInfo } from './snp-bits.ts'
 import { checkEndorsement, checkNames } from './snp-certificate.ts'
 import { type SnpReport, readReport, reportSize } from './snp-report.ts'
 import { type Product, type Tcb, below, equalTcb } from './snp-tcb.ts'
@@ -34,25 +35,6 @@ export interface SnpRules {
   /** How long past its end a revocation list counts, in ms. */
   readonly grace: number
 }
-
-export const guestPolicy = {
-  migrationAgent: 1n << 18n,
-  debug: 1n << 19n,
-  cxl: 1n << 21n,
-  aes256: 1n << 22n,
-  raplOff: 1n << 23n,
-  ciphertextHiding: 1n << 24n,
-  pageSwapOff: 1n << 25n,
-} as const
-
-export const platformInfo = {
-  smt: 1n << 0n,
-  ecc: 1n << 2n,
-  raplOff: 1n << 3n,
-  ciphertextHiding: 1n << 4n,
-  aliasCheck: 1n << 5n,
-  tio: 1n << 7n,
-} as const
 
 const paravisorMark = '48434c41'
 

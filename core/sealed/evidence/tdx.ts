@@ -24,14 +24,15 @@ const names = {
 }
 
 /** A text of Intel with its signature and the two certificates of its signer. */
-interface SignedJson {
+export interface SignedJson {
   readonly name: 'tcb_info' | 'qe_identity'
   readonly text: string
   readonly signature: Uint8Array
   readonly chain: readonly Certificate[]
 }
 
-const pemText = (bytes: Uint8Array): string => {
+/** The text of certificates in a quote. */
+export const pemText = (bytes: Uint8Array): string => {
   // The quoting library ends the text with a zero byte.
   const end = bytes.at(-1) === 0 ? bytes.length - 1 : bytes.length
   return String.fromCharCode(...bytes.subarray(0, end))
@@ -66,7 +67,12 @@ const checkCertificates = async (chain: readonly Certificate[], { root }: TdxRul
 }
 
 /** Throws unless Intel's signer of patch levels, who is not revoked, signed this text. */
-const checkSigned = async (it: SignedJson, rules: TdxRules, rootList: RevocationList, now: number): Promise<void> => {
+export const checkSignedJson = async (
+  it: SignedJson,
+  rules: Pick<TdxRules, 'root'>,
+  rootList: RevocationList,
+  now: number,
+): Promise<void> => {
   const [signer] = it.chain as [Certificate, Certificate]
   demand(signer.commonName === names.tcbSigner, 'collateral_invalid', `signer of ${it.name}`)
   await checkChain(it.chain, [rules.root], now)
@@ -142,8 +148,8 @@ export const checkTdx = async (evidence: Fields, rules: TdxRules, now: number, c
     checkRevocation(leaf, pckList)
   })
   const { levels, quoting } = await checks.run('platform data', async () => {
-    await checkSigned(info, rules, rootList, now)
-    await checkSigned(identity, rules, rootList, now)
+    await checkSignedJson(info, rules, rootList, now)
+    await checkSignedJson(identity, rules, rootList, now)
     const bounds = { skew, minimumEvaluation: rules.minimumEvaluation }
     const levels = readable(() => readPlatformLevels(info.text), info.name)
     checkCurrency(levels, info.name, now, bounds)

@@ -14,21 +14,29 @@ export interface Postings {
   readonly bytes: number
 }
 
-export const postingsOf = (texts: readonly string[]): Postings => {
-  const lengths = new Uint16Array(texts.length)
+/** A stretch of a passage, whose words count as often as `times` says. */
+export interface Field {
+  readonly text: string
+  readonly times: number
+}
+
+export const postingsOf = (passages: readonly (readonly Field[])[]): Postings => {
+  const lengths = new Uint16Array(passages.length)
   const found = new Map<number, number[]>()
-  for (const [row, text] of texts.entries()) {
+  for (const [row, fields] of passages.entries()) {
     let length = 0
-    eachWord(text, (word, _, __, part) => {
-      if (!part) length++
-      note(found, hashOf(word), row)
-    })
+    for (const { text, times } of fields) {
+      eachWord(text, (word, _, __, part) => {
+        if (!part) length += times
+        note(found, hashOf(word), row, times)
+      })
+    }
     lengths[row] = Math.min(length, 0xffff)
   }
   const words = Uint32Array.from(found.keys()).sort()
   const starts = new Uint32Array(words.length + 1)
   for (const [at, word] of words.entries()) starts[at + 1] = starts[at]! + found.get(word)!.length / 2
-  const rows = new (texts.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length]!)
+  const rows = new (passages.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length]!)
   const counts = new Uint8Array(rows.length)
   for (const [at, word] of words.entries()) {
     const pairs = found.get(word)!
@@ -48,9 +56,9 @@ export const hashOf = (word: string): number => {
   return hash >>> 0
 }
 
-const note = (found: Map<number, number[]>, word: number, row: number): void => {
+const note = (found: Map<number, number[]>, word: number, row: number, times: number): void => {
   const pairs = found.get(word)
-  if (pairs === undefined) found.set(word, [row, 1])
-  else if (pairs.at(-2) === row) pairs[pairs.length - 1]!++
-  else pairs.push(row, 1)
+  if (pairs === undefined) found.set(word, [row, times])
+  else if (pairs.at(-2) === row) pairs[pairs.length - 1]! += times
+  else pairs.push(row, times)
 }

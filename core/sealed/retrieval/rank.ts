@@ -9,10 +9,10 @@ export interface Shelf {
   readonly fileId: string
   /** As the vocabulary knows it. */
   readonly number: number
+  /** The name of the file; null where its index doesn't say it. */
+  readonly title: string | null
   readonly passages: readonly Passage[]
   readonly postings: Postings
-  /** The words of the file's title. */
-  readonly titles: ReadonlySet<number>
   /** Null when the file was put in without. */
   readonly vectors: Vectors | null
   /** The name of the model that made the vectors; absent where the index doesn't say it. */
@@ -28,23 +28,20 @@ export interface Ranked {
   readonly worth: ReadonlyMap<number, number>
 }
 
-// Found on the half of the bench's questions that is for tuning. All three parts are used as they are, not by rank or
-// stretched to what was found: how near the best one is says how much to make of it.
-const meaning = 0.5
-const company = 0.3
-const nameWeight = 3
-/** A word in so many of the titles names what those files are about. */
-const fewTitles = 0.05
-/** How soon a word that comes again says nothing more, and how much longer passages are held back. */
+// Found on the half of the bench's questions that is for tuning.
+/** BM25: how soon a word that comes again says nothing more, and how much longer texts are held back. */
 const saturation = 1.2
-const lengthWeight = 0.4
-/** Kin of one word that are looked up; what is farther says nothing, nor what stands in a larger share of the passages. */
-const mostKin = 60
-const commonKin = 1 / 8
-/** What it counts that some kin of a word stands in a file, beside the word itself: in a whole file there is some of many. */
-const kinOfFile = 0.5
+const lengthWeight = 0.45
+const lengthWeightOfFile = 0.3
+/** What the words of the whole file count beside those of the passage. */
+const fileWeight = 0.2
+/** What a vector may count beside the words, when it stands out as far as vectors do. */
+const vectorWeight = 0.4
+/** Standard deviations over the mean cosine from which on a passage stands out, and which more are as far as it goes. */
+const ordinary = 2
+const outstanding = 3
 
-/** By what a passage means (its vector), by its words and their kin (BM25), and by the words of the file around it. */
+/** Passages by their words and their file's (BM25); where there is a vector, also by how far they stand out among the vectors. */
 export const rank = (
   shelves: readonly Shelf[],
   vocabulary: Vocabulary,
@@ -57,129 +54,111 @@ export const rank = (
     starts.push(count)
     count += passages.length
   }
-  const { words, files, worth } = lexical(shelves, vocabulary, starts, count, terms)
-  const scores = words
-  const near = new Float32Array(count)
-  for (const [at, { passages, vectors }] of shelves.entries()) {
-    const start = starts[at]!
-    const meant = vector !== null && vectors?.size === vector.length ? vectors : null
-    if (meant) cosines(meant, vector!, near, start)
-    for (let row = 0; row < passages.length; row++) {
-      const place = start + row
-      const own = meant && meant.scales[row]! > 0
-      const passage = own ? meaning * Math.max(0, near[place]!) + (1 - meaning) * words[place]! : words[place]!
-      scores[place] = (passage + company * files[at]!) / (1 + company)
-    }
-  }
-  return { scores, starts, worth }
+  const { scores, worth } = byWords(shelves, vocabulary, terms, starts, count)
+  const near = vector && byVector(shelves, vector, starts, count)
+  return { scores: near ? joined(scores, near) : scores, starts, worth }
 }
 
-/** What share of the query's words, by their worth, is in each passage and in each file; of a word and its kin what counts most. */
-const lexical = (
+/** Null where no file has vectors of this size. */
+const byVector = (
   shelves: readonly Shelf[],
-  vocabulary: Vocabulary,
+  vector: Float32Array,
   starts: readonly number[],
   count: number,
+): Float32Array | null => {
+  const near = new Float32Array(count)
+  let some = false
+  for (const [at, { vectors }] of shelves.entries()) {
+    if (vectors?.size !== vector.length) continue
+    cosines(vectors, vector, near, starts[at]!)
+    some = true
+  }
+  return some ? near : null
+}
+
+const joined = (words: Float32Array, near: Float32Array): Float32Array => {
+  const best = words.reduce((most, score) => Math.max(most, score), 0)
+  const mean = near.reduce((sum, it) => sum + it, 0) / near.length
+  const spread = Math.sqrt(near.reduce((sum, it) => sum + (it - mean) ** 2, 0) / near.length)
+  return words.map((score, place) => {
+    // Passages that all mean the same stand out as little as one that stands alone.
+    const beyond = spread > 0 ? (near[place]! - mean) / spread - ordinary : near[place]!
+    const outstands = Math.min(1, Math.max(0, beyond / outstanding))
+    return ((best > 0 ? score / best : 0) + vectorWeight * outstands) / (1 + vectorWeight)
+  })
+}
+
+const byWords = (
+  shelves: readonly Shelf[],
+  vocabulary: Vocabulary,
   terms: readonly Term[],
+  starts: readonly number[],
+  count: number,
 ) => {
-  const words = tally(count)
-  const files = tally(shelves.length)
+  const scores = new Float32Array(count)
+  const ofFiles = new Float32Array(shelves.length)
   const worth = new Map<number, number>()
-  const order = new Int32Array(shelves.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
-  for (const [at, { number }] of shelves.entries()) order[number] = at
-  const mean = shelves.reduce((sum, { postings }) => sum + postings.length, 0) / count || 1
-  const standingOf = (hash: number): Standing => {
-    const places = vocabulary.standing(hash)
-    let passages = 0
-    let filesWith = 0
-    for (let at = 0; at < places.length; at += 3) {
-      if ((order[places[at]!] ?? absent) === absent) continue
-      passages += places[at + 2]! - places[at + 1]!
-      filesWith++
-    }
-    return { places, passages, rarity: rarity(passages, count), rarityOfFile: rarity(filesWith, shelves.length) }
-  }
-  const note = (hash: number, { places }: Standing, value: number, valueOfFile: number) => {
-    worth.set(hash, Math.max(value, worth.get(hash) ?? 0))
-    for (let place = 0; place < places.length; place += 3) {
-      const at = order[places[place]!] ?? absent
-      if (at === absent) continue
-      const { rows, counts, lengths } = shelves[at]!.postings
-      files.raise(at, valueOfFile)
-      for (let entry = places[place + 1]!; entry < places[place + 2]!; entry++) {
+  const length = shelves.reduce((sum, { postings }) => sum + postings.length, 0)
+  const mean = length / count || 1
+  const meanOfFiles = length / shelves.length || 1
+  const orders = ordersOf(shelves)
+  let most = 0
+  for (const { hash, weight } of terms) {
+    const found = standingsOf(vocabulary.standing(hash), orders)
+    const passages = found.reduce((sum, { from, to }) => sum + to - from, 0)
+    const value = weight * rarity(passages, count)
+    const valueOfFile = fileWeight * weight * rarity(found.length, shelves.length)
+    worth.set(hash, value)
+    most += value + valueOfFile
+    for (const { shelf, from, to } of found) {
+      const { rows, counts, lengths, length } = shelves[shelf]!.postings
+      let all = 0
+      for (let entry = from; entry < to; entry++) {
         const row = rows[entry]!
-        const times = counts[entry]!
-        const held = saturation * (1 - lengthWeight + (lengthWeight * lengths[row]!) / mean)
-        words.raise(starts[at]! + row, (value * times * (saturation + 1)) / (times + held))
+        all += counts[entry]!
+        scores[starts[shelf]! + row]! += value * share(counts[entry]!, lengths[row]! / mean, lengthWeight)
       }
+      ofFiles[shelf]! += valueOfFile * share(all, length / meanOfFiles, lengthWeightOfFile)
     }
   }
-  let all = 0
-  let allOfFiles = 0
-  for (const { hash, weight, name, kin } of terms) {
-    const named = name || inFewTitles(shelves, hash)
-    const strength = weight * (named ? nameWeight : 1)
-    const own = standingOf(hash)
-    all += strength * own.rarity
-    allOfFiles += strength * own.rarityOfFile
-    note(hash, own, strength * own.rarity, strength * own.rarityOfFile)
-    let left = named ? 0 : mostKin
-    for (const [other, nearness] of kin) {
-      if (left === 0) break
-      const its = standingOf(other)
-      if (its.passages === 0 || its.passages > Math.max(1, count * commonKin)) continue
-      left--
-      // Kin that is rarer than the word was asked for no more than the word.
-      const value = strength * nearness * Math.min(own.rarity, its.rarity)
-      note(other, its, value, strength * nearness * kinOfFile * Math.min(own.rarityOfFile, its.rarityOfFile))
+  for (const [shelf, { passages }] of shelves.entries()) {
+    for (let place = starts[shelf]!; place < starts[shelf]! + passages.length; place++) {
+      if (scores[place]! > 0) scores[place] = (scores[place]! + ofFiles[shelf]!) / most
     }
-    words.next()
-    files.next()
   }
-  return {
-    words: words.sums.map((sum) => Math.min(1, sum / (all || 1))),
-    files: files.sums.map((sum) => sum / (allOfFiles || 1)),
-    worth,
-  }
+  return { scores, worth }
 }
 
-/** Where a word stands, as the vocabulary says it, and how much it says by that. */
+/** From 0 to 1: how much of a word's value a text has in which the word stands so many times. */
+const share = (times: number, length: number, held: number): number =>
+  times / (times + saturation * (1 - held + held * length))
+
+/** A shelf, and where its entries for a word begin and end. */
 interface Standing {
-  readonly places: readonly number[]
-  readonly passages: number
-  readonly rarity: number
-  readonly rarityOfFile: number
+  readonly shelf: number
+  readonly from: number
+  readonly to: number
 }
 
-/** Sums by place, of each round the highest. */
-const tally = (size: number) => {
-  const sums = new Float32Array(size)
-  const highest = new Float32Array(size)
-  const touched: number[] = []
-  return {
-    sums,
-    raise(place: number, to: number) {
-      const before = highest[place]!
-      if (to <= before) return
-      if (before === 0) touched.push(place)
-      sums[place]! += to - before
-      highest[place] = to
-    },
-    next() {
-      for (const place of touched) highest[place] = 0
-      touched.length = 0
-    },
+const standingsOf = (places: readonly number[], orders: Int32Array): readonly Standing[] => {
+  const found: Standing[] = []
+  for (let at = 0; at < places.length; at += 3) {
+    const shelf = orders[places[at]!] ?? absent
+    if (shelf !== absent) found.push({ shelf, from: places[at + 1]!, to: places[at + 2]! })
   }
+  return found
+}
+
+/** By the number of a shelf its place among those that are searched. */
+const ordersOf = (shelves: readonly Shelf[]): Int32Array => {
+  const orders = new Int32Array(shelves.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
+  for (const [at, { number }] of shelves.entries()) orders[number] = at
+  return orders
 }
 
 const absent = -1
 
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5))
-
-const inFewTitles = (shelves: readonly Shelf[], hash: number): boolean => {
-  const having = shelves.reduce((sum, { titles }) => sum + (titles.has(hash) ? 1 : 0), 0)
-  return having > 0 && having <= Math.max(2, shelves.length * fewTitles)
-}
 
 /** The places of the highest scores above 0, the highest first, of equals the earlier. */
 export const bestOf = (scores: Float32Array, most: number): readonly number[] => {

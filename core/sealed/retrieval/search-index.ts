@@ -1,9 +1,8 @@
-import type { Thesaurus } from './synonyms.ts'
 import { hashOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
 import { bestOf, rank, type Ranked, type Shelf } from './rank.ts'
 import { around, snippetOf } from './snippet.ts'
-import { type Passage, readingOf } from './split.ts'
+import type { Passage } from './split.ts'
 import { vectorsOf } from './vectors.ts'
 import { vocabulary } from './vocabulary.ts'
 
@@ -19,16 +18,25 @@ export interface Found {
   /** From 0 to 1; for one query higher is better. */
   readonly score: number
   readonly page: number | null
+  /** What the passage stands under. */
+  readonly heading: string | null
+  /** The name of the file, null where its index doesn't say it. */
+  readonly title: string | null
+}
+
+/** What an index says of its file beside the passages. */
+export interface AboutFile {
+  /** The name of the model that made the vectors. */
+  readonly model?: string | null
+  readonly title?: string | null
 }
 
 export interface Wanted {
   readonly query: string
-  /** The middle of what is `soughtIn` the query; null to go by words alone. */
+  /** What the query means; null to go by words alone. */
   readonly vector: Float32Array | null
   /** The name of the model that made the vector; absent where its name says nothing. */
   readonly model?: string | null
-  /** Null to look up the words of the query alone. */
-  readonly thesaurus: Thesaurus | null
   /** All files when absent. */
   readonly fileIds?: readonly string[]
   readonly most: number
@@ -36,8 +44,8 @@ export interface Wanted {
 
 /** Passages in memory, to be searched by words and meaning. The same contents give the same answer, in whatever order they came. */
 export interface Library {
-  /** All passages of a file, in their order, and the model of their vectors; replaces what there was of it. */
-  put(fileId: string, passages: readonly Placed[], model?: string | null): void
+  /** All passages of a file, in their order; replaces what there was of it. */
+  put(fileId: string, passages: readonly Placed[], about?: AboutFile): void
   remove(fileId: string): void
   has(fileId: string): boolean
   /** The best first; no two show the same stretch of a file. */
@@ -61,19 +69,19 @@ export const library = (): Library => {
   const named = (fileIds: readonly string[] = [...shelves.keys()]): readonly Shelf[] =>
     [...new Set(fileIds)].sort().flatMap((fileId) => shelves.get(fileId) ?? [])
   return {
-    put(fileId, placed, model) {
+    put(fileId, placed, about = {}) {
       remove(fileId)
-      const shelf = { ...shelfOf(fileId, numbered++, placed), ...(model && { model }) }
+      const shelf = shelfOf(fileId, numbered++, placed, about)
       shelves.set(fileId, shelf)
       words.add(shelf.number, shelf.postings)
     },
     remove,
     has: (fileId) => shelves.has(fileId),
-    search({ query, vector, model, thesaurus, fileIds, most }) {
+    search({ query, vector, model, fileIds, most }) {
       const meant = named(fileIds).map((shelf) =>
         vector && !isOf(shelf, vector, model) ? { ...shelf, vectors: null } : shelf,
       )
-      const ranked = rank(meant, words, termsOf(query, thesaurus), vector)
+      const ranked = rank(meant, words, termsOf(query), vector)
       // Most of those that are near a better one are shown with it.
       for (let count = most * 4; ; count *= 4) {
         const found = shown(meant, ranked, bestOf(ranked.scores, count), most)
@@ -96,18 +104,25 @@ export const library = (): Library => {
 const isOf = ({ vectors, model: own }: Shelf, vector: Float32Array, model: string | null | undefined): boolean =>
   vectors?.size === vector.length && (own === undefined || model == null || own === model)
 
-const shelfOf = (fileId: string, number: number, placed: readonly Placed[]): Shelf => {
+/** How often a word counts that stands in the heading over a passage, or in the name of its file. */
+const timesInHeading = 3
+
+const shelfOf = (fileId: string, number: number, placed: readonly Placed[], { model, title }: AboutFile): Shelf => {
   const passages = placed.map(({ passage }) => passage)
-  // What a file is called stands over all of it.
-  const title = passages[0]?.heading ?? ''
-  const texts = passages.map((it) => (it.heading === title ? readingOf(it) : `${title}\n${readingOf(it)}`))
+  // An index of version 1.0.0 doesn't tell the name of its file: the first heading stands over all of it.
+  const over = title ?? passages[0]?.heading ?? ''
+  const fields = passages.map(({ text, heading }) => [
+    { text, times: 1 },
+    ...[heading ?? '', heading === over ? '' : over].map((text) => ({ text, times: timesInHeading })),
+  ])
   return {
     fileId,
     number,
+    title: title ?? null,
     passages,
-    postings: postingsOf(texts),
-    titles: new Set(postingsOf([title]).words),
+    postings: postingsOf(fields),
     vectors: vectorsOf(placed.map(({ vector }) => vector)),
+    ...(model && { model }),
   }
 }
 
@@ -124,19 +139,19 @@ const shown = (
     if (taken.has(place)) continue
     const at = starts.findLastIndex((start) => start <= place)
     const start = starts[at]!
-    const { fileId, passages } = shelves[at]!
+    const { fileId, title, passages } = shelves[at]!
     const stretch = around(passages, place - start, (row) => (taken.has(start + row) ? null : scores[start + row]!))
     for (let row = stretch.first; row <= stretch.last; row++) taken.add(start + row)
     const snippet = snippetOf(stretch.text, (word) => worth.get(hashOf(word)) ?? 0)
-    found.push({ fileId, snippet, score: scores[place]!, page: passages[place - start]!.page })
+    const { page, heading } = passages[place - start]!
+    found.push({ fileId, title, heading, snippet, score: scores[place]!, page })
   }
   return found
 }
 
-const sizeOf = ({ passages, postings, vectors, titles }: Shelf): number =>
+const sizeOf = ({ passages, postings, vectors }: Shelf): number =>
   passages.reduce((sum, { text, heading }) => sum + textSize(text) + textSize(heading ?? '') + perPassage, 0) +
   postings.bytes +
-  titles.size * 32 +
   (vectors === null ? 0 : vectors.values.byteLength + vectors.scales.byteLength)
 
 /** An object and the heads of its strings. */

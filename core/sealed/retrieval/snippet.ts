@@ -2,7 +2,7 @@ import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
 /** Characters of a snippet at most. */
-const longest = 400
+const longest = 1400
 
 /** Passages one behind the other, as one text. */
 export interface Stretch {
@@ -18,10 +18,11 @@ export const around = (passages: readonly Passage[], row: number, scoreOf: (row:
   for (;;) {
     const wider = [stretch.first - 1, stretch.last + 1].flatMap((other) => {
       const it = passages[other]
-      const score = it && it.heading === heading && it.page === page ? scoreOf(other) : null
+      if (it === undefined || it.heading !== heading || it.page !== page) return []
+      const score = scoreOf(other)
       if (score === null) return []
       const before = other < stretch.first
-      const text = before ? joined(it!.text, stretch.text) : joined(stretch.text, it!.text)
+      const text = before ? joined(it.text, stretch.text) : joined(stretch.text, it.text)
       const place = before ? { first: other, last: stretch.last } : { first: stretch.first, last: other }
       return text.length <= longest ? [{ ...place, text, score }] : []
     })
@@ -42,7 +43,7 @@ const joined = (one: string, other: string): string => {
   return `${one}${other.includes(' | ') ? '\n' : ' '}${other}`
 }
 
-/** The stretch of a text in which most of what was asked for stands, begun with a sentence if it can be; the head where nothing does. */
+/** The stretch of a text with most of the query's words, from the start of a sentence where possible; the head of a text without them. */
 export const snippetOf = (text: string, worth: (word: string) => number): string => {
   if (text.length <= longest) return text
   const heard: Heard[] = []
@@ -67,10 +68,11 @@ const densest = (heard: readonly Heard[]): { readonly start: number; readonly en
     const seen = new Set<string>()
     let sum = 0
     let end = start
-    for (let at = first; at < heard.length && heard[at]!.end - start <= longest; at++) {
-      if (!seen.has(heard[at]!.word)) sum += heard[at]!.value
-      seen.add(heard[at]!.word)
-      end = heard[at]!.end
+    for (const it of heard.slice(first)) {
+      if (it.end - start > longest) break
+      if (!seen.has(it.word)) sum += it.value
+      seen.add(it.word)
+      end = it.end
     }
     if (sum > best.sum) best = { start, end, sum }
   }
@@ -90,8 +92,8 @@ const beginning = (text: string, start: number, end: number): number => {
 const windowOf = (text: string, from: number): string => {
   const to = Math.min(text.length, from + longest)
   let part = text.slice(from, to)
-  if (from > 0 && /\S/.test(text[from - 1]!)) part = part.replace(/^\S{0,40}\s+/, '')
-  if (to < text.length && /\S/.test(text[to]!)) part = part.replace(/\s+\S{0,40}$/, '')
+  if (from > 0 && /\S/.test(text.charAt(from - 1))) part = part.replace(/^\S{0,40}\s+/, '')
+  if (to < text.length && /\S/.test(text.charAt(to))) part = part.replace(/\s+\S{0,40}$/, '')
   // An endless word may have been cut within a character.
   return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '').trim()
 }

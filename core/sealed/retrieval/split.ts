@@ -6,7 +6,7 @@ export interface Section {
   readonly page: number | null
 }
 
-/** A stretch of a section that is short enough to be found, and read, as a whole. */
+/** A stretch of a section that is long enough to answer a question, and short enough to be read as a whole. */
 export interface Passage {
   readonly text: string
   readonly heading: string | null
@@ -33,7 +33,7 @@ const longestHeading = 120
  */
 export const split = (
   sections: readonly Section[],
-  { size = 240, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
+  { size = 1400, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
 ): readonly Passage[] => {
   const passages: Passage[] = []
   for (const section of gathered(sections, size)) {
@@ -80,35 +80,39 @@ const gathered = (sections: readonly Section[], size: number): readonly Section[
 function* textsOf(text: string, size: number, overlap: number): Generator<string> {
   const units = [...unitsOf(text, size)]
   for (let first = 0; first < units.length;) {
-    const { header } = units[first]!
+    const unit = units[first]
+    if (unit === undefined) return
+    const { header } = unit
     const front = header !== null && header.length <= longestHeading ? `${header}\n` : ''
     const end = endOf(units, first, size - front.length)
-    yield front + text.slice(units[first]!.start, units[end - 1]!.end)
+    yield front + text.slice(unit.start, units[end - 1]?.end)
     first = end === units.length ? end : restart(units, first, end, overlap)
   }
 }
 
+const borderOf = (units: readonly Unit[], at: number): number => units[at]?.border ?? 0
+
 /** Behind the last unit that fits, or at a border that holds more apart, if that leaves at least half of a passage. */
 const endOf = (units: readonly Unit[], first: number, size: number): number => {
-  const { start } = units[first]!
+  const start = units[first]?.start ?? 0
   let end = first + 1
-  while (end < units.length && units[end]!.end - start <= size) end++
+  while (end < units.length && (units[end]?.end ?? Infinity) - start <= size) end++
   if (end === units.length) return end
   let best = end
-  for (let at = end - 1; at > first && units[at]!.start - start > size / 2; at--) {
-    if (units[at]!.border > units[best]!.border) best = at
+  for (let at = end - 1; at > first && (units[at]?.start ?? 0) - start > size / 2; at--) {
+    if (borderOf(units, at) > borderOf(units, best)) best = at
   }
   return best
 }
 
 /** Where the next passage begins: earlier than the last ended, unless a paragraph or a row ended there. */
 const restart = (units: readonly Unit[], first: number, end: number, overlap: number): number => {
-  if (units[end]!.border >= border.line) return end
+  if (borderOf(units, end) >= border.line) return end
   let from = end
   while (
     from - 1 > first &&
-    units[from - 1]!.border >= border.sentence &&
-    units[end - 1]!.end - units[from - 1]!.start <= overlap
+    borderOf(units, from - 1) >= border.sentence &&
+    (units[end - 1]?.end ?? 0) - (units[from - 1]?.start ?? 0) <= overlap
   ) {
     from--
   }

@@ -16,7 +16,7 @@ export function* unitsOf(text: string, most: number): Generator<Unit> {
   for (const block of blocksOf(text)) {
     const lines = linesOf(text, block)
     const table = lines.length > 1 && lines.every((line) => isRow(text, line))
-    const header = table ? text.slice(lines[0]!.start, lines[0]!.end) : null
+    const header = table ? text.slice(lines[0]?.start, lines[0]?.end) : null
     const own = lined(text, lines) ? lines : sentencesOf(text, block)
     for (const [at, range] of own.entries()) {
       const before = at === 0 ? border.paragraph : own === lines ? border.line : border.sentence

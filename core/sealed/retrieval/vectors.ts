@@ -33,13 +33,16 @@ export const cosines = (
     let sum = 0
     for (let place = 0; place < even; place += 4) {
       const one =
-        Math.imul(values[at + place]!, sought[place]!) + Math.imul(values[at + place + 1]!, sought[place + 1]!)
+        Math.imul(values[at + place] ?? 0, sought[place] ?? 0) +
+        Math.imul(values[at + place + 1] ?? 0, sought[place + 1] ?? 0)
       const two =
-        Math.imul(values[at + place + 2]!, sought[place + 2]!) + Math.imul(values[at + place + 3]!, sought[place + 3]!)
+        Math.imul(values[at + place + 2] ?? 0, sought[place + 2] ?? 0) +
+        Math.imul(values[at + place + 3] ?? 0, sought[place + 3] ?? 0)
       sum = (sum + one + two) | 0
     }
-    for (let place = even; place < size; place++) sum = (sum + Math.imul(values[at + place]!, sought[place]!)) | 0
-    out[from + row] = sum * scale * scales[row]!
+    for (let place = even; place < size; place++)
+      sum = (sum + Math.imul(values[at + place] ?? 0, sought[place] ?? 0)) | 0
+    out[from + row] = sum * scale * (scales[row] ?? 0)
   }
 }
 
@@ -50,7 +53,7 @@ const pack = (vector: Float32Array, into: Int8Array, from: number): number => {
   if (!(most > 0 && most < Infinity)) return 0
   let squares = 0
   for (let at = 0; at < vector.length; at++) {
-    const value = Math.round((vector[at]! / most) * 127)
+    const value = Math.round(((vector[at] ?? 0) / most) * 127)
     into[from + at] = value
     squares += value * value
   }

@@ -18,7 +18,7 @@ export const vocabulary = (): Vocabulary => {
     add(shelf, { words, starts }) {
       for (const [at, word] of words.entries()) {
         const places = held.get(word)
-        const place = [shelf, starts[at]!, starts[at + 1]!] as const
+        const place = [shelf, starts[at] ?? 0, starts[at + 1] ?? 0] as const
         if (places === undefined) held.set(word, [...place])
         else places.push(...place)
       }

@@ -1,3 +1,5 @@
+import { stem } from './stem.ts'
+
 /** Told for each word as it is found: its form for comparing, where it stands, and whether it is a part of a longer one. */
 export type Hear = (word: string, start: number, end: number, part: boolean) => void
 
@@ -51,15 +53,18 @@ const eachCut = (run: string, start: number, hear: Hear): void => {
 
 const eachPair = (run: string, start: number, hear: Hear): void => {
   const characters = [...folded(run)]
-  if (characters.length === 1) return hear(characters[0]!, start, start + run.length, false)
+  if (characters.length === 1) return hear(run, start, start + run.length, false)
   // Folding may join or part characters, so that places are near and not exact.
   for (let at = 0; at + 1 < characters.length; at++) {
     const from = start + Math.min(at, run.length - 1)
-    hear(characters[at]! + characters[at + 1]!, from, Math.min(from + 2, start + run.length), false)
+    hear(`${characters[at]}${characters[at + 1]}`, from, Math.min(from + 2, start + run.length), false)
   }
 }
 
-const formOf = (raw: string): string => stem(folded(raw.slice(0, longest)))
+const formOf = (raw: string): string => {
+  const word = folded(raw.slice(0, longest))
+  return plain.test(word) ? stem(word) : word
+}
 
 /** Without case and accents. */
 const folded = (raw: string): string => {
@@ -69,7 +74,7 @@ const folded = (raw: string): string => {
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFC')
-    .replace(/[ßæœøłđð]/g, (it) => unaccented[it]!)
+    .replace(/[ßæœøłđð]/g, (it) => unaccented[it] ?? it)
 }
 
 const unaccented: Readonly<Record<string, string>> = {
@@ -81,32 +86,3 @@ const unaccented: Readonly<Record<string, string>> = {
   đ: 'd',
   ð: 'd',
 }
-
-/** Light English stemming: what it makes of a word is no word, but the same for its common forms. */
-const stem = (word: string): string => {
-  if (word.length < 4 || !plain.test(word)) return word
-  let base = word
-  if (base.endsWith('ies') || base.endsWith('ied')) base = base.slice(0, -2)
-  else if (/(?:ss|sh|ch|x|z)es$/.test(base)) base = base.slice(0, -2)
-  else if (base.endsWith('s') && !/(?:ss|us|is)$/.test(base)) base = base.slice(0, -1)
-  for (const [ending, least] of endings) {
-    if (base.length < ending.length + least || !base.endsWith(ending)) continue
-    const rest = base.slice(0, -ending.length)
-    if (!/[aeiouy]/.test(rest)) continue
-    base = /([^aeiouls])\1$/.test(rest) ? rest.slice(0, -1) : rest
-    break
-  }
-  if (base.length > 3 && base.endsWith('e')) base = base.slice(0, -1)
-  return base.length > 2 && base.endsWith('y') ? `${base.slice(0, -1)}i` : base
-}
-
-/** Endings, and how many letters must stand before them. */
-const endings: readonly (readonly [string, number])[] = [
-  ['ations', 4],
-  ['ation', 4],
-  ['ment', 3],
-  ['ness', 3],
-  ['ing', 3],
-  ['ed', 3],
-  ['ly', 4],
-]

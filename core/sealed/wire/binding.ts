@@ -13,8 +13,8 @@ const markOf = (markKey: Uint8Array, head: Uint8Array): Uint8Array =>
 /** A new id for a file: a UUID of version 7 whose last four bytes are its owner's mark. `now` in ms. */
 export const markedId = (markKey: Uint8Array, now: number, random: Uint8Array = randomBytes(6)): string => {
   const head = concat(number(now, 6), random)
-  head[6] = 0x70 | (head[6]! & 0x0f)
-  head[8] = 0x80 | (head[8]! & 0x3f)
+  head[6] = 0x70 | ((head[6] ?? 0) & 0x0f)
+  head[8] = 0x80 | ((head[8] ?? 0) & 0x3f)
   const hex = toHex(concat(head, markOf(markKey, head)))
   return `file_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

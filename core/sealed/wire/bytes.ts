@@ -34,14 +34,14 @@ export const numberOf = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) 
 export const same = (one: Uint8Array, other: Uint8Array): boolean => {
   if (one.length !== other.length) return false
   let difference = 0
-  for (let at = 0; at < one.length; at++) difference |= one[at]! ^ other[at]!
+  for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0)
   return difference === 0
 }
 
 /** Below zero when `one` comes first; a prefix comes before what it begins. */
 export const order = (one: Uint8Array, other: Uint8Array): number => {
   const shared = Math.min(one.length, other.length)
-  for (let at = 0; at < shared; at++) if (one[at] !== other[at]) return one[at]! - other[at]!
+  for (let at = 0; at < shared; at++) if (one[at] !== other[at]) return (one[at] ?? 0) - (other[at] ?? 0)
   return one.length - other.length
 }
 

@@ -53,7 +53,7 @@ export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
   const count = take(1)
   if (head === null || !same(head, magic) || epoch === null || releaseDigest === null || count === null) return null
   const keys: EnclaveKey[] = []
-  for (let left = count[0]!; left > 0; left--) {
+  for (let left = count[0] ?? 0; left > 0; left--) {
     const [kem, notBefore, notAfter, length] = [take(2), take(8), take(8), take(4)]
     const publicKey = length && take(Number(numberOf(length)))
     if (!kem || !notBefore || !notAfter || !publicKey) return null

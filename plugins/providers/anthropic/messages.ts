@@ -51,7 +51,7 @@ interface Wording {
   readonly asked: Asked
 }
 
-/** The request in their words; one that came in them stays as it is. Throws BadRequest for what can't be said in them. */
+/** The request in Anthropic's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
 export const messagesBody = (call: ChatCall, generation: Generation): Wording => {
   const { model, stream, native } = call
   if (native?.dialect !== 'messages') return worded(call, generation)

@@ -120,7 +120,7 @@ const called = (part: SaidPart, id: () => string): ToolCall => {
   }
 }
 
-/** What they say, as fields of a message: text, thoughts, calls, images, and whatever the common format has no word for. */
+/** Gemini's parts as fields of a message: text, thoughts, calls, images, and parts that the common format lacks. */
 const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonly tool_calls: readonly ToolCall[] } => {
   const parts = content?.parts ?? []
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
@@ -134,7 +134,7 @@ const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonl
     ...(images.length > 0 && {
       images: images.map(({ inlineData: it }) => ({
         type: 'image_url',
-        image_url: { url: `data:${it!.mimeType};base64,${it!.data}` },
+        image_url: { url: `data:${it?.mimeType};base64,${it?.data}` },
       })),
     }),
     ...(others.length > 0 && { parts: others }),
@@ -215,7 +215,7 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
     return {
       index,
       delta: { ...role, ...fields, ...(made_calls.length > 0 && { tool_calls: made_calls }) },
-      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, calls.get(index)! > 0),
+      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, (calls.get(index) ?? 0) > 0),
       ...moreOf(candidate),
     }
   }

@@ -1,5 +1,16 @@
 import { BadRequest } from '../../../core/errors.ts'
-import type { DrawCall, Media, SpeakCall, Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
+import type {
+  DrawCall,
+  Drawn,
+  EditCall,
+  Media,
+  MediaFile,
+  SpeakCall,
+  Spoken,
+  TranscribeCall,
+  TranscribeOption,
+  Transcript,
+} from '../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../../core/dialects/backend.ts'
 import { blockOf, isFiltered, saidOf, type Said, type SaidPart } from './generate-content-answers.ts'
 
@@ -17,7 +28,10 @@ const given = (said: Said): readonly SaidPart[] => {
   return candidate.content?.parts ?? []
 }
 
-export const speakBody = ({ text, voice: voiceName, speed, format }: SpeakCall, byDefault: string): Fields => {
+export const speakBody = (
+  { text, voice: voiceName, instructions, speed, format }: SpeakCall,
+  byDefault: string,
+): Fields => {
   if (format !== undefined && format !== 'wav' && format !== 'pcm') {
     throw new BadRequest('The model speaks wav and pcm alone', {
       validator: { response_format: 'expected wav or pcm' },
@@ -27,14 +41,19 @@ export const speakBody = ({ text, voice: voiceName, speed, format }: SpeakCall, 
     throw new BadRequest('The model speaks at its own speed', { validator: { speed: 'expected 1' } })
   }
   const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName ?? byDefault } }
-  return { ...asked({ text }), generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } } }
+  // Their models are told how to speak in front of the text.
+  const said = instructions === undefined || instructions === '' ? text : `${instructions}:\n${text}`
+  return {
+    ...asked({ text: said }),
+    generationConfig: { responseModalities: ['AUDIO'], speechConfig: { voiceConfig } },
+  }
 }
 
 export const speechOf = (body: Fields, format: string | undefined): Media => {
   const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
   if (sounds.length === 0) throw garbled('No speech in the answer')
-  const mime = sounds[0]!.mimeType ?? ''
-  const bytes = Buffer.concat(sounds.map(({ data }) => Buffer.from(data!, 'base64')))
+  const mime = sounds[0]?.mimeType ?? ''
+  const bytes = Buffer.concat(sounds.map(({ data }) => Buffer.from(data ?? '', 'base64')))
   if (!/^audio\/(l16|pcm)/i.test(mime)) {
     return format === 'pcm' ? { mime: 'audio/pcm', bytes: samplesOf(bytes) } : { mime, bytes }
   }
@@ -85,7 +104,23 @@ const ratioOf = (size: string): string | null => {
 
 /** Fields of the common image format that they have nothing like. */
 const unheard =
-  /^(response_format|quality|style|background|moderation|output_format|output_compression|user|stream|partial_images)$/
+  /^(response_format|quality|style|background|moderation|output_format|output_compression|user|stream|partial_images|provider|input_fidelity)$/
+
+const inlined = ({ mime, bytes }: MediaFile): Fields => ({
+  inlineData: {
+    mimeType: mime,
+    data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  },
+})
+
+/** Throws BadRequest for a mask: their models go by the text alone. */
+export const editBody = ({ images, mask, ...call }: EditCall): Fields => {
+  if (mask !== undefined) {
+    throw new BadRequest('The model takes no mask', { validator: { mask: 'expected none' } })
+  }
+  const { contents: _, ...body } = drawBody(call)
+  return { ...body, ...asked(...images.map(inlined), { text: call.prompt }) }
+}
 
 export const drawBody = ({ prompt, size, extra = {} }: DrawCall): Fields => {
   const aspectRatio = size === undefined ? null : ratioOf(size)
@@ -101,12 +136,25 @@ export const drawBody = ({ prompt, size, extra = {} }: DrawCall): Fields => {
   }
 }
 
+/** Images with their usage in the words of the common format. */
+export const drawnOf = (answers: readonly Fields[]): Drawn => {
+  const counts = answers.map(({ usageMetadata }) => (usageMetadata ?? {}) as Readonly<Record<string, unknown>>)
+  const sum = (...names: readonly string[]) =>
+    counts.reduce((all, its) => all + names.reduce((one, name) => one + Number(its[name] ?? 0), 0), 0)
+  const [input_tokens, output_tokens] = [sum('promptTokenCount'), sum('candidatesTokenCount', 'thoughtsTokenCount')]
+  const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }
+  return Object.assign(answers.flatMap(imagesOf), input_tokens > 0 && { about: { usage } })
+}
+
 export const imagesOf = (body: Fields): readonly Media[] => {
   const images = given(saidOf(body)).flatMap(({ inlineData, thought }) =>
     inlineData?.data && !thought ? inlineData : [],
   )
   if (images.length === 0) throw garbled('No image in the answer')
-  return images.map(({ mimeType, data }) => ({ mime: mimeType ?? 'image/png', bytes: Buffer.from(data!, 'base64') }))
+  return images.map(({ mimeType, data }) => ({
+    mime: mimeType ?? 'image/png',
+    bytes: Buffer.from(data ?? '', 'base64'),
+  }))
 }
 
 const transcript = {
@@ -130,13 +178,13 @@ const transcript = {
   required: ['language', 'segments'],
 }
 
-/** Models made for it are told by fields, all others in words. */
+/** Transcription models take their options as fields, all others as a prompt. */
 const isMadeForIt = (model: string): boolean => model.includes('transcribe')
 
 export const transcribeBody = (call: TranscribeCall): Fields => {
-  const { model, audio, translate, language, prompt, diarize, smartFormat, granularities = [] } = call
-  const data = Buffer.from(audio.bytes.buffer, audio.bytes.byteOffset, audio.bytes.byteLength).toString('base64')
-  const sound = { inlineData: { mimeType: audio.mime, data } }
+  const { model, audio, translate, language, prompt, temperature, diarize, smartFormat, granularities = [] } = call
+  const sound = inlined(audio)
+  const warmth = temperature === undefined ? {} : { temperature }
   if (isMadeForIt(model)) {
     if (translate) throw new BadRequest('The model does not translate')
     const timed = granularities.includes('word')
@@ -147,7 +195,7 @@ export const transcribeBody = (call: TranscribeCall): Fields => {
       // It goes with neither of the two.
       ...(smartFormat && !timed && !diarize && { mode: 'SMART' }),
     }
-    return { ...asked(sound), generationConfig: { audioTranscriptionConfig } }
+    return { ...asked(sound), generationConfig: { ...warmth, audioTranscriptionConfig } }
   }
   const words = [
     translate ? 'Transcribe this recording, translated into English.' : 'Transcribe this recording word by word.',
@@ -157,17 +205,43 @@ export const transcribeBody = (call: TranscribeCall): Fields => {
     ...(smartFormat ? ['Write dates, times and numbers in figures, with punctuation.'] : []),
     ...(prompt === undefined ? [] : [`What is known of it: ${prompt}`]),
   ]
-  const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: transcript }
+  const generationConfig = { ...warmth, responseMimeType: 'application/json', responseJsonSchema: transcript }
   return { ...asked({ text: words.join(' ') }, sound), generationConfig }
+}
+
+/** What neither the fields nor the words of a request can ask for. */
+const ignoredBy = (call: TranscribeCall): readonly TranscribeOption[] => {
+  const {
+    model,
+    language,
+    prompt,
+    punctuate,
+    utterances,
+    detectLanguage,
+    diarize,
+    smartFormat,
+    granularities = [],
+  } = call
+  const [isMade, timed] = [isMadeForIt(model), granularities.includes('word')]
+  const ignored: Partial<Record<TranscribeOption, boolean>> = {
+    prompt: isMade && prompt !== undefined,
+    smartFormat: isMade && smartFormat === true && (timed || diarize === true),
+    granularities: !isMade && timed,
+    punctuate: punctuate === false,
+    utterances: utterances === false,
+    detectLanguage: detectLanguage !== undefined && detectLanguage === (language !== undefined),
+  }
+  return (Object.keys(ignored) as TranscribeOption[]).filter((name) => ignored[name])
 }
 
 /** "1.250s". */
 const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 0)) || 0
 
-export const transcriptOf = (body: Fields, { model, language }: TranscribeCall): Transcript => {
+export const transcriptOf = (body: Fields, call: TranscribeCall): Transcript => {
   const parts = given(saidOf(body))
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
-  return isMadeForIt(model) ? heard(parts, text, language ?? null) : read(text)
+  const it = isMadeForIt(call.model) ? heard(parts, text, call.language ?? null) : read(text)
+  return { ...it, ignored: ignoredBy(call) }
 }
 
 const heard = (parts: readonly SaidPart[], text: string, language: string | null): Transcript => {
@@ -175,8 +249,9 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
   const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as Fields]))
   const spokenBy = ({ speakerLabel: label }: Fields) => {
     if (typeof label !== 'string') return {}
-    if (!speakers.has(label)) speakers.set(label, speakers.size)
-    return { speaker: speakers.get(label)! }
+    const speaker = speakers.get(label) ?? speakers.size
+    speakers.set(label, speaker)
+    return { speaker }
   }
   const pieces = told.map((it) => {
     const by = spokenBy(it)

@@ -6,9 +6,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What models of one generation understand. */
 export interface Generation {
-  /** How hard to think is told as a budget of tokens, or as a level. */
+  /** The effort of thinking is a budget of tokens, or a level. */
   readonly thinks: 'never' | 'budget' | 'level'
-  /** The budget, or level, of a model that is told not to think. */
+  /** The budget, or level, of a model that shall not think. */
   readonly least: number | string
 }
 
@@ -36,7 +36,7 @@ const levels: Readonly<Record<string, string>> = {
 
 const tiers: Readonly<Record<string, string>> = { default: 'standard' }
 
-/** The request in their words; one that came in them stays as it is. Throws BadRequest for what can't be said in them. */
+/** The request in Gemini's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
 export const generateBody = ({ body, native }: ChatCall, generation: Generation): Fields => {
   if (native?.dialect === 'generate-content') return native.body
   const {
@@ -57,7 +57,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
   const chosen: Record<string, unknown> = {}
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(others)) {
-    const theirs = Object.hasOwn(config, name) ? config[name]! : null
+    const theirs = (Object.hasOwn(config, name) ? config[name] : null) ?? null
     if (theirs !== null) {
       if (value != null) chosen[theirs] = value
     } else if (!unheard.has(name)) rest[name] = value

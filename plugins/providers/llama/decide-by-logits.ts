@@ -34,8 +34,8 @@ export const decideByVocabulary = async (
     const odds = oddsOf(told(seen), marks, 1)
     if (odds === null || odds === 'astray') throw badAnswer(index)
     const probabilities = new Array<number>(order.length).fill(0)
-    order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown]!))
-    // Nothing is out of sight here: a mark without mass is one that the model can't say in one token, or would not.
+    order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
+    // All tokens are visible here: a mark without mass takes several tokens, or the model would never say it.
     return { probabilities, labelMass: odds.labelMass ?? 0, truncated: false }
   }
 

@@ -6,7 +6,7 @@ export type Turn =
   | { readonly type: 'system' | 'user'; readonly text: string }
   | { readonly type: 'model'; readonly response: readonly (string | object)[] }
 
-/** Throws BadRequest for tools, images and whatever else is not text. */
+/** Throws BadRequest for tools, images and all parts that are not text. */
 export const turnsOf = ({ body, prefix }: ChatCall): readonly Turn[] => {
   if (Array.isArray(body['tools']) && body['tools'].length > 0) throw unable('tools', 'no tools')
   if (typeof body['n'] === 'number' && body['n'] > 1) throw unable('n', 'one choice')
@@ -30,4 +30,6 @@ const textOf = ({ role, content, tool_calls }: Message): string => {
 }
 
 const unable = (field: string, expected: string) =>
-  new BadRequest('This model can not do all that the request asks', { validator: { [field]: `expected ${expected}` } })
+  new BadRequest('The model does not support every field of the request', {
+    validator: { [field]: `expected ${expected}` },
+  })

@@ -22,11 +22,11 @@ export async function* overhear<T, R>(
   result.catch(() => {})
   try {
     while (!over || pieces.length > 0) {
-      if (pieces.length > 0) yield pieces.shift()!
-      else await new Promise<void>((resolve) => (wake = resolve))
+      yield* pieces.splice(0)
+      if (!over && pieces.length === 0) await new Promise<void>((resolve) => (wake = resolve))
     }
     return await result
   } finally {
-    left.abort(new Error('Nobody reads on'))
+    left.abort(new Error('The reader left'))
   }
 }

@@ -126,7 +126,7 @@ export const decisionBackend = (it: DecisionBackend): NonNullable<Upstream['deci
   }
 }
 
-/** The only label is the answer, whoever is asked. */
+/** The only label is the answer of every backend. */
 const alone = (questions: readonly Question[]): Read => ({
   distributions: questions.map(() => ({ probabilities: [1], reads: 0 })),
   usage: { input: 0, output: 0 },

@@ -4,23 +4,36 @@ export interface FormFile {
   readonly bytes: Uint8Array
 }
 
-/** A multipart body with one file in it. Its boundary is the first of a row that does not stand in the file or a field. */
-export const form = (
-  fields: readonly (readonly [name: string, value: string])[],
-  file: FormFile,
-): { readonly type: string; readonly body: Uint8Array } => {
-  const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength)
+export type FormField = readonly [name: string, value: string]
+
+interface Form {
+  readonly type: string
+  readonly body: Uint8Array
+}
+
+/** A multipart body with one file in it. */
+export const form = (fields: readonly FormField[], file: FormFile): Form => formOf(fields, [{ ...file, field: 'file' }])
+
+/** A multipart body. Its boundary is the first of a row that does not stand in a file or a field. */
+export const formOf = (
+  fields: readonly FormField[],
+  files: readonly (FormFile & { readonly field: string })[],
+): Form => {
+  const contents = files.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   let boundary = 'form-boundary-0'
-  for (let n = 1; bytes.includes(boundary) || fields.some(([, value]) => value.includes(boundary)); n++) {
-    boundary = `form-boundary-${n}`
-  }
+  const isTaken = () =>
+    contents.some((bytes) => bytes.includes(boundary)) || fields.some(([, value]) => value.includes(boundary))
+  for (let n = 1; isTaken(); n++) boundary = `form-boundary-${n}`
   const head = (name: string, more: string) =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"${more}\r\n\r\n`
   const texts = fields.map(([name, value]) => `${head(name, '')}${value}\r\n`).join('')
-  const its = `; filename="${quote(file.name)}"\r\ncontent-type: ${file.mime.replace(/[^\w!#$&^.+/;= -]/g, '')}`
+  const parts = files.flatMap(({ field, name, mime }, at) => {
+    const its = `; filename="${quote(name)}"\r\ncontent-type: ${mime.replace(/[^\w!#$&^.+/;= -]/g, '')}`
+    return [Buffer.from(head(field, its)), contents[at]!, Buffer.from('\r\n')]
+  })
   return {
     type: `multipart/form-data; boundary=${boundary}`,
-    body: Buffer.concat([Buffer.from(texts + head('file', its)), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    body: Buffer.concat([Buffer.from(texts), ...parts, Buffer.from(`--${boundary}--\r\n`)]),
   }
 }
 

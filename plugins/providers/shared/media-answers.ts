@@ -35,21 +35,25 @@ export const transcriptOf = (body: Fields): Transcript => {
     end: Number(it['end'] ?? 0),
     ...(it['speaker'] != null && { speaker: numbered(speakers, it['speaker']) }),
   })
+  const { seconds } = (body['usage'] ?? {}) as { readonly seconds?: unknown }
+  const length = Number(duration ?? seconds ?? Number.NaN)
   return {
     text,
     language: typeof language === 'string' ? language : null,
-    // Some say it in a string.
-    duration: duration == null || Number.isNaN(Number(duration)) ? null : Number(duration),
+    // Some say it in a string, and some with the usage alone.
+    duration: Number.isNaN(length) ? null : length,
     segments: Array.isArray(segments) ? segments.map(spoken) : [],
     words: Array.isArray(words) ? words.map(spoken) : [],
+    answer: body,
   }
 }
 
 /** Speakers by name become numbers in the order they are heard. */
 const numbered = (speakers: Map<unknown, number>, speaker: unknown): number => {
   if (typeof speaker === 'number') return speaker
-  if (!speakers.has(speaker)) speakers.set(speaker, speakers.size)
-  return speakers.get(speaker)!
+  const number = speakers.get(speaker) ?? speakers.size
+  speakers.set(speaker, number)
+  return number
 }
 
 /** An image in the answer, or behind an address that the backend names: that one is fetched through the door for strangers. */

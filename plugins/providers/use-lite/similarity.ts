@@ -19,7 +19,7 @@ const piece = 600
 const pieces = 8
 const longest = 500
 
-/** Decisions by how near the state is to each answer: no model reasons here, so what is close in words wins. */
+/** Decisions by the similarity of the state and each answer: no model reasons here, so the closest words win. */
 export const decideBySimilarity = async (
   embed: Embed,
   fit: Fit,
@@ -34,8 +34,12 @@ export const decideBySimilarity = async (
   const ignored = (['samples', 'steps'] as const).filter((field) => call[field] !== null)
   return {
     distributions: call.questions.map((question, index): Distribution => {
-      if (question.type !== 'noul') return { probabilities: softmax(near[index]!, fit[question.type]) }
-      const odds = signsOf(question, near[index]!, call.state).reduce((sum, sign, at) => sum + sign * fit.noul[at]!, 0)
+      const nearness = near[index] ?? []
+      if (question.type !== 'noul') return { probabilities: softmax(nearness, fit[question.type]) }
+      const odds = signsOf(question, nearness, call.state).reduce(
+        (sum, sign, at) => sum + sign * (fit.noul[at] ?? 0),
+        0,
+      )
       return { probabilities: softmax([odds, 0], 1) }
     }),
     usage: { input: texts.reduce((sum, text) => sum + tokensOf(text), 0), output: 0, estimated: true },
@@ -55,7 +59,7 @@ export const nearnessOf = async (
     embed(piecesOf(proseOf(state)), signal),
     ...questions.map((question) => embed(answersOf(question), signal)),
   ])
-  const middle = mean(read!)
+  const middle = mean(read ?? [])
   return asked.map((answers) => answers.map((answer) => dot(middle, answer)))
 }
 
@@ -134,13 +138,14 @@ const piecesOf = (text: string): readonly string[] => {
 }
 
 const mean = (vectors: readonly Float32Array[]): Float32Array => {
-  if (vectors.length === 1) return vectors[0]!
-  const sum = vectors[0]!.map((_, at) => vectors.reduce((sum, vector) => sum + vector[at]!, 0))
+  const [first = new Float32Array()] = vectors
+  if (vectors.length === 1) return first
+  const sum = first.map((_, at) => vectors.reduce((sum, vector) => sum + (vector[at] ?? 0), 0))
   const length = Math.hypot(...sum) || 1
   return sum.map((it) => it / length)
 }
 
-const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, it, at) => sum + it * b[at]!, 0)
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, it, at) => sum + it * (b[at] ?? 0), 0)
 
 const softmax = (values: readonly number[], temperature: number): readonly number[] => {
   const most = Math.max(...values)

@@ -1,9 +1,14 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { engine } from '../../../core/optional-package.ts'
+import { besideOf, outlineOf, type OpenPdf, type PdfBeside } from './pdf-beside.ts'
+import { binaryData, type Fonts } from './pdf-cmaps.ts'
+import { isTrusted, tidy } from './pdf-text.ts'
 
 export interface Asked {
   readonly bytes: Uint8Array
-  /** How many are read, from the first on. */
+  /** The first that is read, from 1. */
+  readonly from: number
+  /** How many are read. */
   readonly pages: number
   readonly characters: number
 }
@@ -16,6 +21,8 @@ export interface Page {
   readonly longest: number
   /** Whether all of its text layer was read. */
   readonly whole: boolean
+  /** False where its fonts don't say which characters their glyphs are. */
+  readonly trusted: boolean
 }
 
 export interface Layer {
@@ -23,72 +30,79 @@ export interface Layer {
   readonly title: string | null
   /** Without those that come after the last character that may be read. */
   readonly pages: readonly Page[]
+  readonly beside: PdfBeside
 }
 
-/** Reads the text layer of a PDF. */
-export default async ({ bytes, pages, characters }: Asked): Promise<Layer> => {
+/** Reads the text layer of a PDF, and what stands beside it. */
+export default async ({ bytes, from, pages, characters }: Asked): Promise<Layer> => {
   boundBuffers()
   const { getDocumentProxy, getMeta } = await engine('unpdf', () => import('unpdf'))
-  const pdf = await getDocumentProxy(bytes, { verbosity: 0 }).catch(locked)
+  const fonts: Fonts = { numbered: false }
+  const data = { BinaryDataFactory: binaryData(fonts), cMapUrl: 'made/', cMapPacked: false, useWorkerFetch: false }
+  const pdf = await getDocumentProxy(bytes, { verbosity: 0, ...data } as object).catch(locked)
   const { info } = await getMeta(pdf)
   const read: Page[] = []
-  for (let number = 1, left = characters; number <= Math.min(pages, pdf.numPages) && left > 0; number++) {
-    const page = await readPage(pdf, number, left)
+  const beside: PdfBeside[] = []
+  const last = Math.min(from + pages - 1, pdf.numPages)
+  for (let number = from, left = characters; number <= last && left > 0; number++) {
+    const page = await readPage(pdf, number, left, fonts)
     left -= page.text.length
     read.push(page)
+    beside.push(await besideOf(pdf, number))
   }
   const title: unknown = info['Title']
   return {
     pageCount: pdf.numPages,
     title: typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : null,
     pages: read,
+    beside: joined([...beside, await outlineOf(pdf)]),
   }
 }
+
+/** The lists of all pages, those that are empty left out. */
+const joined = (all: readonly PdfBeside[]): PdfBeside => {
+  const lists = (['links', 'comments', 'forms', 'outline'] as const).map(
+    (name) => [name, all.flatMap((it) => [...(it[name] ?? [])]).slice(0, mostBeside)] as const,
+  )
+  return Object.fromEntries(lists.filter(([, list]) => list.length > 0))
+}
+
+const mostBeside = 2000
 
 const locked = (cause: Error): never => {
   throw cause.name === 'PasswordException' ? new Unreadable({ flaw: 'password', cause }) : cause
 }
 
-type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
-
 const a4 = 842
 
 /** A page that can't be read leaves the others as they are. */
-const readPage = async (pdf: Pdf, number: number, most: number): Promise<Page> => {
+const readPage = async (pdf: OpenPdf, number: number, most: number, fonts: Fonts): Promise<Page> => {
   try {
     const page = await pdf.getPage(number)
     const { width, height } = page.getViewport({ scale: 1 })
-    const { text, whole } = await textOf(page.streamTextContent(), most)
+    const { raw, whole } = await textOf(page.streamTextContent(), most)
     page.cleanup()
-    return { number, text, longest: Math.max(width, height), whole }
+    const trusted = isTrusted(raw) && !fonts.numbered
+    return { number, text: tidy(raw), longest: Math.max(width, height), whole, trusted }
   } catch {
-    return { number, text: '', longest: a4, whole: false }
+    return { number, text: '', longest: a4, whole: false, trusted: true }
   }
 }
 
-type Content = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>
+type Content = Awaited<ReturnType<Awaited<ReturnType<OpenPdf['getPage']>>['getTextContent']>>
 
 const textOf = async (stream: ReadableStream<Content>, most: number) => {
-  let text = ''
+  let raw = ''
   const reader = stream.getReader()
   for (;;) {
     const { value, done } = await reader.read()
-    if (done) return { text: tidy(text), whole: true }
-    for (const item of value.items) if ('str' in item) text += item.hasEOL ? `${item.str}\n` : item.str
-    if (text.length <= most) continue
+    if (done) return { raw, whole: true }
+    for (const item of value.items) if ('str' in item) raw += item.hasEOL ? `${item.str}\n` : item.str
+    if (raw.length <= most) continue
     await reader.cancel(new Error('Enough was read'))
-    return { text: tidy(text.slice(0, most)), whole: false }
+    return { raw: raw.slice(0, most), whole: false }
   }
 }
-
-const tidy = (text: string): string =>
-  text
-    .replaceAll('\0', '')
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
 
 const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
 

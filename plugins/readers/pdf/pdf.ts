@@ -1,5 +1,5 @@
 import { Unconfigured } from '../../../core/errors.ts'
-import type { Pdf, Seen } from '../../../core/ports/file-content.ts'
+import type { Pdf, PdfPage, Seen } from '../../../core/ports/file-content.ts'
 import { cut } from '../../shared/cut-pages.ts'
 import { apart } from '../../shared/run-apart.ts'
 import type { Asked, Layer, Page } from './pdf-job.ts'
@@ -11,6 +11,9 @@ export interface PdfBounds {
   /** Pages that are read as pictures. */
   readonly scans?: number
   readonly characters?: number
+  /** The first page that is read, from 1, and the last. */
+  readonly from?: number
+  readonly to?: number
 }
 
 /** With fewer a page may be a picture with a stamp on it. */
@@ -26,10 +29,12 @@ export const readPdf = async (
   signal: AbortSignal,
   bounds: PdfBounds = {},
 ): Promise<Pdf> => {
-  const { pages: mostPages = 500, scans = 50, characters = 2_000_000 } = bounds
-  const layer = await openPdf({ bytes, pages: mostPages, characters }, signal)
+  const { scans = 50, characters = 2_000_000, from = 1, to = Infinity } = bounds
+  const mostPages = Math.min(bounds.pages ?? 500, to - from + 1)
+  const layer = await openPdf({ bytes, from, pages: mostPages, characters }, signal)
   const sparse = layer.pages.filter(
-    ({ text, whole }) => (whole || text === '') && text.replace(/\s+/g, '').length < fewCharacters,
+    ({ text, whole, trusted }) =>
+      !trusted || ((whole || text === '') && text.replace(/\s+/g, '').length < fewCharacters),
   )
   const looked = sparse.slice(0, scans)
   const readings = looked.length === 0 ? [] : await readScans(bytes, looked, signal).catch(unlessMissing)
@@ -37,12 +42,13 @@ export const readPdf = async (
   const pages = layer.pages.map((page) => joined(page, seen.get(page.number) ?? null))
   const kept = cut(pages, characters)
   return {
+    ...layer.beside,
     pages: kept.pages,
     title: layer.title,
     pageCount: layer.pageCount,
     truncated:
       kept.truncated ||
-      layer.pages.length < layer.pageCount ||
+      layer.pages.length < Math.min(to, layer.pageCount) - from + 1 ||
       layer.pages.some(({ number, whole }) => !whole && !seen.get(number)) ||
       sparse.some(({ number, text }) => text === '' && !seen.get(number)),
   }
@@ -50,7 +56,7 @@ export const readPdf = async (
 
 /** What OCR reads on the first pages of a PDF, whatever their text layer says. Throws Unreadable, or Unconfigured where something for it is missing. */
 export const seePdf = async (bytes: Uint8Array, signal: AbortSignal, most: number): Promise<Seen> => {
-  const { pageCount, pages } = await openPdf({ bytes, pages: most, characters: 2_000_000 }, signal)
+  const { pageCount, pages } = await openPdf({ bytes, from: 1, pages: most, characters: 2_000_000 }, signal)
   const readings = await readScans(bytes, pages, signal)
   return {
     pages: pages.map(({ number }, at) => {
@@ -69,8 +75,13 @@ const unlessMissing = (error: unknown): null => {
   throw error
 }
 
-/** What was seen stands in for a text layer that says much less, but no noise for one that says anything. */
-const joined = ({ number, text }: Page, reading: Reading | null) =>
-  reading !== null && reading.text.length > text.length * 2 && (text === '' || reading.confidence >= leastSure)
-    ? { number, text: reading.text, source: 'ocr' as const }
-    : { number, text, source: 'text' as const }
+/**
+ * What OCR reads stands in for a text layer that says much less, and for one whose fonts don't tell its characters, but
+ * noise never stands in for a text.
+ */
+const joined = ({ number, text, trusted }: Page, reading: Reading | null): PdfPage => {
+  const sure = reading !== null && reading.confidence >= leastSure
+  const seen = { number, text: reading?.text ?? '', source: 'ocr' as const, confidence: reading?.confidence ?? 0 }
+  if (!trusted) return sure && seen.text !== '' ? seen : { number, text, source: 'text', untrusted: true }
+  return sure && seen.text.length > text.length * 2 ? seen : { number, text, source: 'text' }
+}

@@ -1,5 +1,5 @@
 import type { FileToRead, Kind } from '../../../core/ports/reader.ts'
-import { headOf } from '../../shared/pictures/image-heads.ts'
+import { headOf } from '../../../core/inference/media/image-heads.ts'
 import { packageKindOf } from './package-kind.ts'
 
 /** The kind of a file by its first bytes where they say it, then by its name and type, then by its parts; the rest is taken for a document. */

@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { headOf, type Format } from './image-heads.ts'
+import { headOf, type Format } from '../../../core/inference/media/image-heads.ts'
 
 export interface Image {
   readonly bytes: Uint8Array
@@ -15,7 +15,7 @@ export interface Image {
 
 const mostPixels = 40_000_000
 
-/** What stands at the head of an image. Throws Unreadable for what is none, or would be more than 40 megapixels, before anything is unpacked. */
+/** The head of an image. Throws Unreadable for bytes that are no image, and for more than 40 megapixels, before anything is unpacked. */
 export const openImage = (bytes: Uint8Array): Image => {
   const head = headOf(bytes)
   if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()

@@ -20,10 +20,10 @@ export interface Reading {
 /** Who reads less surely than this, and so many characters, may see a page that lies on its side or stands on its head. */
 const sure = 0.6
 const fewCharacters = 50
-/** Ms that all pictures together may be turned in vain: photographs say nothing from any side. */
+/** Ms for turning all pictures in search of text: photographs have none from any side. */
 const patience = 10_000
 
-/** Reads pictures one after the other with one engine, from what is installed and never from the network. */
+/** Reads pictures one after the other with one installed engine, never from the network. */
 export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
   const { createWorker, OEM } = await engine('tesseract.js', () => import('tesseract.js'))
   const langPath = await engine('@tesseract.js-data/eng', async () => modelFolder())

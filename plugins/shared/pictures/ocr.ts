@@ -1,4 +1,4 @@
-import { Unconfigured } from '../../../core/errors.ts'
+import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { apart } from '../run-apart.ts'
 import { openImage, type Image } from './image.ts'
 import type { Reading } from './ocr-job.ts'
@@ -10,13 +10,17 @@ export type { Line, Reading } from './ocr-job.ts'
 const longest = 3400
 const small = 1500
 
+/** How sure a reading is that needs no second one. */
+const clear = 0.85
+
 /** Pages that are read with one start of the engine. */
 const together = 4
 
 /** The words in an image, of its first page where it has several. Throws Unreadable, or Unconfigured where the engine or a decoder is missing. */
 export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise<Reading> => {
   const [reading] = await readImagePages(openImage(bytes), signal, 1)
-  return reading!
+  if (reading === undefined) throw new Unreadable()
+  return reading
 }
 
 /** The words in the first pages of an image. */
@@ -24,21 +28,39 @@ export const readImagePages = async (image: Image, signal: AbortSignal, most: nu
   const readings: Reading[] = []
   const pages = Math.min(image.pages, most)
   while (readings.length < pages) {
-    const pictures: Uint8Array[] = []
-    while (pictures.length < together && readings.length + pictures.length < pages)
-      pictures.push(await legible(image, readings.length + pictures.length + 1, signal))
-    readings.push(...(await readPictures(pictures, signal)))
+    const numbers = Array.from(
+      { length: Math.min(together, pages - readings.length) },
+      (_, at) => readings.length + at + 1,
+    )
+    const enlarge = Math.max(image.width, image.height) < small
+    const read = await readAt(image, numbers, enlarge, signal)
+    readings.push(...(enlarge ? await surerOf(read, image, numbers, signal) : read))
   }
   return readings
+}
+
+const readAt = async (image: Image, pages: readonly number[], enlarge: boolean, signal: AbortSignal) => {
+  const pictures: Uint8Array[] = []
+  for (const page of pages) pictures.push(await legible(image, page, enlarge, signal))
+  return pictures.length === 0 ? [] : readPictures(pictures, signal)
+}
+
+/** To enlarge small letters helps, and to enlarge noise spoils: what is unsure is read as it lies too. */
+const surerOf = async (read: readonly Reading[], image: Image, pages: readonly number[], signal: AbortSignal) => {
+  const unsure = pages.filter((_, at) => read[at]!.confidence < clear)
+  const plain = await readAt(image, unsure, false, signal)
+  return read.map((reading, at) => {
+    const other = plain[unsure.indexOf(pages[at]!)]
+    return other !== undefined && other.confidence > reading.confidence ? other : reading
+  })
 }
 
 /** The words in pictures of a bounded size, in PGM, PNG or JPEG, with one start of the engine. */
 export const readPictures = (pictures: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Reading[]> =>
   apart<readonly Reading[]>('shared/pictures/ocr-job', pictures, signal, { time: 30_000 * (1 + pictures.length) })
 
-const legible = async (image: Image, page: number, signal: AbortSignal): Promise<Uint8Array> => {
+const legible = async (image: Image, page: number, enlarge: boolean, signal: AbortSignal): Promise<Uint8Array> => {
   try {
-    const enlarge = Math.max(image.width, image.height) < small
     return pgm(await drawImage(image, { colours: 'grey', longest, enlarge, page }, signal))
   } catch (error) {
     const plain = image.format === 'png' || image.format === 'jpeg'

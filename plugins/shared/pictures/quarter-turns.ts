@@ -20,7 +20,7 @@ export const turned = (picture: Uint8Array, quarters: Quarters): Uint8Array | nu
           : quarters === 2
             ? (down - 1 - y) * across + across - 1 - x
             : (down - 1 - x) * across + y
-      to[place] = from[at]!
+      to[place] = from[at] ?? 0
     }
   return whole
 }

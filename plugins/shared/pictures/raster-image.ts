@@ -31,7 +31,7 @@ export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): 
     ...['-max_pixels', `${mostPixels}`, '-noautorotate'],
     ...(image.format === 'tiff' ? ['-page', `${wish.page ?? 1}`] : []),
     ...['-i', 'pipe:0', '-frames:v', '1', '-an', '-sn', '-dn'],
-    ...['-filter_complex', [scale, ...turns[image.orientation]!, onWhite].join(',')],
+    ...['-filter_complex', [scale, ...(turns[image.orientation] ?? []), onWhite].join(',')],
     ...['-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
   ]
   const bytes = await draw({ program: 'ffmpeg', given, input: image.bytes, most }, signal)

@@ -30,14 +30,14 @@ const run = async (
   const child = caged({ program, given, work, patience, user }, ['pipe', 'pipe', 'ignore'], signal)
   const pieces: Buffer[] = []
   let length = 0
-  child.stdout!.on('data', (piece: Buffer) => {
+  child.stdout?.on('data', (piece: Buffer) => {
     length += piece.length
     if (length <= most) pieces.push(piece)
     else child.kill('SIGKILL')
   })
   // A decoder that has seen enough closes its end.
-  child.stdin!.on('error', () => {})
-  child.stdin!.end(input)
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(input)
   const end = await endOf(child, signal)
   if (end === 'missing') throw new Unconfigured({ validator: { [program]: 'Expected to be installed' } })
   if (end === 'failed' || length === 0 || length > most) throw new Unreadable()

@@ -21,7 +21,7 @@ export const passagesOf = (sentences: readonly string[], most: number): readonly
       passages.push([])
       length = sentence.length
     }
-    passages.at(-1)!.push(sentence)
+    passages.at(-1)?.push(sentence)
   }
   return passages
 }

@@ -60,8 +60,7 @@ const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound>
   }
 }
 
-const unspeakable = (expected: string) =>
-  new BadRequest('The text can not be spoken', { validator: { text: expected } })
+const unspeakable = (expected: string) => new BadRequest('The text cannot be spoken', { validator: { text: expected } })
 
 /** The engine knows no other letters. */
 const asciiOf = (text: string): string =>

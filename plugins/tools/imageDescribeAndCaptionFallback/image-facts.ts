@@ -16,7 +16,7 @@ export const factsOf = ({ width, height, bytes }: Pixels): Facts => {
   let even = 0
   for (let row = 0, at = 0; row < height; row++) {
     for (let column = 0; column < width; column++, at += 3) {
-      const [red, green, blue] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!]
+      const [red, green, blue] = [bytes[at] ?? 0, bytes[at + 1] ?? 0, bytes[at + 2] ?? 0]
       const name = nameOf(red, green, blue)
       counts.set(name, (counts.get(name) ?? 0) + 1)
       light += 0.299 * red + 0.587 * green + 0.114 * blue
@@ -54,7 +54,7 @@ const nameOf = (red: number, green: number, blue: number): string => {
   if (most < 45) return 'black'
   if (range < 28 || range / most < 0.14) return most > 215 ? 'white' : 'grey'
   const hue = hueOf(red, green, blue, most, range)
-  const name = hues.find(([end]) => hue <= end)![1]
+  const name = hues.find(([end]) => hue <= end)?.[1] ?? 'red'
   const earthy = hue > 8 && hue <= 42 && (most < 200 || range / most < 0.6)
   return earthy ? 'brown' : name
 }

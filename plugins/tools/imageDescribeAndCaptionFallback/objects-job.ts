@@ -67,7 +67,7 @@ const modulo = {
   kernelName: 'Mod',
   backendName: 'wasm',
   kernelFunc({ inputs: { a, b }, backend }: { inputs: { a: Tensor; b: Tensor }; backend: Backend }): Tensor {
-    const by = backend.readSync(b.dataId)[0]!
+    const by = backend.readSync(b.dataId)[0] ?? 0
     const made = backend.makeOutput(a.shape, a.dtype)
     const rests = backend.readSync(a.dataId).map((value) => ((value % by) + by) % by)
     backend.typedArrayFromHeap(made).set(rests)
@@ -96,11 +96,11 @@ const foundIn = (values: Float32Array, { width, height }: Pixels): readonly Foun
   const { left, top } = margins(width, height)
   const within = (value: number, most: number) => Math.min(most, Math.max(0, value))
   const found = Array.from({ length: Math.floor(values.length / 6) }, (_, at): Found => {
-    const [x1, y1, x2, y2, score, label] = values.subarray(at * 6, at * 6 + 6)
-    const x = within(x1! - left, width)
-    const y = within(y1! - top, height)
-    const box = { x, y, width: within(x2! - left, width) - x, height: within(y2! - top, height) - y }
-    return { label: labels[label!] ?? '', score: score!, box }
+    const [x1 = 0, y1 = 0, x2 = 0, y2 = 0, score = 0, label = -1] = values.subarray(at * 6, at * 6 + 6)
+    const x = within(x1 - left, width)
+    const y = within(y1 - top, height)
+    const box = { x, y, width: within(x2 - left, width) - x, height: within(y2 - top, height) - y }
+    return { label: labels[label] ?? '', score, box }
   })
   return suppressed(found.filter(({ label, box }) => label !== '' && box.width > 0 && box.height > 0))
 }

@@ -46,7 +46,7 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
     // Words often come without their punctuation, which the segment has.
     const written = segment.text.split(/\s+/)
     const texts = written.length === inside.length ? written : inside.map(({ text }) => text)
-    return inside.map((word, at) => ({ ...word, text: texts[at]!, by: speakers[at]! }))
+    return inside.map((word, at) => ({ ...word, text: texts[at] ?? word.text, by: speakers[at] ?? null }))
   })
 
 export const tellsSpeakers = ({ segments, words }: Part): boolean =>
@@ -56,7 +56,7 @@ export const tellsSpeakers = ({ segments, words }: Part): boolean =>
 export const byBackend = (parts: readonly Part[], turns: readonly Turn[]): Attribution => {
   if (parts.length === 1) return ({ speaker }) => speaker ?? null
   const known = new Map(parts.map((part, index) => [part, identified(part, turns, (index + 1) * strangers)]))
-  return ({ speaker }, part) => (speaker === undefined ? null : known.get(part)!.get(speaker)!)
+  return ({ speaker }, part) => (speaker === undefined ? null : (known.get(part)?.get(speaker) ?? null))
 }
 
 /** Numbers from here on are speakers of one part whom our ears have not told apart. */

@@ -92,7 +92,7 @@ const quietest = (samples: Float32Array): number => {
   const from = shortest * rate
   const loudness = Array.from({ length: Math.floor((samples.length - from) / hop) }, (_, index) => {
     let sum = 0
-    for (let at = from + index * hop, end = at + hop; at < end; at++) sum += samples[at]! ** 2
+    for (let at = from + index * hop, end = at + hop; at < end; at++) sum += (samples[at] ?? 0) ** 2
     return sum
   })
   const width = Math.round(pause * 100)
@@ -111,6 +111,6 @@ const quietest = (samples: Float32Array): number => {
 /** 16 bits a sample. */
 const packed = (samples: Float32Array): Uint8Array => {
   const whole = new Int16Array(samples.length)
-  for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at]!)) * 32_767
+  for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at] ?? 0)) * 32_767
   return wavOf({ rate, channels: 1, bits: 16, samples: new Uint8Array(whole.buffer) })
 }

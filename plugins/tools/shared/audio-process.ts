@@ -18,7 +18,7 @@ export async function* outputOf(
   const ended = endOf(child, signal)
   ended.catch(() => {})
   try {
-    for await (const bytes of child.stdout!) yield bytes as Uint8Array
+    for await (const bytes of child.stdout ?? []) yield bytes as Uint8Array
     const end = await ended
     if (end === 'missing') throw new Unconfigured({ validator: { [program]: 'Expected to be installed' } })
     if (end === 'failed') throw new Unreadable()

@@ -88,7 +88,7 @@ const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortS
   const claims = [format.duration, streams[0]?.duration].map(Number).filter((it) => it > 0)
   const seconds = claims.length > 0 ? Math.max(...claims) : null
   if (seconds !== null && seconds > longest) throw new Unreadable()
-  return { format: format.format_name.split(',')[0]!, seconds }
+  return { format: format.format_name.split(',', 1).join(), seconds }
 }
 
 /** Seconds by the header of a WAV file, where ffprobe goes by the bytes that are there; 0 for every other file. */

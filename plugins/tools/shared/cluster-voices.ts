@@ -38,14 +38,16 @@ export const joined = (
   while (left.length > 1) {
     const { row, column, least } = nearest(between)
     if (least > 0 && left.length <= most) break
-    left[column] = grouped(together(left[row]!.sums, left[column]!.sums), usual)
+    const [one, other] = [left[row], left[column]]
+    if (!one || !other) break
+    const both = grouped(together(one.sums, other.sums), usual)
+    left[column] = both
     left.splice(row, 1)
     between.splice(row, 1)
     for (const its of between) if (its.length > row) its.splice(row, 1)
-    for (let at = 0; at < left.length; at++) {
-      if (at === column) continue
-      const its = strangeness(left[at]!, left[column]!, usual, tolerance)
-      between[Math.max(at, column)]![Math.min(at, column)] = its
+    for (const [at, third] of left.entries()) {
+      const its = between[Math.max(at, column)]
+      if (at !== column && its) its[Math.min(at, column)] = strangeness(third, both, usual, tolerance)
     }
   }
   return left
@@ -84,22 +86,23 @@ export const followed = (
   let scores = voices.map(() => 0)
   for (const [at, { sound, first }] of frames.entries()) {
     const best = indexOfMost(scores)
-    const moved = scores[best]! - (first ? change / 2 : change)
+    const moved = (scores[best] ?? 0) - (first ? change / 2 : change)
     scores = chances.map((chance, index) => {
-      const stays = scores[index]! >= moved
+      const staying = scores[index] ?? 0
+      const stays = staying >= moved
       came[at * voices.length + index] = stays ? index : best
       const heard = sound === null ? 0 : weight * Math.max(doubt, chance(sound))
-      return (stays ? scores[index]! : moved) + heard
+      return (stays ? staying : moved) + heard
     })
   }
   const path = new Uint8Array(frames.length)
   let voice = indexOfMost(scores)
   for (let at = frames.length - 1; at >= 0; at--) {
     path[at] = voice
-    voice = came[at * voices.length + voice]!
+    voice = came[at * voices.length + voice] ?? 0
   }
   return path
 }
 
 const indexOfMost = (numbers: readonly number[]): number =>
-  numbers.reduce((best, it, index) => (it > numbers[best]! ? index : best), 0)
+  numbers.reduce((best, it, index) => (it > (numbers[best] ?? -Infinity) ? index : best), 0)

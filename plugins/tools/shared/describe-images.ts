@@ -10,7 +10,7 @@ import { inputOf, tokensOf, usageOf } from '../../../core/inference/metering/tok
 type Fields = Readonly<Record<string, unknown>>
 
 export interface Inquiry {
-  /** The one that the tool's settings name. */
+  /** The model that the tool's settings name. */
   readonly model?: string | undefined
   /** What is shown and asked, in its order. */
   readonly parts: readonly Part[]
@@ -87,7 +87,7 @@ const textOf = ({ choices }: Completion): string => {
   return text.replace(/^\s*<think>.*?<\/think>/s, '').trim()
 }
 
-/** The object in an answer, whatever stands around it. Half an object is none, and no prose either. */
+/** The JSON object within an answer's text. Half an object is none, and no prose either. */
 const fieldsOf = (text: string): Fields => {
   const found = parseObject(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   if (found !== null) return found

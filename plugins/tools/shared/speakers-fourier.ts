@@ -14,7 +14,7 @@ const mirrored = Uint16Array.from({ length: width }, (_, at) => {
 /** The Fourier transform of complex numbers, in place. */
 export const transform = (real: Float64Array, imaginary: Float64Array): void => {
   for (let at = 0; at < width; at++) {
-    const to = mirrored[at]!
+    const to = mirrored[at] ?? 0
     if (to <= at) continue
     swap(real, at, to)
     swap(imaginary, at, to)
@@ -25,21 +25,23 @@ export const transform = (real: Float64Array, imaginary: Float64Array): void => 
       for (let k = 0; k < half; k++) {
         const one = start + k
         const other = one + half
-        const cosine = cosines[k * stride]!
-        const sine = sines[k * stride]!
-        const turnedReal = real[other]! * cosine + imaginary[other]! * sine
-        const turnedImaginary = imaginary[other]! * cosine - real[other]! * sine
-        real[other] = real[one]! - turnedReal
-        imaginary[other] = imaginary[one]! - turnedImaginary
-        real[one]! += turnedReal
-        imaginary[one]! += turnedImaginary
+        const cosine = cosines[k * stride] ?? 0
+        const sine = sines[k * stride] ?? 0
+        const [oneReal, oneImaginary] = [real[one] ?? 0, imaginary[one] ?? 0]
+        const [otherReal, otherImaginary] = [real[other] ?? 0, imaginary[other] ?? 0]
+        const turnedReal = otherReal * cosine + otherImaginary * sine
+        const turnedImaginary = otherImaginary * cosine - otherReal * sine
+        real[other] = oneReal - turnedReal
+        imaginary[other] = oneImaginary - turnedImaginary
+        real[one] = oneReal + turnedReal
+        imaginary[one] = oneImaginary + turnedImaginary
       }
     }
   }
 }
 
 const swap = (numbers: Float64Array, one: number, other: number): void => {
-  const kept = numbers[one]!
-  numbers[one] = numbers[other]!
+  const kept = numbers[one] ?? 0
+  numbers[one] = numbers[other] ?? 0
   numbers[other] = kept
 }

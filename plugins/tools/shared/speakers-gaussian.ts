@@ -1,3 +1,6 @@
+/** A number of a list that has one there. */
+const of = (numbers: Float32Array | Float64Array, place: number): number => numbers[place] ?? 0
+
 /** What a set of frames has in common: enough to fit a normal distribution, and to join two sets without their frames. */
 export interface Sums {
   readonly count: number
@@ -20,8 +23,11 @@ export const sumsOf = (frames: Iterable<Float32Array>, size: number): Sums => {
   for (const frame of frames) {
     count++
     for (let row = 0; row < size; row++) {
-      first[row]! += frame[row]!
-      for (let column = 0; column <= row; column++) second[row * size + column]! += frame[row]! * frame[column]!
+      first[row] = of(first, row) + of(frame, row)
+      for (let column = 0; column <= row; column++) {
+        const place = row * size + column
+        second[place] = of(second, place) + of(frame, row) * of(frame, column)
+      }
     }
   }
   return { count, first, second }
@@ -29,8 +35,8 @@ export const sumsOf = (frames: Iterable<Float32Array>, size: number): Sums => {
 
 export const together = (one: Sums, other: Sums): Sums => ({
   count: one.count + other.count,
-  first: one.first.map((it, at) => it + other.first[at]!),
-  second: one.second.map((it, at) => it + other.second[at]!),
+  first: one.first.map((it, at) => it + of(other.first, at)),
+  second: one.second.map((it, at) => it + of(other.second, at)),
 })
 
 /** As if no more than so many of the frames had been there. */
@@ -48,7 +54,8 @@ export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array 
     count += its
     for (let row = 0; row < size; row++) {
       for (let column = 0; column <= row; column++) {
-        spread[row * size + column]! += second[row * size + column]! - (first[row]! * first[column]!) / its
+        const at = row * size + column
+        spread[at] = of(spread, at) + of(second, at) - (of(first, row) * of(first, column)) / its
       }
     }
   }
@@ -65,12 +72,12 @@ export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bel
   for (let row = 0; row < size; row++) {
     for (let column = 0; column <= row; column++) {
       const at = row * size + column
-      const own = second[at]! - (first[row]! * first[column]!) / count
-      let rest = (own + prior * usual[at]!) / (count + prior)
-      for (let k = 0; k < column; k++) rest -= root[row * size + k]! * root[column * size + k]!
-      root[at] = row === column ? Math.sqrt(Math.max(rest + 1e-4, 1e-9)) : rest / root[column * size + column]!
+      const own = of(second, at) - (of(first, row) * of(first, column)) / count
+      let rest = (own + prior * of(usual, at)) / (count + prior)
+      for (let k = 0; k < column; k++) rest -= of(root, row * size + k) * of(root, column * size + k)
+      root[at] = row === column ? Math.sqrt(Math.max(rest + 1e-4, 1e-9)) : rest / of(root, column * size + column)
     }
-    logDeterminant += 2 * Math.log(root[row * size + row]!)
+    logDeterminant += 2 * Math.log(of(root, row * size + row))
   }
   return { mean: first.map((it) => it / count), root, logDeterminant }
 }
@@ -82,10 +89,10 @@ export const likelihoodBy = ({ mean, root, logDeterminant }: Bell) => {
   return (frame: Float32Array): number => {
     let distance = 0
     for (let row = 0; row < size; row++) {
-      let rest = frame[row]! - mean[row]!
-      for (let k = 0; k < row; k++) rest -= root[row * size + k]! * away[k]!
-      away[row] = rest / root[row * size + row]!
-      distance += away[row]! ** 2
+      let rest = of(frame, row) - of(mean, row)
+      for (let k = 0; k < row; k++) rest -= of(root, row * size + k) * of(away, k)
+      away[row] = rest / of(root, row * size + row)
+      distance += of(away, row) ** 2
     }
     return -(distance + logDeterminant) / 2
   }

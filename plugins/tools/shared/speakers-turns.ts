@@ -66,7 +66,7 @@ export const turnsOf = (instants: readonly Instant[], voices: Uint8Array): reado
   const order = [...new Set(voices)]
   const turns: { readonly speaker: number; readonly start: number; end: number }[] = []
   for (const [at, { index }] of instants.entries()) {
-    const speaker = order.indexOf(voices[at]!)
+    const speaker = order.indexOf(voices[at] ?? -1)
     const start = index / perSecond
     const end = (index + 1) / perSecond
     const last = turns.at(-1)

@@ -32,7 +32,8 @@ export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => bo
     real.fill(0)
     imaginary.fill(0)
     const from = frame * frameSize
-    for (let at = 0; at < seen && from + at < samples.length; at++) real[at] = samples[from + at]! * fade[at]!
+    for (let at = 0; at < seen && from + at < samples.length; at++)
+      real[at] = (samples[from + at] ?? 0) * (fade[at] ?? 0)
     transform(real, imaginary)
     toPower(real, imaginary)
     const shape = shapeOf(real)
@@ -47,7 +48,7 @@ export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => bo
 
 const toPower = (real: Float64Array, imaginary: Float64Array): void => {
   for (let at = 0; at < width; at++) {
-    real[at] = real[at]! ** 2 + imaginary[at]! ** 2
+    real[at] = (real[at] ?? 0) ** 2 + (imaginary[at] ?? 0) ** 2
     imaginary[at] = 0
   }
 }
@@ -62,21 +63,22 @@ const left = (() => {
   transform(real, imaginary)
   toPower(real, imaginary)
   transform(real, imaginary)
-  return real.map((it) => it / real[0]!)
+  return real.map((it) => it / (real[0] ?? 1))
 })()
 
 /** The first strong peak of the autocorrelation, in Hz; null where nothing repeats itself. */
 const pitchOf = (correlation: Float64Array): number | null => {
-  const whole = correlation[0]! + 1e-9
+  const whole = (correlation[0] ?? 0) + 1e-9
   let best = 0
   let found = 0
   for (let lag = Math.floor(rate / pitches.high); lag <= Math.ceil(rate / pitches.low); lag++) {
-    const here = correlation[lag]!
-    if (here < correlation[lag - 1]! || here < correlation[lag + 1]!) continue
+    const here = correlation[lag] ?? 0
+    if (here < (correlation[lag - 1] ?? 0) || here < (correlation[lag + 1] ?? 0)) continue
     // Twice the lag repeats as well: it must be clearly better.
-    const better = here / whole / left[lag]! > best * (found > 0 && lag > 1.6 * found ? 1.1 : 1)
+    const height = here / whole / (left[lag] ?? 1)
+    const better = height > best * (found > 0 && lag > 1.6 * found ? 1.1 : 1)
     if (!better) continue
-    best = here / whole / left[lag]!
+    best = height
     found = lag
   }
   return best >= leastVoiced ? rate / found : null
@@ -110,7 +112,7 @@ const waves = Array.from({ length: shapes }, (_, shape) =>
 
 const shapeOf = (power: Float64Array): readonly number[] => {
   const loudness = filters.map(({ first, weights }) =>
-    Math.log(weights.reduce((sum, weight, index) => sum + weight * power[first + index]!, 1e-7)),
+    Math.log(weights.reduce((sum, weight, index) => sum + weight * (power[first + index] ?? 0), 1e-7)),
   )
-  return waves.map((wave) => loudness.reduce((sum, it, band) => sum + it * wave[band]!, 0))
+  return waves.map((wave) => loudness.reduce((sum, it, band) => sum + it * (wave[band] ?? 0), 0))
 }

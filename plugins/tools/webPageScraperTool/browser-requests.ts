@@ -17,7 +17,7 @@ export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
   let left = mostBytes
   let cut = page.cut
 
-  /** Null for what it may not have, whatever the reason. */
+  /** Null for a request that the browser may not make. */
   const have = async ({ page, url, method, headers, body }: Want): Promise<Had['answer']> => {
     if (page && first) {
       const answer = first

@@ -21,7 +21,7 @@ const telling = [
   'access-control-expose-headers',
 ]
 
-/** Gets what is at an address, up to the part that no longer `fits`. What `check` throws ends it before its body is read. */
+/** Fetches an address, up to the part that no longer `fits`. A fault of `check` ends it before the body is read. */
 export const receive = async (
   door: Door,
   url: string,

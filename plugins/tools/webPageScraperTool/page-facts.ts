@@ -48,7 +48,7 @@ export const baseOf = (document: Document, url: string): string => {
 export const linksOf = (part: ParentNode, base: string): readonly Link[] => {
   const links: Link[] = []
   for (const anchor of part.querySelectorAll('a[href]')) {
-    const href = anchor.getAttribute('href')!.trim()
+    const href = (anchor.getAttribute('href') ?? '').trim()
     if (href.startsWith('#') || !URL.canParse(href, base)) continue
     const url = new URL(href, base)
     url.hash = ''

@@ -63,4 +63,4 @@ const isText = (headers: Received['headers']): boolean =>
   /^(|text\/.+|application\/([\w.-]+\+)?(json|xml))$/.test(typeOf(headers))
 
 const typeOf = (headers: Received['headers']): string =>
-  (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  (headers['content-type'] ?? '').split(';', 1).join().trim().toLowerCase()

@@ -121,7 +121,7 @@ const contentOf = async (context: BrowserContext, page: Page, most: number): Pro
   return result.value
 }
 
-const tell = (told: Told): Promise<void> => new Promise((done) => process.send!(told, () => done()))
+const tell = (told: Told): Promise<void> => new Promise((done) => process.send?.(told, () => done()))
 
 let asked = 0
 const waiting = new Map<number, (answer: Had['answer']) => void>()

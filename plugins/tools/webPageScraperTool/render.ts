@@ -39,7 +39,7 @@ export interface Browsing {
 }
 
 /**
- * A browser for each page, and before it a process that drives it: whatever a page makes a browser say is read there, not
+ * A browser for each page, and before it a process that drives it: all output that a page provokes is read there, not
  * here.
  */
 export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer => {

@@ -1,7 +1,4 @@
-import { thesaurus } from '../../../core/sealed/enclave/thesaurus.ts'
-import type { Thesaurus } from '../../../core/sealed/retrieval/synonyms.ts'
 import { library, type Library } from '../../../core/sealed/retrieval/search-index.ts'
-import { middleOf, soughtIn } from '../../../core/sealed/retrieval/query.ts'
 import { readingOf, split } from '../../../core/sealed/retrieval/split.ts'
 import { corpusOf, type Plan } from './corpus.ts'
 import { overlapOf } from './overlap.ts'
@@ -21,7 +18,6 @@ export interface Question {
 
 export interface Stage {
   readonly library: Library
-  readonly thesaurus: Thesaurus | null
   readonly documents: number
   readonly passages: number
   readonly texts: readonly string[]
@@ -60,15 +56,10 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
       { ...asked(paraphrase), meant: 'paraphrased' as const },
     ].filter(({ overlap, meant }) => overlap > mostShared === (meant === 'literal'))
   })
-  const sought = questions.map(({ query }) => soughtIn(query))
-  const vectors = (await embed(sought.flat())).values()
-  const ready = questions.map((question, at) => ({
-    ...question,
-    vector: middleOf(sought[at]!.map(() => vectors.next().value!))!,
-  }))
+  const vectors = await embed(questions.map(({ query }) => query))
+  const ready = questions.map((question, at) => ({ ...question, vector: vectors[at]! }))
   return {
     library: shelved,
-    thesaurus: await thesaurus(),
     documents: documents.length,
     passages: readings.flat().length,
     texts: readings.flat(),
@@ -80,15 +71,10 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
 export type Way = 'words' | 'meaning' | 'both'
 
 /** The share of questions for which one of the first snippets has the whole answer. */
-export const recall = (
-  { library, thesaurus }: Stage,
-  questions: readonly Question[],
-  way: Way = 'both',
-  most = 5,
-): number => {
+export const recall = ({ library }: Stage, questions: readonly Question[], way: Way = 'both', most = 5): number => {
   const found = questions.filter(({ query, vector, fileId, told }) =>
     library
-      .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, thesaurus, most })
+      .search({ query: way === 'meaning' ? '' : query, vector: way === 'words' ? null : vector, most })
       .some((hit) => hit.fileId === fileId && plain(hit.snippet).includes(plain(told))),
   )
   return found.length / questions.length

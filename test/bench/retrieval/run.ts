@@ -2,6 +2,9 @@ import { library } from '../../../core/sealed/retrieval/search-index.ts'
 import { offline } from './embed.ts'
 import type { Plan } from './corpus.ts'
 import { type Way, recall, stageOf } from './measure.ts'
+import { wildQuestions } from './wild/questions.ts'
+import { reported } from './wild/report.ts'
+import { measured } from './wild/stage.ts'
 
 /** Other texts and other questions than those that it was tuned on. */
 const plan: Plan = { seed: 20, half: 1, facts: 4, around: 4, asked: 5 }
@@ -9,6 +12,8 @@ const many = 20_000
 
 const { embed, dispose } = offline()
 try {
+  const half = process.argv.includes('--tuning') ? 0 : 1
+  for (const line of reported(await measured(wildQuestions(half), embed))) console.log(line)
   const stage = await stageOf(plan, embed)
   const { documents, passages, literal, paraphrased } = stage
   console.log(
@@ -26,7 +31,7 @@ try {
     )
   const times = paraphrased.slice(0, 100).map(({ query, vector }) => {
     const began = performance.now()
-    large.search({ query, vector, thesaurus: stage.thesaurus, most: 20 })
+    large.search({ query, vector, most: 20 })
     return performance.now() - began
   })
   times.sort((one, other) => one - other)

@@ -81,6 +81,7 @@ t.test('one list of addresses lies within another entry by entry', (t) => {
   t.notOk(reaches(['192.0.2.0/24'], ['192.0.2.1', '192.0.3.1']))
   t.notOk(reaches(['192.0.2.0/25'], ['192.0.2.0/24']))
   t.notOk(reaches(['::ffff:0:0/96'], ['192.0.2.1']), 'an address of one family never lies within the other')
+  t.notOk(reaches(['::/0'], ['192.0.2.1']), 'whatever the length of the range')
   t.end()
 })
 

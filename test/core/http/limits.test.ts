@@ -86,6 +86,8 @@ t.test('bytes in memory are bounded for the process, an organisation and a key',
   colleague.grow(20)
   const again = hold({ ...caller, key: 'key_2' }, room)
   t.throws(() => again.grow(11), { name: 'TooMany' }, 'of the organisation too')
+  const wide = hold({ ...caller, key: 'key_2' }, { ...room, key: 100 })
+  t.throws(() => wide.grow(11), { name: 'TooMany' }, 'the share of an organisation is for all its keys')
   const stranger = hold({ ...caller, organization: 'other', key: 'key_9' }, room)
   t.throws(() => stranger.grow(51), { name: 'Unavailable' })
   stranger.grow(50)
@@ -94,6 +96,9 @@ t.test('bytes in memory are bounded for the process, an organisation and a key',
   two.release()
   two.grow(30)
   t.throws(() => hold(caller, room).grow(1), { name: 'TooMany' }, 'to release twice gives nothing')
+  t.throws(() => wide.grow(11), { name: 'TooMany' }, 'of the organisation neither')
+  stranger.release()
+  t.doesNotThrow(() => again.grow(10), 'an organisation has back what its keys released')
   t.end()
 })
 

@@ -305,9 +305,10 @@ t.test('run', async (t) => {
     const gateway = infer(fakeClock(), { routing: { retries: 0, breaker: { faults: 2 } } })
     for (let i = 0; i < 12; i++) {
       const fault = i % 2 ? new BadRequest('no') : failed(429)
+      const kind = i % 2 ? BadRequest : TooMany
       await t.rejects(
         gateway.run({ entry: lone, ability: 'chat' }, async () => Promise.reject(fault), never),
-        fault,
+        kind,
       )
     }
     t.ok(await gateway.run({ entry: lone, ability: 'chat' }, async () => 1, never))
@@ -790,12 +791,90 @@ t.test('rescue', async (t) => {
   })
 })
 
-t.test('a full queue of one backend sends no TooMany of ours', async (t) => {
-  const gateway = infer(fakeClock(), { routing: { retries: 0 } })
-  const its = entry([actor('a', [])])
-  const error = await gateway
-    .run({ entry: its, ability: 'chat' }, async () => Promise.reject(failed(429, 10)), never)
-    .catch((it: unknown) => it)
-  t.match(error, { status: 502, retryAfter: 10 })
-  t.notOk(error instanceof TooMany)
+t.test('where every backend is full', async (t) => {
+  const unpaid = (answered: number) =>
+    new UpstreamFailed(undefined, { again: true, answered, code: 'insufficient_quota' })
+  /** What two backends of a model come to that fail like this, each asked once. */
+  const endOf = async (one: UpstreamFailed, other: UpstreamFailed): Promise<unknown> => {
+    const its = entry([actor('a', []), actor('b', [])])
+    const faults = [one, other]
+    const ask = async () => Promise.reject(faults.shift())
+    const gateway = infer(fakeClock(), { routing: { retries: 0 } })
+    return gateway.run({ entry: its, ability: 'chat' }, ask, never).catch((it: unknown) => it)
+  }
+
+  t.test('the caller is told so, and the earliest time of all', async (t) => {
+    for (const waits of [
+      [9_000, 4_000],
+      [4_000, 9_000],
+      [4_000, null],
+    ] as const)
+      // prettier-ignore
+      t.match(await endOf(failed(429, waits[0]), failed(429, waits[1])), { name: 'TooMany', retryAfter: 4_000 })
+    t.match(await endOf(failed(429), failed(429)), { name: 'TooMany', retryAfter: 2_000 }, 'a time of ours where none is named') // prettier-ignore
+  })
+
+  t.test('one that fails otherwise makes it a failure', async (t) => {
+    for (const faults of [
+      [failed(500), failed(429, 10)],
+      [failed(429, 10), failed(500)],
+    ] as const)
+      // prettier-ignore
+      t.match(await endOf(...faults), { name: 'UpstreamFailed', status: 502 })
+  })
+
+  t.test('accounts that are used up name no time, as long as no other backend does', async (t) => {
+    for (const faults of [
+      [unpaid(429), unpaid(429)],
+      [unpaid(402), unpaid(429)],
+    ] as const)
+      // prettier-ignore
+      t.match(await endOf(...faults), { name: 'TooMany', code: 'insufficient_quota', retryAfter: null })
+    t.match(await endOf(unpaid(402), failed(429, 10)), { name: 'TooMany', code: null, retryAfter: 10 })
+  })
+})
+
+t.test('patience with a first token', async (t) => {
+  const patience = 600_000
+  /** Ms at which backends were asked that never answer, until the stream failed. */
+  const askedAt = async (count: number, task: object): Promise<readonly (readonly [name: string, at: number])[]> => {
+    const clock = fakeClock()
+    const began = clock.now()
+    const asked: [string, number][] = []
+    const silent = (name: string) =>
+      ({
+        name,
+        models: async () => [],
+        chat: (_: unknown, signal: AbortSignal) => {
+          asked.push([name, clock.now() - began])
+          return silence(signal)
+        },
+      }) as Upstream
+    const names = ['a', 'b', 'c'].slice(0, count)
+    const its = entry(names.map(silent))
+    const served = await infer(clock).chat({ entry: its, body, stream: true, affinity: null, ...task }, never)
+    const end = drain(served.answer.chunks).then(({ error }) =>
+      asked.push([(error as Error).name, clock.now() - began]),
+    )
+    await clock.pass(patience)
+    await end
+    return asked
+  }
+
+  t.test('a lone backend has all of it, and is asked once', async (t) => {
+    t.same(await askedAt(1, { patience }), [['a', 0], ['UpstreamFailed', patience]]) // prettier-ignore
+  })
+
+  t.test('where another one is left each has its time, and the last one what is left', async (t) => {
+    const all = await askedAt(3, { patience })
+    t.same(
+      all.map(([, at]) => at),
+      [0, 60_000, 120_000, patience],
+    )
+    t.equal(new Set(all.map(([name]) => name)).size, 4, 'each once')
+  })
+
+  t.test('without it the usual times hold', async (t) => {
+    t.same((await askedAt(1, {})).map(([, at]) => at).at(-1), 120_000)
+  })
 })

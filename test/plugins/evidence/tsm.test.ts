@@ -51,14 +51,25 @@ t.test('carries the report and its certificates as the platform gave them', asyn
   const evidence = await it.prove(reportData)
   t.equal(evidence.type, 'sev-snp')
   t.same(Buffer.from(String(evidence['report']), 'hex'), Buffer.concat([Buffer.from('report over '), reportData]))
-  t.equal(Buffer.from(String(evidence['certificates']), 'hex').toString(), 'certificates')
-  const many = await Promise.all([1, 2, 3].map((byte) => it.prove(new Uint8Array(64).fill(byte))))
+  t.equal(Buffer.from(String(evidence['auxblob']), 'hex').toString(), 'certificates')
+  const many = await Promise.all([1, 2].map((byte) => it.prove(new Uint8Array(64).fill(byte))))
   t.same(
     many.map((each) => String(each['report']).slice(-2)),
-    ['01', '02', '03'],
+    ['01', '02'],
     'one at a time',
   )
-  t.match(await (await tree(t, { provider: 'tdx_guest' })).prove(reportData), { type: 'tdx' })
+  const domain = await (await tree(t, { provider: 'tdx_guest' })).prove(reportData)
+  t.match(domain, { type: 'tdx', v: 1, quote: /^[0-9a-f]+$/ })
+  t.notOk('report' in domain)
+})
+
+t.test('one challenge waits, a further one is refused, and the question without one always finds room', async (t) => {
+  const it = await tree(t)
+  const asked = [1, 2, 3].map((byte) => it.prove(new Uint8Array(64).fill(byte)))
+  const plain = it.prove(new Uint8Array(64).fill(7, 0, 32))
+  await t.rejects(asked[2]!, { name: 'TooMany' })
+  await t.resolves(Promise.all([asked[0], asked[1], plain]))
+  await t.resolves(it.prove(new Uint8Array(64).fill(4)), 'room again')
 })
 
 t.test('no evidence rather than a doubtful one', async (t) => {
@@ -66,7 +77,7 @@ t.test('no evidence rather than a doubtful one', async (t) => {
   await t.rejects(
     (await tree(t, { meddled: true })).prove(reportData),
     { name: 'Unavailable' },
-    'somebody else used the entry',
+    'another process used the entry',
   )
   await t.rejects((await tree(t, { provider: 'unheard_of' })).prove(reportData), { name: 'Unavailable' })
   await t.rejects(

@@ -426,7 +426,10 @@ t.test('faults', async (t) => {
     error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' },
   }
   const poor = await exchange(t, { status: 400, headers: json, body: JSON.stringify(unpaid) })
-  await t.rejects(poor.chat('m', {}), new UpstreamFailed(undefined, { again: true, answered: 400 }))
+  await t.rejects(
+    poor.chat('m', {}),
+    new UpstreamFailed(undefined, { again: true, answered: 400, code: 'insufficient_quota' }),
+  )
   const stage = await staged(t, recording)
   stage.scene('page')
   await t.rejects(

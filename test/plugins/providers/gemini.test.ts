@@ -401,6 +401,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
       { text: 'cafés?', start: 0.4, end: 1.12, speaker: 0 },
       { text: 'Three.', start: 1.5, end: 1.9, speaker: 1 },
     ],
+    ignored: [],
   })
   await theirs.models.generateContent({
     model: 'gemini-3.5-transcribe',
@@ -573,6 +574,7 @@ t.test('transcripts by any model', async (t) => {
       { text: 'Three.', start: 1.5, end: 1.9, speaker: 1 },
     ],
     words: [],
+    ignored: [],
   })
   const [text, sound] = asked().contents[0].parts
   t.match(text.text, /translated into English.*speakers apart.*Zoë/)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Pdf } from '../../../core/ports/file-content.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
@@ -17,4 +18,54 @@ t.test('a section is a page', async (t) => {
     { page: 1, text: /^Harbour report/ },
     { page: 2, text: /^Outlook/ },
   ])
+})
+
+const contentOf = async (name: string) => {
+  const { content, sections } = await made(pdf).read(await stored(`pdf/${name}.pdf`), soon())
+  return { content: content as Pdf, said: sections.map(({ text }) => text).join('\n') }
+}
+
+t.test('fonts of East Asia that are not embedded are read', async (t) => {
+  const { content } = await contentOf('east-asian-fonts-not-embedded')
+  const lines = ['灯台の守り人は毎晩灯りをともす。', '守塔人每天晚上点亮灯。', '守塔人每天晚上點亮燈。']
+  const all = [...lines, '등대지기는 매일 밤 등불을 켠다.', '収穫は十月に始まる。']
+  t.match(content.pages, [{ text: all.join('\n'), source: 'text' }])
+  t.notOk(content.pages[0]?.untrusted)
+})
+
+t.test('the values of forms, comments, links and bookmarks are read', async (t) => {
+  const form = await contentOf('form-with-values')
+  t.match(form.content.forms, [
+    { name: 'vessel', value: 'Grey Heron', at: 'page 2' },
+    { name: 'berth', value: 'South quay', at: 'page 2' },
+  ])
+  t.match(form.content.links, [{ url: 'https://example.org/rules', text: 'harbour rules', at: 'page 2' }])
+  t.notOk(form.content.comments, 'a link is no comment')
+  t.match(form.said, /vessel: Grey Heron/, 'search finds them')
+  const notes = await contentOf('comment-link-and-bookmarks')
+  t.match(notes.content.comments, [{ author: /^Ada Quill/, text: 'Check the almanac again.', at: 'page 1' }])
+  t.same(notes.content.outline, [
+    { title: 'Tides', level: 1 },
+    { title: 'Spring tides', level: 2 },
+  ])
+  t.match(notes.said, /almanac/)
+})
+
+t.test('text whose characters the fonts do not tell is read by OCR, or marked and not searched', async (t) => {
+  const { content, said } = await contentOf('glyphs-mapped-to-controls')
+  const page = content.pages[0]
+  if (page?.source === 'ocr') t.match(page, { text: /harbour master counts/, confidence: Number })
+  else t.match({ page, said }, { page: { untrusted: true }, said: '' })
+  const numbers = await contentOf('glyph-numbers-alone')
+  if (numbers.content.pages[0]?.source === 'text')
+    t.match(numbers, { content: { pages: [{ untrusted: true }] }, said: '' })
+  t.notMatch(numbers.said, /Ұ/, 'numbers of glyphs are no text')
+})
+
+t.test('pages are chosen', async (t) => {
+  const two = await stored('pdf/two-pages-with-headings-and-umlauts.pdf')
+  const second = await made(pdf).read(two, soon(), { from: 2 })
+  t.match(second.content, { pages: [{ number: 2, text: /^Outlook/ }], pageCount: 2, truncated: false })
+  t.match((await made(pdf).read(two, soon(), { from: 1, to: 1 })).content, { pages: { length: 1 }, truncated: false })
+  t.match((await made(pdf).read(two, soon(), { from: 9 })).content, { pages: { length: 0 }, truncated: false })
 })

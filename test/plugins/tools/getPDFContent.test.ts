@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { constants, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { BadRequest } from '../../../core/errors.ts'
 import { readPdf } from '../../../plugins/readers/pdf/pdf.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
@@ -19,10 +20,10 @@ const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vect
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some.pdf', mime: 'application/pdf', bytes })
 const soon = () => AbortSignal.timeout(60_000)
 const params = { fileId: 'file_1' }
-const run = async (name: string): Promise<any> => {
+const run = async (name: string, asked: object = {}): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run(params, soon(), opened(await bytesOf(name)))
+  return it.run({ ...params, ...asked }, soon(), opened(await bytesOf(name)))
 }
 const withoutPrograms = (t: Test) => {
   const path = process.env['PATH']
@@ -54,8 +55,16 @@ t.test('reads the text layer, page by page', async (t) => {
       { number: 1, text: report, source: 'text' },
       { number: 2, text: outlook, source: 'text' },
     ],
+    outline: [
+      { title: 'Harbour report', level: 1 },
+      { title: 'Ships and crews', level: 2 },
+      { title: 'Outlook', level: 2 },
+    ],
     truncated: false,
   })
+  const second = await run('two-pages-with-headings-and-umlauts', { from: 2 })
+  t.match(second.pages, [{ number: 2, text: outlook }])
+  await t.rejects(run('two-pages-with-headings-and-umlauts', { from: 2, to: 1 }), BadRequest)
 })
 
 t.test('reads a scanned page by OCR', { skip }, async (t) => {

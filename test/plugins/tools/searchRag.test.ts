@@ -25,7 +25,7 @@ t.test('gives the best that were found, and says when there were more', async (t
       page: at,
     }))
   }
-  const run = (params: object) => it.run({ limit: 5, ...params }, AbortSignal.timeout(1000), search)
+  const run = (params: object) => it.run({ limit: 5, characters: 1400, ...params }, AbortSignal.timeout(1000), search)
   const first = { fileId: 'file_0', page: 0, snippet: 's0', score: 1 }
   t.match(await run({ query: 'herons' }), { results: [first], truncated: true })
   t.match(await run({ query: 'herons', fileIds: ['file_1'], limit: 20 }), { results: { length: 7 }, truncated: false })

@@ -5,7 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import memoryEnclave from '../../../../adapters/memory/enclave.ts'
-import { clock, log } from '../../../../adapters/memory/platform.ts'
+import metadataStore from '../../../../adapters/memory/metadata-store.ts'
+import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
 import { connected, started } from '../../../../adapters/production/enclave/enclave.ts'
 import { several } from '../../../../adapters/production/enclave/enclave-pool.ts'
@@ -21,11 +22,12 @@ import { fakeClock } from '../../../fakes/clock.ts'
 import { enclosed, program } from '../../../fakes/served.ts'
 import { fitted, made } from '../../../fitted.ts'
 import { folderOf } from '../../../helpers.ts'
+import { unproved } from '../../../fakes/proof-witness.ts'
 
 const providers = { rehearsal: { use: 'rehearsal' } }
 
 const opened = (t: Test, fitting: ReturnType<typeof use<Enclave, any, any>>): Enclave => {
-  const container = fitted(fitting, use(clock), use(log))
+  const container = fitted(fitting, use(clock), use(log), use(fetch), use(metadataStore), use(unproved))
   t.teardown(() => container.dispose())
   return container.supply({ it: Enclave }).it
 }
@@ -331,7 +333,7 @@ t.test('does not start where the runtime was opened up', async (t) => {
   await t.rejects(inside(t, { listen: join(folder, 'nowhere/it.sock') }), { message: /nowhere/ })
   await t.rejects(inside(t, settings, {}, ['--inspect=127.0.0.1:0']), { message: /does not start with --inspect/ })
   const child = await inside(t, settings)
-  await t.rejects(inside(t, settings), { message: /taken by another one/ })
+  await t.rejects(inside(t, settings), { message: /taken by another process/ })
   child.kill('SIGUSR1')
   await new Promise((resolve) => setTimeout(resolve, 300))
   t.equal(child.exitCode, null, 'a signal opens no inspector')

@@ -172,6 +172,7 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
     catalog: {
       find: async (name) => entries.find((entry) => entry.name === name) ?? null,
       list: async () => entries,
+      isWhole: () => true,
     } satisfies Catalog,
     inference: made(
       Inference,
@@ -336,7 +337,7 @@ t.test('parse', async (t) => {
       ['null', 'body', /object/],
       [{ ...base, model: undefined }, 'model', /model/],
       [{ ...base, model: '' }, 'model', /model/],
-      [{ ...base, model: 4 }, 'model', /model/],
+      [{ ...base, model: 4.5 }, 'model', /model/],
       [{ model: 'm', questions: base.questions }, 'state', /any JSON/],
       [{ ...base, questions: {} }, 'questions', /1 to 16/],
       [{ ...base, questions: [] }, 'questions', /map/],
@@ -422,7 +423,7 @@ t.test('parse', async (t) => {
 
   t.test('values are never echoed, and paths are cut', async (t) => {
     const id = 'i'.repeat(300)
-    const body = { ...base, model: 7, provider: 'SECRET', questions: { [id]: { type: 'SECRET', instructions: 5 } } }
+    const body = { ...base, model: -7, provider: 'SECRET', questions: { [id]: { type: 'SECRET', instructions: 5 } } }
     try {
       parseDecision(readOrdered(JSON.stringify(body)))
       t.fail('accepted')

@@ -435,6 +435,8 @@ t.test('chat', async (t) => {
     usage(5, 2),
   ]
 
+  const nulls = { role: null, content: null, reasoning_content: null, tool_calls: null }
+
   t.test('streams under the catalogue’s name, usage for those who ask, the end mark last', async (t) => {
     const its = house([actor('a', hello)], small({ upstreams: [{ provider: 'a', model: 'm' }] }))
     const { lines, error, reply } = await read(await ask(its))
@@ -443,7 +445,7 @@ t.test('chat', async (t) => {
     const chunks = lines.map((line) => JSON.parse(line))
     t.same(
       chunks.map(({ choices }) => choices[0].delta),
-      [{ role: 'assistant' }, { content: 'Hel' }, { content: 'lo' }, {}],
+      [{ ...nulls, role: 'assistant' }, { ...nulls, content: 'Hel' }, { ...nulls, content: 'lo' }, {}],
     )
     t.ok(chunks.every((it) => it.model === 'small' && !('usage' in it)))
     t.match(reply.headers, { 'x-ratelimit-limit-tokens': '1000000' })

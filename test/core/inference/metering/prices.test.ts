@@ -45,6 +45,10 @@ t.test('each kind of use has its own price, and no token is charged twice', asyn
   t.equal(costOf(all, chat, { region: 'eu' }), Math.round(sum * 1.1 * 1e3) / 1e3)
   t.equal(costOf(all, chat, { region: 'elsewhere' }), sum)
   t.equal(costOf(all, { input: 0, output: 0, images: 3 }), 121_000)
+  const drawn = { input: 10, output: 100, images: 1 }
+  t.equal(costOf({ image: 40_000 }, drawn), 40_000, 'an image by itself, not by its tokens too')
+  t.equal(costOf({ input: 2, output: 8 }, drawn), 820, 'by its tokens where images have no price')
+  t.equal(costOf({ input: 2, output: 8 }, { ...drawn, estimated: true }), null, 'and not by a guess at them')
   t.equal(costOf(all, { input: 0, output: 0, seconds: 90 }), 10_000)
   t.equal(costOf(all, { input: 7, output: 0, characters: 20 }), 1_300, 'by characters, not by tokens too')
   t.equal(costOf({ input: 2 }, { input: 7, output: 0, characters: 20 }), 14, 'by tokens where characters have no price')
@@ -62,7 +66,7 @@ t.test('an unknown price is null for each kind of use, and never 0', async (t) =
     audioInput: { input: 1, output: 0, audioInput: 1 },
     audioOutput: { input: 0, output: 1, audioOutput: 1 },
     second: { input: 0, output: 0, seconds: 1 },
-    image: { input: 0, output: 0, images: 1 },
+    image: { input: 0, output: 0, images: 1, estimated: true },
   } satisfies Partial<Record<keyof Price, Consumption>>
   for (const [name, used] of Object.entries(needed)) {
     t.type(costOf(all, used), 'number', name)

@@ -104,6 +104,30 @@ t.test('from the configuration', async (t) => {
     t.throws(() => fresh([a], { models }), new Error('models.small.upstreams.1.provider is not a provider'))
   })
 
+  t.test('a promise to go on that no provider can keep stops the boot', async (t) => {
+    const chat = async () => Promise.reject(new Error())
+    const [able, unable, mute] = [
+      provider('a', []),
+      provider('b', [], { chat, continues: false }),
+      provider('c', [], {}),
+    ]
+    const its = (...names: readonly string[]) => ({
+      models: { small: { continues: true, upstreams: names.map((provider) => ({ provider })) } },
+    })
+    t.throws(() => fresh([unable, mute], its('b', 'c')), /^models\.small\.continues: none of its providers can go on/)
+    t.ok(fresh([able, unable], its('a', 'b')), 'one is enough')
+  })
+
+  t.test('the id of the catalogs finds a model where no name is like it', async (t) => {
+    const upstreams = [{ provider: 'a' }]
+    const models = { small: { id: 7, upstreams }, '7': { id: 8, upstreams }, named: { id: 8, upstreams } }
+    const it = fresh([provider('a', [])], { models })
+    t.equal((await it.find('7', never))!.name, '7')
+    t.equal((await it.find('8', never))!.name, '7', 'the first one of two')
+    t.equal(await it.find('9', never), null)
+    t.ok(it.isWhole())
+  })
+
   t.test('the two sides of the wall', async (t) => {
     const models: SettingsInput['models'] = {
       sealed: { standard: false, confidential: true, upstreams: [{ provider: 'inner' }] },
@@ -157,6 +181,21 @@ t.test('from what the providers list', async (t) => {
     t.equal(await it.find('a/org/z', never), null)
     t.equal(await it.find('c/x', never), null)
     t.same(it.events, ['models.unlisted'])
+  })
+
+  t.test('until all have told their models the list is not whole', async (t) => {
+    const clock = fakeClock()
+    const [a, b] = [provider('a', chatModels('x')), provider('b', new Error())]
+    const it = fresh([a, b], {}, clock)
+    t.notOk(it.isWhole(), 'nobody was asked')
+    t.equal(await it.find('y', never), null)
+    t.notOk(it.isWhole())
+    b.list = chatModels('y')
+    await clock.pass(5_001)
+    t.equal((await it.find('y', never))!.name, 'y')
+    t.ok(it.isWhole())
+    const id = String(listed((await it.find('y', never))!, 'standard').id)
+    t.equal((await it.find(id, never))!.name, 'y', 'by its id')
   })
 
   t.test('asks once a minute, all callers together', async (t) => {
@@ -223,14 +262,14 @@ t.test('as the catalog shows it', async (t) => {
   t.same(listed(small!, 'standard'), {
     id: 142779992488902,
     object: 'model',
-    created: 0,
+    created: Math.floor(fakeClock().now() / 1000),
     owned_by: 'a',
     model: 'small',
     name: 'small',
     description: '',
     type: 'CHAT',
     input_modalities: ['text'],
-    price_config: { standard: { eu: { prompt_price_per_k: 0.1 } } },
+    price_config: { standard: { eu: { prompt_price_per_k: 0.1 } }, confidential: {} },
     regions: ['eu'],
     requires_auth: 1,
     usage_mode: 'both',
@@ -240,13 +279,16 @@ t.test('as the catalog shows it', async (t) => {
     total_reviews: 0,
     rating_percent: 0,
   })
-  t.same(listed(small!, 'confidential').price_config, { confidential: { eu: { prompt_price_per_k: 0.2 } } })
+  t.same(listed(small!, 'confidential').price_config, {
+    standard: {},
+    confidential: { eu: { prompt_price_per_k: 0.2 } },
+  })
   t.match(listed(named!, 'standard'), {
     id: 7,
     name: 'Named',
     owned_by: 'us',
     created: 5,
-    price_config: {},
+    price_config: { standard: {}, confidential: {} },
     usage_mode: 'standard',
   })
   t.same(

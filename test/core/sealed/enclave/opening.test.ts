@@ -154,9 +154,9 @@ t.test('sealed parameters are bounded', async (t) => {
 t.test('keys are published ahead, and open for ten minutes behind their end', async (t) => {
   const { clock, epochs, keyFor, open } = house()
   const first = keyFor()
-  t.equal(epochs.keyset().keys.length, 2)
+  t.equal(epochs.keyset().keys.length, 3, 'two to seal to, and those that sign receipts')
   await clock.pass(hour - 600_000)
-  t.equal(epochs.keyset().keys.length, 4, 'the next ones stand beside')
+  t.equal(epochs.keyset().keys.length, 6, 'the next ones stand beside')
   await clock.pass(600_000)
   t.notOk(
     epochs.keyset().keys.some((key) => enclaveKid(key) === enclaveKid(first)),
@@ -213,4 +213,20 @@ t.test('a table of what was seen forgets nothing, and refuses when it is full', 
   closed.close()
   t.equal(closed.enter(item(1)), 'full', 'nothing enters a closed table')
   t.end()
+})
+
+t.test('one nonce may seal the same key twice, and never two keys', async (t) => {
+  const { keyFor, open } = house()
+  const key = keyFor()
+  const twice: Outer = {
+    ...keyed,
+    parts: { ...keyed.parts, encryptedRagDek: { nonce: 'ragDekNonce', check: checks.key } },
+  }
+  const request = sealedTo(key, bound, [part])
+  const again = { encryptedRagDek: request.encryptedFileDek, ragDekNonce: request.fileNonce }
+  const { parts } = await open(route, twice, { ...request, ...again })
+  t.same(parts, { encryptedFileDek: part, encryptedRagDek: part })
+  const other = sealedTo(key, bound, [part.map((byte) => byte + 1)])
+  const mixed = { ...request, encryptedRagDek: other.encryptedFileDek, ragDekNonce: request.fileNonce }
+  await t.rejects(open(route, twice, mixed), { message: 'Nonces must differ' })
 })

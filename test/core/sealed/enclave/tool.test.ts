@@ -22,6 +22,7 @@ const plain = new TextEncoder().encode('The ferry leaves at twelve.')
 const openedWith = (params: object = {}, parts: Opened['parts'] = {}, named: string | null = 'tools/t'): Opened => ({
   params: params as Opened['params'],
   secret,
+  receipt: null,
   nonce: new Uint8Array(24),
   named,
   parts,

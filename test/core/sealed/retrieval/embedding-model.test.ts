@@ -78,12 +78,15 @@ const ragDek = new Uint8Array(32).fill(7)
 const row = { text: 'The ferry leaves at noon.', heading: null, page: null, vector: Float32Array.of(1, 0) }
 
 /** What a search tells whose index has these rows. */
-const searched = async (rows: readonly object[], ...entries: readonly Entry[]) => {
+const searched = async (rows: readonly object[], ...entries: readonly Entry[]) =>
+  searchedWith(entries[0]?.name, rows, ...entries)
+
+const searchedWith = async (model: string | undefined, rows: readonly object[], ...entries: readonly Entry[]) => {
   const shelf = {
     indexes: async () => [{ id: 'file_1', version: '1' }],
     index: async () => sealRows(ragDek, 'file_1', rows as Parameters<typeof sealRows>[2]),
   } as unknown as Shelf
-  const settings = { model: undefined, cache: 1, mostFile: 1, queue: usualQueue }
+  const settings = { model, cache: 1, mostFile: 1, queue: usualQueue }
   const { search } = retrieval(withModels(...entries).supplied, [], settings)
   const hits = await search(shelf, ragDek, 'ferry', null, signal)
   return { found: hits.map(({ fileId }) => fileId), score: hits[0]?.score ?? 0, outdated: hits.outdated }
@@ -105,4 +108,10 @@ t.test('an index names its model', async (t) => {
   const parts: Uint8Array[] = []
   for await (const part of sealRows(ragDek, 'file_1', [{ ...row, model: 'one' }])) parts.push(part)
   t.match(openRows(ragDek, 'file_1', concat(...parts)), [{ text: row.text, model: 'one' }])
+})
+
+t.test('search goes by words alone where no model is named', async (t) => {
+  const words = await searchedWith(undefined, [{ ...row, model: 'one' }], entry('one', 'EMBEDDING', earnest))
+  t.match(words, { found: ['file_1'], outdated: { length: 0 } })
+  t.equal(words.score, (await searched([{ ...row, vector: null, model: null }])).score, 'vectors count nothing')
 })

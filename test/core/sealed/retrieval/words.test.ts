@@ -1,4 +1,5 @@
 import t from 'tap'
+import { stem } from '../../../../core/sealed/retrieval/stem.ts'
 import { eachWord } from '../../../../core/sealed/retrieval/words.ts'
 
 const wordsOf = (text: string): readonly string[] => {
@@ -17,4 +18,20 @@ t.test('a dictionary cuts the words of scripts without spaces', async (t) => {
 
 t.test('Chinese and Japanese are heard in pairs', async (t) => {
   t.same(wordsOf('收成好'), ['收成', '成好'])
+})
+
+t.test('the forms of an English word have one stem', async (t) => {
+  const forms = [
+    ['connect', 'connected', 'connecting', 'connection', 'connections'],
+    ['relate', 'relates', 'related', 'relating'],
+    ['hop', 'hops', 'hopped', 'hopping'],
+    ['pony', 'ponies'],
+    ['caress', 'caresses', 'caressed'],
+    ['modify', 'modifies', 'modified', 'modifying'],
+    ['agree', 'agreed', 'agrees'],
+    ['hopeful', 'hopefulness'],
+    ['generalization', 'generalizations', 'generalize'],
+  ]
+  for (const [first, ...others] of forms) for (const other of others) t.equal(stem(other), stem(first!), other)
+  t.same(['sky', 'is', 'sing', 'bed', 'news', 'roll'].map(stem), ['sky', 'is', 'sing', 'bed', 'new', 'roll'])
 })

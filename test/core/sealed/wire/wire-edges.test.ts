@@ -40,6 +40,11 @@ t.test('XChaCha20-Poly1305', async (t) => {
       t.throws(() => open(hex(it.key), hex(it.nonce), hex(it.sealed), hex(it.aad)), `${name}: ${it.comment}`)
     }
   }
+  for (const [name, { seal }] of Object.entries(ciphers)) {
+    t.throws(() => seal(new Uint8Array(32), new Uint8Array(23), utf8('text')), `${name}: a short nonce`)
+    t.throws(() => seal(new Uint8Array(32), new Uint8Array(25), utf8('text')), `${name}: a long nonce`)
+    t.throws(() => seal(new Uint8Array(36), new Uint8Array(24), utf8('text')), `${name}: a long key`)
+  }
   for (const it of invalid) t.equal(open(hex(it.key), hex(it.nonce), hex(it.sealed), hex(it.aad)), null, it.comment)
   t.ok(valid.length >= 50 && invalid.length >= 40, `${valid.length} valid, ${invalid.length} invalid`)
 })

@@ -214,6 +214,14 @@ t.test('a changed stream does not open', async (t) => {
     if (seen !== null) t.fail(`bit ${bit}`)
   }
   t.throws(() => sealer(utf8('more')), 'nothing follows the last frame')
+  for (const end of [flags.final, flags.error]) {
+    const prefix = counting(3, 19)
+    const [ending, going] = [frameSealer(key, prefix), frameSealer(key, prefix)]
+    const reader = frameOpener(key)
+    t.equal(reader(ending(utf8('{}'), end))?.flag, end)
+    going(utf8('{}'))
+    t.equal(reader(going(utf8('{}'))), null, 'a frame behind the last one opens for nobody, though its owner sealed it')
+  }
   const [, second, third] = frames
   for (const [what, bad] of Object.entries({
     flipped: second.map((byte, at) => (at === 30 ? byte ^ 1 : byte)),

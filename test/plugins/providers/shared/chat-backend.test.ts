@@ -158,6 +158,8 @@ t.test('reads what is not chat', async (t) => {
     duration: 2.5,
     segments: [{ text: ' Hello there.', start: 0, end: 2.5 }],
     words,
+    answer: JSON.parse((await vector('openai/transcription.json')).toString()),
+    ignored: [],
   })
   t.match(server.asked.at(-1)!.body.toString('latin1'), 'filename="a%22%0D%0Ab.wav"')
   diarized = true

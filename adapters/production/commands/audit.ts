@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util'
+import { usages } from './help.ts'
+import { tableOf } from './table.ts'
+import { noMore, withGateway } from './with-gateway.ts'
+
+/** The administrative acts, newest first; prints to standard output. */
+export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { organization: { type: 'string' }, limit: { type: 'string', default: '50' }, json: { type: 'boolean' } },
+  })
+  noMore(positionals, 0, usages.audit)
+  const limit = Number(values.limit)
+  if (!(Number.isInteger(limit) && limit > 0)) throw new Error('--limit takes a whole number above 0')
+  const { organization, json } = values
+  await withGateway(env, async (gateway) => {
+    const { rows } = await gateway.audit.list({
+      ...(organization !== undefined && { where: { organization } }),
+      order: { by: 'at', descending: true },
+      limit,
+    })
+    const acts = rows.map(({ id, row }) => ({ id, ...row, at: new Date(row.at).toISOString() }))
+    const head = ['at', 'organization', 'actor', 'action', 'object', 'outcome'] as const
+    const cells = acts.map((act) => head.map((name) => act[name] ?? ''))
+    process.stdout.write(`${json ? JSON.stringify(acts, null, 2) : tableOf(head, cells)}\n`)
+  })
+}

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util'
+import { createGateway } from '../../../core/gateway.ts'
+import type { Survey } from '../../../core/survey.ts'
+import { type Fault, faultsOf } from '../config/faults.ts'
+import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
+import { fromSurroundings } from '../config/env-config.ts'
+import type { Parsed } from '../config/jsonc.ts'
+import { names } from '../config/load-plugin.ts'
+import { pluginFaults } from '../config/plugin-faults.ts'
+import { dataFolder, readConfig } from '../config/read-config.ts'
+import { filled, unsetIn } from '../config/variables.ts'
+import { production } from '../index.ts'
+import { reasonOf } from '../screen/reasons.ts'
+import { complaint } from './error-text.ts'
+import { usages } from './help.ts'
+import { noMore } from './with-gateway.ts'
+
+/** Ms that backends, stores and the enclave are waited for. */
+const patience = 10_000
+
+/** Everything that is wrong with a configuration, and what of it can be reached; ends with 1 where anything is. */
+export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { offline: { type: 'boolean' } },
+  })
+  noMore(positionals, 1, usages.check)
+  const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
+  const parsed = file === '' ? null : await readConfig(file).catch((error: Error) => named(file, error))
+  const said = parsed?.value ?? fromSurroundings(env, await names('tools'))
+  const faults = await allFaults(said, env)
+  const shown = file === '' ? 'environment' : file
+  if (faults.length > 0) {
+    process.exitCode = 1
+    return print([...faults.map((fault) => lineOf(shown, fault, parsed)), counted(faults.length)].join('\n'))
+  }
+  print(`${shown}: no faults`)
+  if (!values.offline) await reach(checkedConfig(said, env), env)
+}
+
+const named = (file: string, error: Error): never => {
+  throw new Error(`${file}: ${error.message}`, { cause: error })
+}
+
+const counted = (count: number): string => `${count} fault${count === 1 ? '' : 's'}`
+
+const lineOf = (file: string, { path, words }: Fault, parsed: Parsed | null): string => {
+  if (parsed === null) return `${file}: ${words}`
+  const { line, column } = parsed.place(path)
+  return `${file}:${line}:${column} ${words}`
+}
+
+const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
+  const unset = unsetIn(said, env)
+  // What stands for a variable that is not set is taken to be right.
+  const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
+  const ready = filled(said, standing)
+  const shape = faultsOf(ready)
+  const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
+  return [...missing, ...shape, ...(shape.length === 0 ? await pluginFaults(checkedConfig(ready, standing)) : [])]
+}
+
+const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
+  const silent = { ...config, log: { level: 'silent' as const } }
+  const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
+  try {
+    const lines = reached(config, await gateway.survey(AbortSignal.timeout(patience)))
+    print(
+      lines.map(({ name, fault, fine }) => (fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)).join('\n'),
+    )
+    if (lines.some(({ fault }) => fault !== null)) process.exitCode = 1
+  } finally {
+    await gateway.close().catch((error: unknown) => process.stderr.write(`sealgate: ${complaint(error)}\n`))
+  }
+}
+
+const reached = ({ storage }: Config, { backends, evidence, enclaveFault, stores }: Survey) => {
+  const it = (name: string, fault: unknown, fine: string) => ({
+    name,
+    fault: fault === null ? null : reasonOf(fault),
+    fine,
+  })
+  return [
+    it('storage.metadata', stores.metadata, storage.metadata?.use ?? 'sqlite'),
+    it('storage.blobs', stores.blobs, storage.blobs?.use ?? 'fs'),
+    ...backends.map(({ name, models, fault }) => it(`providers.${name}`, fault, `${models?.length ?? 0} models`)),
+    it('enclave', enclaveFault, evidence ?? ''),
+  ]
+}
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)

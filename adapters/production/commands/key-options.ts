@@ -1,0 +1,83 @@
+import { type Scope, plainScopes, scopes } from '../../../core/access/caller.ts'
+import type { Mode } from '../../../core/access/credential.ts'
+import type { KeyChange, NewKey } from '../../../core/access/keyring.ts'
+import { isName } from '../../../core/access/names.ts'
+import { didYouMean } from '../nearest.ts'
+
+export const keyOptions = {
+  name: { type: 'string' },
+  organization: { type: 'string' },
+  user: { type: 'string' },
+  mode: { type: 'string' },
+  scopes: { type: 'string' },
+  models: { type: 'string' },
+  addresses: { type: 'string' },
+  days: { type: 'string' },
+  keep: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const
+
+export type KeyValues = Readonly<
+  Partial<Record<Exclude<keyof typeof keyOptions, 'keep' | 'json'>, string>> & { keep?: boolean; json?: boolean }
+>
+
+const day = 86_400_000
+
+/** What `keys create` makes. */
+export const newKeyOf = (values: KeyValues): NewKey => {
+  const { name, organization, user } = values
+  return {
+    ...(name !== undefined && { name }),
+    ...(organization !== undefined && { organization: plain(organization) }),
+    ...(user !== undefined && { user: plain(user) }),
+    mode: modeOf(values.mode ?? 'live'),
+    scopes: scopesOf(values.scopes),
+    models: listOf(values.models),
+    addresses: listOf(values.addresses),
+    expires_at: expiryOf(values.days),
+  }
+}
+
+/** What `keys update` changes: what is named, and nothing else. */
+export const changeOf = ({ name, models, addresses, days }: KeyValues): KeyChange => ({
+  ...(name !== undefined && { name }),
+  ...(models !== undefined && { models: listOf(models) }),
+  ...(addresses !== undefined && { addresses: listOf(addresses) }),
+  ...(days !== undefined && { expires_at: expiryOf(days) }),
+})
+
+const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
+
+/** Null for all of them. */
+const listOf = (list: string | undefined): readonly string[] | null =>
+  list === undefined || list === 'all' ? null : split(list)
+
+const expiryOf = (days: string | undefined): number | null => {
+  if (days === undefined || days === 'never') return null
+  const number = Number(days)
+  if (!(number > 0)) throw new Error('--days takes a number above 0, or never')
+  return Date.now() + number * day
+}
+
+const plain = (text: string): string => {
+  if (!isName(text))
+    throw new Error('organisations and users are letters, digits and . _ @ -, with a letter or digit at both ends')
+  return text
+}
+
+const modeOf = (text: string): Mode => {
+  if (text !== 'live' && text !== 'test') throw new Error('--mode is live or test')
+  return text
+}
+
+const scopesOf = (list: string | undefined): readonly Scope[] => {
+  if (list === undefined) return plainScopes
+  return list === 'all' ? scopes : split(list).map(scopeOf)
+}
+
+const scopeOf = (text: string): Scope => {
+  const scope = scopes.find((it) => it === text)
+  if (scope === undefined)
+    throw new Error(`--scopes has no ${text}${didYouMean(text, scopes)}; it knows all, ${scopes.join(', ')}`)
+  return scope
+}

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util'
+import { connect, newKek, newRagDek } from '../../../core/sealed/client/client.ts'
+import { version } from '../version.ts'
+import { clientOf, clientOptions } from './client-options.ts'
+import { complaint } from './error-text.ts'
+import { memoryFileOf, readKeys } from './key-file.ts'
+import { type Entry, chosen, described } from './mcp/catalog.ts'
+import { RpcError, faults, serveLines } from './mcp/json-rpc.ts'
+import { longResults } from './mcp/long-results.ts'
+import { madeFiles } from './mcp/made-files.ts'
+import { protocol } from './mcp/protocol.ts'
+import { opening, rootsOf } from './mcp/roots.ts'
+import { type Bench, runTool, toolNamed } from './mcp/sealed-tools.ts'
+import { sentFiles } from './mcp/sent-files.ts'
+
+const instructions =
+  'These tools run inside a verified enclave. Arguments, files and results are sealed on this machine. ' +
+  'A file is a path under an allowed folder, or the id of a stored file. Files that tools make are local files.'
+
+/** How long leaving may take, in ms: a gateway that is away holds nobody. */
+const leaving = 2_000
+
+const options = {
+  ...clientOptions,
+  tools: { type: 'string' },
+  root: { type: 'string', multiple: true },
+  hidden: { type: 'boolean', default: false },
+  out: { type: 'string' },
+  keys: { type: 'string' },
+} as const
+
+/** The keys of a file; without one, keys of this session alone, whose files leave with it. */
+const secretsOf = async (said: string | undefined) => {
+  if (said === undefined) {
+    const kek = newKek()
+    return { kek, wrappedRagDek: newRagDek(kek), store: null }
+  }
+  const { kek, wrapped_rag_dek } = await readKeys(said)
+  const wrapped = wrapped_rag_dek === null ? {} : { wrappedRagDek: wrapped_rag_dek }
+  return { kek, ...wrapped, memory: memoryFileOf(said), store: memoryFileOf(`${said}.sent`) }
+}
+
+/** Checks the enclave before anything is offered; the error names the rule that was not met. */
+const offering = ({ client }: Bench, entries: readonly Entry[]) => {
+  let offered: Promise<readonly Entry[]> | null = null
+
+  const proven = async (): Promise<readonly Entry[]> => {
+    await client.verify()
+    const served = new Set((await client.tools.list()).map(({ name }) => name))
+    return entries.filter(({ kind, name }) => kind === 'keeps' || kind === 'decides' || served.has(name))
+  }
+
+  return () =>
+    (offered ??= proven().catch((error: unknown) => {
+      offered = null
+      throw new RpcError(faults.refused, complaint(error))
+    }))
+}
+
+/** Sealed tools for an agent on this machine, by its standard input and output. Runs until the input ends. */
+export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values } = parseArgs({ args: [...args], options })
+  const { store, ...secrets } = await secretsOf(values.keys ?? env['SEALGATE_KEYS'])
+  const client = connect({ ...clientOf(values, env), ...secrets })
+  const entries = chosen(values.tools)
+  const roots = await rootsOf(values.root ?? [])
+  const openFile = opening(roots, values.hidden, env)
+  const sent = sentFiles({ files: client.files, openFile, kek: secrets.kek, store })
+  const bench: Bench = { client, sent, results: longResults(), keepMade: await madeFiles(values.out, roots) }
+  const offered = offering(bench, entries)
+
+  const answering = protocol({
+    version: await version(),
+    instructions,
+    tools: async () => (await offered()).map(described),
+    call: async (name, given, told) => runTool(bench, toolNamed(await offered(), name), given, told),
+    resources: bench.results.list,
+    read: bench.results.read,
+  })
+  await serveLines(process.stdin, process.stdout, answering)
+  const late = new Promise<void>((resolve) => setTimeout(resolve, leaving).unref())
+  await Promise.race([sent.end(), late])
+  // A call that was stopped may still hold a line.
+  process.exit()
+}

@@ -1,0 +1,149 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+
+/** Where a tool gets what it works on, and where its result goes. */
+export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
+
+export interface Entry {
+  readonly name: string
+  readonly kind: Kind
+  readonly about: string
+  readonly params: v.GenericSchema<unknown, Readonly<Record<string, unknown>>>
+  readonly hints: Readonly<Record<'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint', boolean>>
+}
+
+const text = (about: string) => v.pipe(v.string(), v.description(about))
+const file = text('A path, or the id of a stored file')
+const language = v.optional(text('Spoken language, such as en'))
+
+const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+const looks = { ...reads, openWorldHint: true }
+const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+const removes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+
+type Row = readonly [name: string, kind: Kind, about: string, params: v.ObjectEntries, hints: Entry['hints']]
+
+/** The words are the program's own: what a gateway says of its tools reaches no agent. The order never changes. */
+const rows: readonly Row[] = [
+  ['getTime', 'asks', 'Date and time in a time zone.', { timezone: text('Such as Europe/Berlin, or +05:30') }, looks],
+  [
+    'webSearchTool',
+    'asks',
+    'Searches the web.',
+    {
+      query: text('What is sought'),
+      country: v.optional(text('Two letters')),
+      searchLang: v.optional(text('Such as en')),
+    },
+    looks,
+  ],
+  [
+    'webPageScraperTool',
+    'asks',
+    'Text and links of a web page.',
+    {
+      url: text('An http or https address'),
+      renderJs: v.optional(v.pipe(v.boolean(), v.description('Run its scripts'))),
+    },
+    looks,
+  ],
+  ['getPDFContent', 'reads', 'Text of a PDF.', { file }, reads],
+  [
+    'getTextDocumentContent',
+    'reads',
+    'Text of a document: Word, RTF, OpenDocument, EPUB, HTML, plain.',
+    { file },
+    reads,
+  ],
+  ['getSpreadsheetContent', 'reads', 'Cells of a spreadsheet.', { file }, reads],
+  [
+    'getPowerPointContent',
+    'reads',
+    'Text of slides.',
+    { file, slideNumbers: v.optional(v.pipe(v.array(v.number()), v.description('From 1; all when absent'))) },
+    reads,
+  ],
+  ['getDataFileContent', 'reads', 'Content of JSON, CSV, XML, YAML, TOML or Parquet.', { file }, reads],
+  ['getFileContentOCR', 'reads', 'Text in an image or a scan.', { file }, reads],
+  ['imageDescribeAndCaption', 'reads', 'Describes an image.', { file }, reads],
+  ['imageDescribeAndCaptionFallback', 'reads', 'Describes an image without a large model.', { file }, reads],
+  ['videoDescribeAndCaption', 'reads', 'Describes a video.', { file }, reads],
+  ['transcribeAudioToText', 'reads', 'Writes down speech.', { file, language }, reads],
+  ['transcribeAudioWithDiarization', 'reads', 'Writes down speech, speaker by speaker.', { file, language }, reads],
+  ['audioDiarization', 'reads', 'Who speaks when.', { file }, reads],
+  ['generateImage', 'makes', 'Draws an image into a local file.', { prompt: text('What it shows') }, adds],
+  ['audioGenerateFromText', 'makes', 'Speaks a text into a local file.', { text: text('What is said') }, adds],
+  [
+    'createFileForUser',
+    'makes',
+    'Writes a document into a local file.',
+    {
+      fileName: text('Without extension'),
+      fileExtension: text('Such as md'),
+      fileContent: text('The whole text'),
+      mimeType: text('Such as text/markdown'),
+    },
+    adds,
+  ],
+  [
+    'searchRag',
+    'searches',
+    'Searches stored files that were indexed.',
+    {
+      query: text('In words, or as a question'),
+      files: v.optional(v.pipe(v.array(v.string()), v.description('Paths or ids; all when absent'))),
+      limit: v.optional(v.pipe(v.number(), v.description('1 to 20 passages'))),
+    },
+    reads,
+  ],
+  [
+    'decide',
+    'decides',
+    'Answers typed questions about a text, with probabilities.',
+    {
+      state: text('What the questions are about'),
+      questions: v.pipe(
+        v.record(
+          v.string(),
+          v.looseObject({ type: v.picklist(['choice', 'noul', 'score']), instructions: v.string() }),
+        ),
+        v.description('By id; criteria: for choice labels with descriptions, for score levels in their order'),
+      ),
+      model: v.optional(text('A confidential model; one that decides when absent')),
+    },
+    reads,
+  ],
+  ['listFiles', 'keeps', 'Stored files, newest first.', { offset: v.optional(v.number()) }, reads],
+  [
+    'storeFile',
+    'keeps',
+    'Seals and stores a local file.',
+    { file, index: v.optional(v.pipe(v.boolean(), v.description('Make it searchable'))) },
+    { ...adds, idempotentHint: true },
+  ],
+  ['fetchFile', 'keeps', 'Opens a stored file into a local file.', { id: text('Of a stored file') }, adds],
+  ['removeFile', 'keeps', 'Removes a stored file for good.', { id: text('Of a stored file') }, removes],
+]
+
+export const catalog: readonly Entry[] = rows.map(([name, kind, about, params, hints]) => ({
+  name,
+  kind,
+  about,
+  params: v.strictObject(params) as Entry['params'],
+  hints,
+}))
+
+/** As the protocol lists it. */
+export const described = ({ name, about, params, hints }: Entry): object => {
+  const { $schema: _, ...inputSchema } = toJsonSchema(params)
+  return { name, description: about, inputSchema, annotations: hints }
+}
+
+/** Those that were wished for, in the order of the catalog. Throws for a name that is not in it. */
+export const chosen = (wished: string | undefined): readonly Entry[] => {
+  if (wished === undefined) return catalog
+  const names = wished.split(',').map((it) => it.trim())
+  const odd = names.find((name) => !catalog.some((entry) => entry.name === name))
+  if (odd !== undefined) throw new Error(`--tools is a list of ${catalog.map(({ name }) => name).join(', ')}`)
+  return catalog.filter(({ name }) => names.includes(name))
+}

@@ -1,0 +1,85 @@
+import { lstat, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join, relative, sep } from 'node:path'
+import { namer, pather } from './glob.ts'
+
+interface Rule {
+  readonly ignores: boolean
+  readonly folderOnly: boolean
+  /** Of a path from the folder of the rule. */
+  fits(parts: readonly string[]): boolean
+}
+
+const mostBytes = 1024 * 1024
+
+const ruleOf = (line: string): Rule | null => {
+  if (line === '' || line.startsWith('#')) return null
+  const ignores = !line.startsWith('!')
+  const said = ignores ? line : line.slice(1)
+  const folderOnly = said.endsWith('/')
+  const bare = folderOnly ? said.slice(0, -1) : said
+  if (bare === '') return null
+  if (!bare.includes('/')) {
+    const named = namer(bare)
+    return { ignores, folderOnly, fits: (parts) => named(parts.at(-1) ?? '') }
+  }
+  return { ignores, folderOnly, fits: pather(bare.replace(/^\//, '')) }
+}
+
+/** Blanks at the end count when a backslash stands before them. */
+const trimmed = (line: string): string => {
+  const text = line.replace(/\r$/, '')
+  const kept = text.replace(/ +$/, '')
+  return kept !== text && /(^|[^\\])(\\\\)*\\$/.test(kept) ? `${kept} ` : kept
+}
+
+export const rulesOf = (text: string): readonly Rule[] =>
+  text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .flatMap((line) => ruleOf(trimmed(line)) ?? [])
+
+/** Rules of a file that is not there are none; a file that can't be read stops the look. */
+const readRules = async (file: string): Promise<readonly Rule[]> => {
+  const { size } = await lstat(file).catch((cause) => {
+    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return { size: 0 }
+    throw cause
+  })
+  if (size > mostBytes) throw new Error('The rules of git are too long')
+  return size === 0 ? [] : rulesOf(await readFile(file, 'utf8'))
+}
+
+/** The top of the working copy that a folder is in; the folder itself when it is in none. */
+const topOf = async (folder: string): Promise<string> => {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await lstat(join(at, '.git')).catch(() => null)
+    if (found !== null) return at
+    if (at === dirname(at)) return folder
+  }
+}
+
+const everywhere = (env: NodeJS.ProcessEnv): string =>
+  join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
+
+/**
+ * Whether git would leave out a file or a folder between it and `root`, by the rules of all folders above it in its
+ * working copy. A root that git ignores was named on purpose. No program runs for it: a working copy may name programs of its own for git to start.
+ */
+export const isGitIgnored = async (root: string, file: string, env: NodeJS.ProcessEnv): Promise<boolean> => {
+  const top = await topOf(root)
+  const parts = relative(top, file).split(sep)
+  const above = parts.length - relative(root, file).split(sep).length
+  const all = [{ depth: 0, rules: await readRules(everywhere(env)) }]
+  all.push({ depth: 0, rules: await readRules(join(top, '.git', 'info', 'exclude')) })
+  for (let depth = 0; depth < parts.length; depth++) {
+    all.push({ depth, rules: await readRules(join(top, ...parts.slice(0, depth), '.gitignore')) })
+    if (depth < above) continue
+    const path = parts.slice(0, depth + 1)
+    const isFolder = depth < parts.length - 1
+    const fitting = all.flatMap(({ depth: from, rules }) =>
+      rules.filter((rule) => (isFolder || !rule.folderOnly) && rule.fits(path.slice(from))),
+    )
+    if (fitting.at(-1)?.ignores) return true
+  }
+  return false
+}

@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+
+/** One call of the other side. */
+export interface Call {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** Aborted when the other side cancels the call, or is gone. */
+  readonly signal: AbortSignal
+  notify(method: string, params: object): void
+}
+
+/** Throws `RpcError` for what the other side did wrong. */
+export type Answering = (call: Call) => Promise<object>
+
+/** What the protocol calls an error; a tool that fails has a result that says so instead. */
+export class RpcError extends Error {
+  readonly code: number
+  readonly data: object | null
+
+  constructor(code: number, message: string, data: object | null = null) {
+    super(message)
+    this.name = 'RpcError'
+    this.code = code
+    this.data = data
+  }
+}
+
+export const faults = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  inside: -32603,
+  version: -32022,
+  refused: -32000,
+} as const
+
+/** Bytes of one line; a longer one is passed over and refused. */
+const mostLine = 16 * 1024 * 1024
+const mostCalls = 32
+
+type Id = string | number
+
+interface Message {
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
+}
+
+const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
+  typeof it === 'object' && it !== null && !Array.isArray(it)
+
+const isId = (it: unknown): it is Id => typeof it === 'string' || Number.isSafeInteger(it)
+
+/** The lines of a stream; null for a line that is too long. What no line break ends is no line. */
+export async function* linesOf(input: AsyncIterable<Buffer>, most = mostLine): AsyncGenerator<Buffer | null> {
+  let parts: Buffer[] = []
+  let size = 0
+  for await (const part of input) {
+    let from = 0
+    for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, from)) {
+      size += at - from
+      yield size > most ? null : Buffer.concat([...parts, part.subarray(from, at)])
+      parts = []
+      size = 0
+      from = at + 1
+    }
+    size += part.length - from
+    if (size > most) parts = []
+    else parts.push(part.subarray(from))
+  }
+}
+
+const parsed = (line: Buffer): unknown => {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
+  } catch {
+    return undefined
+  }
+}
+
+const errorOf = (error: unknown): object => {
+  if (!(error instanceof RpcError)) return { code: faults.inside, message: 'The call failed' }
+  const { code, message, data } = error
+  return { code, message, ...(data && { data }) }
+}
+
+/** The calls that are under way. */
+const underWay = (answering: Answering, say: (message: object) => void) => {
+  const running = new Map<Id, AbortController>()
+
+  const answered = async (id: Id, method: string, params: Call['params'], stop: AbortController): Promise<void> => {
+    const notify = (method: string, params: object) => stop.signal.aborted || say({ method, params })
+    const call: Call = { method, params, signal: stop.signal, notify }
+    const said = await answering(call).then(
+      (result) => ({ id, result }),
+      (error: unknown) => ({ id, error: errorOf(error) }),
+    )
+    running.delete(id)
+    if (!stop.signal.aborted) say(said)
+  }
+
+  return {
+    begin(id: Id, method: string, params: Call['params']): void {
+      const refuse = (code: number, message: string) => say({ id, error: { code, message } })
+      if (running.has(id)) return refuse(faults.request, 'A call with this id is under way')
+      if (running.size >= mostCalls) return refuse(faults.refused, 'Too many calls at once')
+      const stop = new AbortController()
+      running.set(id, stop)
+      void answered(id, method, params, stop)
+    },
+    cancel: (id: unknown): void =>
+      void (isId(id) && running.get(id)?.abort(new Error('The client cancelled the call'))),
+    end(): void {
+      for (const stop of running.values()) stop.abort(new Error('The client is gone'))
+    },
+  }
+}
+
+/** Answers JSON-RPC, a line a message, until the input ends or nobody reads the output; stops every call then. */
+export const serveLines = async (input: Readable, output: Writable, answering: Answering): Promise<void> => {
+  const gone = new AbortController()
+  output.on('error', () => gone.abort())
+  const say = (message: object) =>
+    void (output.writable && output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`))
+  const calls = underWay(answering, say)
+
+  const take = (message: unknown): void => {
+    if (!isObject(message)) return say({ id: null, error: { code: faults.request, message: 'This is no message' } })
+    const { id, method, params = {} }: Message = message
+    // An answer: this side asks nothing.
+    if (method === undefined && id !== undefined) return
+    if (typeof method !== 'string' || !isObject(params) || (id !== undefined && !isId(id)))
+      return say({ id: isId(id) ? id : null, error: { code: faults.request, message: 'This is no call' } })
+    if (id !== undefined) return calls.begin(id, method, params)
+    if (method === 'notifications/cancelled') calls.cancel(params['requestId'])
+  }
+
+  const read = async () => {
+    for await (const line of linesOf(input)) {
+      const message = line === null ? undefined : parsed(line)
+      if (message !== undefined) take(message)
+      else if (line === null || line.toString().trim() !== '')
+        say({ id: null, error: { code: faults.parse, message: 'The line is no JSON, or too long' } })
+      // Whoever asks and doesn't read is not asked for more.
+      if (output.writableNeedDrain) await once(output, 'drain', { signal: gone.signal })
+    }
+  }
+  const left = new Promise<void>((resolve) => gone.signal.addEventListener('abort', () => resolve()))
+  // A pipe that breaks ends as one that is closed.
+  await Promise.race([read().catch(() => undefined), left])
+  calls.end()
+}

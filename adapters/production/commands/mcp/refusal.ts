@@ -1,0 +1,7 @@
+/** What a tool refuses on this side, in words for the agent. */
+export class Refusal extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'Refusal'
+  }
+}

@@ -1,0 +1,105 @@
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isGitIgnored } from './git-ignored.ts'
+import { Refusal } from './refusal.ts'
+
+/** A folder that was allowed: as it was said, and where it is. */
+export interface Root {
+  readonly said: string
+  readonly real: string
+}
+
+/** A file that is open; whoever has it closes it. */
+export interface LocalFile {
+  readonly handle: FileHandle
+  readonly name: string
+  readonly path: string
+  /** Bytes. */
+  readonly size: number
+}
+
+/** The path from a folder to what is inside it; null for what is not. */
+const within = (folder: string, path: string): string | null => {
+  const way = relative(folder, path)
+  return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way
+}
+
+export const isWithin = (folder: string, path: string): boolean => path === folder || within(folder, path) !== null
+
+/** Throws for what is no folder, and on systems that don't tell what a descriptor opened. */
+export const rootsOf = async (said: readonly string[]): Promise<readonly Root[]> => {
+  if (said.length > 0 && !['linux', 'darwin'].includes(process.platform))
+    throw new Error('--root works on Linux and macOS alone')
+  return Promise.all(
+    said.map(async (it) => {
+      const real = await realpath(it).catch(() => null)
+      if (real === null || !(await lstat(real)).isDirectory()) throw new Error('--root names a folder')
+      return { said: resolve(it), real }
+    }),
+  )
+}
+
+/** On macOS the whole path may have no link in it; elsewhere the last part alone. */
+const noLinks = process.platform === 'darwin' ? 0x2000_0000 : constants.O_NOFOLLOW
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | noLinks
+
+const links = 'The path leads over a link, or changed while it was opened'
+
+/** What the descriptor opened, as the kernel names it. */
+const openedPath = async (handle: FileHandle, wanted: string): Promise<string> =>
+  process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : wanted
+
+/** Throws unless the descriptor is a plain file at exactly this path, under this name alone. */
+const checked = async (handle: FileHandle, path: string): Promise<LocalFile> => {
+  const it = await handle.stat()
+  if (!it.isFile()) throw new Refusal('The path is no plain file')
+  if (it.nlink !== 1) throw new Refusal('The file has more than one name')
+  if ((await openedPath(handle, path)) !== path) throw new Refusal(links)
+  return { handle, path, name: basename(path), size: it.size }
+}
+
+const orRefused = (cause: NodeJS.ErrnoException): never => {
+  if (cause.code === 'ELOOP') throw new Refusal(links)
+  throw new Refusal(cause.code === 'EACCES' ? 'The file may not be read' : 'There is no such file')
+}
+
+export type OpenFile = (said: string) => Promise<LocalFile>
+
+/** Opens files under the roots alone. The first root is where paths begin that are not absolute. */
+export const opening = (roots: readonly Root[], hidden: boolean, env: NodeJS.ProcessEnv): OpenFile => {
+  const placed = (said: string): { readonly root: Root; readonly way: string } => {
+    const [first] = roots
+    if (first === undefined) throw new Refusal('No folder is allowed; sealgate mcp --root FOLDER allows one')
+    const path = /^file:\/\//.test(said) && URL.canParse(said) ? fileURLToPath(said) : said
+    if (path.includes('\0')) throw new Refusal('There is no such file')
+    const whole = resolve(first.real, path)
+    for (const root of roots) {
+      const way = within(root.real, whole) ?? within(root.said, whole)
+      if (way !== null) return { root, way }
+    }
+    throw new Refusal('The path is outside the folders that are allowed')
+  }
+
+  return async (said) => {
+    const { root, way } = placed(said)
+    const path = join(root.real, way)
+    if (!hidden && way.split(sep).some((part) => part.startsWith('.')))
+      throw new Refusal('The file is hidden; --hidden allows such files')
+    // Opening a device may do something already.
+    const seen = await lstat(path).catch(orRefused)
+    if (seen.isSymbolicLink()) throw new Refusal(links)
+    if (!seen.isFile()) throw new Refusal('The path is no plain file')
+    const handle = await open(path, flags).catch(orRefused)
+    try {
+      const file = await checked(handle, path)
+      if (!hidden && (await isGitIgnored(root.real, path, env)))
+        throw new Refusal('Git ignores the file; --hidden allows such files')
+      return file
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  }
+}

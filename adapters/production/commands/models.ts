@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util'
+import { reasonOf } from '../screen/reasons.ts'
+import { usages } from './help.ts'
+import { tableOf } from './table.ts'
+import { noMore, withGateway } from './with-gateway.ts'
+
+/** Ms that backends are waited for. */
+const patience = 10_000
+
+/** The models that are served and who serves them; prints to standard output. */
+export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean' } },
+  })
+  noMore(positionals, 0, usages.models)
+  await withGateway(env, async (gateway, config) => {
+    const { models, backends } = await gateway.survey(AbortSignal.timeout(patience))
+    const listing = (name: string) => backends.filter((it) => it.models?.some(({ id }) => id === name))
+    const rows = models.map(({ name, type }) => ({
+      model: name,
+      type,
+      providers: config.models[name]?.upstreams.map(({ provider }) => provider) ?? listing(name).map((it) => it.name),
+    }))
+    const cells = rows.map(({ model, type, providers }) => [model, type, providers.join(', ')])
+    const text = values.json ? JSON.stringify(rows, null, 2) : tableOf(['model', 'type', 'providers'], cells)
+    process.stdout.write(`${text}\n`)
+    for (const { name, models, fault } of backends)
+      if (models === null) process.stderr.write(`sealgate: ${name} lists no models: ${reasonOf(fault)}\n`)
+  })
+}

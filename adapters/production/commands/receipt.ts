@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { isNamedKey } from '../../../core/sealed/client/receipts.ts'
+import { checkAttestation } from '../../../core/sealed/client/seal-request.ts'
+import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
+import { keptAnswer } from '../verify.ts'
+import { refusalLines } from '../verdict-lines.ts'
+import { clientOptions, policyOf } from './client-options.ts'
+
+const options = {
+  'allow-insecure-dev': clientOptions['allow-insecure-dev'],
+  measurements: clientOptions.measurements,
+  policy: clientOptions.policy,
+  memory: clientOptions.memory,
+  evidence: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
+const time = (ms: number): string => new Date(ms).toISOString()
+
+const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
+  `✓ both signatures hold, by keys of the verified keyset (${proof})`,
+  `✓ ${it.route}, model ${it.model ?? 'unknown'}, backend ${it.backend ?? 'unknown'}`,
+  `✓ request ${it.request}`,
+  `✓ answer  ${it.answer}`,
+  `✓ release ${it.release}, epoch ${it.epoch}, receipt ${it.number}`,
+  ...(it.tokens === null ? [] : [`✓ ${it.tokens.input} tokens in, ${it.tokens.output} out`]),
+  `! from ${time(it.begun)} to ${time(it.ended)} by the clock of the host`,
+]
+
+/** A receipt alone, or what a client was told with it. */
+const receiptIn = (text: string): Receipt => {
+  const said = JSON.parse(text) as Partial<Receipt> & { readonly receipt?: Receipt }
+  const receipt = said.receipt ?? said
+  if (typeof receipt.text !== 'string') throw new Error('the file holds no receipt')
+  return receipt as Receipt
+}
+
+/** Whether a kept receipt was signed by the enclave whose kept evidence proves it, without a network. 0 when it was, 1 when not. */
+const verify = async (file: string, values: ReturnType<typeof asked>['values']): Promise<number> => {
+  if (values.evidence === undefined) throw new Error('--evidence FILE is needed: what sealgate verify --save kept')
+  const [receipt, kept] = [receiptIn(await readFile(file, 'utf8')), await keptAnswer(values.evidence)]
+  try {
+    const { proof, key, evidence } = await checkAttestation(kept, policyOf(values), kept.at)
+    const facts = (key.signers ?? []).map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
+    if (facts === undefined || !isNamedKey(proof.body, facts.key)) throw new SealgateError('no_receipt')
+    show(values.json ? [JSON.stringify({ verified: true, ...facts })] : linesOf(facts, evidence.type))
+    return 0
+  } catch (error) {
+    if (!(error instanceof SealgateError)) throw error
+    const { fault, reason } = error
+    show(values.json ? [JSON.stringify({ verified: false, fault, reason })] : refusalLines(error))
+    return 1
+  }
+}
+
+const asked = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
+
+export const receipt = async (args: readonly string[]): Promise<void> => {
+  const { values, positionals } = asked(args)
+  const [act, file, ...more] = positionals
+  if (act !== 'verify' || file === undefined || more.length > 0)
+    throw new Error('sealgate receipt takes verify and one file')
+  process.exitCode = await verify(file, values)
+}

@@ -1,0 +1,126 @@
+import { basename } from 'node:path'
+import { type Place, checkClaude, checkCodex, checkGemini } from './seal-settings.ts'
+
+/** What a program is told of the proxy. */
+export interface Proxy {
+  /** Without a path. */
+  readonly url: string
+  readonly token: string
+  /** Names of the models that the key may use sealed. */
+  readonly models: readonly string[]
+}
+
+export interface Program {
+  readonly name: string
+  variables(proxy: Proxy): Readonly<Record<string, string>>
+  /** Arguments in front of the user's own. */
+  args?(proxy: Proxy): readonly string[]
+  /** Throws where the program's own settings lead past the proxy. */
+  check?(place: Place): Promise<void> | void
+  /** Traffic that is switched off, and traffic that goes past the proxy. */
+  readonly off: string
+  readonly past: string
+}
+
+const work = 'what its tools, hooks and MCP servers fetch, and what commands do that it runs'
+
+const openai = ({ url, token }: Proxy) => ({
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_BASE: `${url}/v1`,
+  OPENAI_API_KEY: token,
+})
+const gemini = ({ url, token }: Proxy) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: token })
+
+const toml = (text: string): string => JSON.stringify(text)
+
+const programs: readonly Program[] = [
+  {
+    name: 'claude',
+    variables: ({ url, token }) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: token,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_AUTOUPDATER: '1',
+    }),
+    check: checkClaude,
+    off: 'telemetry, reports of errors, updates',
+    past: work,
+  },
+  {
+    name: 'codex',
+    variables: ({ token }) => ({ SEALGATE_SEAL_TOKEN: token }),
+    args: ({ url }) => {
+      const provider = `{name="sealgate",base_url=${toml(`${url}/v1`)},env_key="SEALGATE_SEAL_TOKEN",wire_api="responses"}`
+      const settings = [
+        'model_provider="sealgate"',
+        `model_providers.sealgate=${provider}`,
+        'check_for_update_on_startup=false',
+        'analytics.enabled=false',
+        'feedback.enabled=false',
+      ]
+      return settings.flatMap((it) => ['-c', it])
+    },
+    check: checkCodex,
+    off: 'analytics, feedback, looking for updates',
+    past: work,
+  },
+  {
+    name: 'opencode',
+    variables: ({ url, token, models }) => ({
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        provider: {
+          sealgate: {
+            npm: '@ai-sdk/openai-compatible',
+            name: 'sealgate',
+            options: { baseURL: `${url}/v1`, apiKey: token },
+            models: Object.fromEntries(models.map((name) => [name, {}])),
+          },
+        },
+        enabled_providers: ['sealgate'],
+        ...(models[0] !== undefined && { model: `sealgate/${models[0]}`, small_model: `sealgate/${models[0]}` }),
+        autoupdate: false,
+        share: 'disabled',
+      }),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+    }),
+    off: 'other providers, sharing, updates, the list of models of models.dev',
+    past: work,
+  },
+  {
+    name: 'gemini',
+    variables: (proxy) => ({ ...gemini(proxy), GEMINI_TELEMETRY_ENABLED: 'false' }),
+    check: checkGemini('gemini', 'gemini-api-key'),
+    off: 'telemetry',
+    past: `usage statistics, unless its privacy.usageStatisticsEnabled is false; ${work}`,
+  },
+  {
+    name: 'qwen',
+    variables: openai,
+    args: () => ['--auth-type', 'openai'],
+    check: checkGemini('qwen', 'openai'),
+    off: 'nothing',
+    past: `usage statistics, unless its privacy.usageStatisticsEnabled is false; ${work}`,
+  },
+]
+
+/** Of a program that nobody knows here, what reads one of the usual variables is sealed. */
+const unknown: Program = {
+  name: 'the program',
+  variables: (proxy) => ({
+    ...openai(proxy),
+    ...gemini(proxy),
+    ANTHROPIC_BASE_URL: proxy.url,
+    ANTHROPIC_API_KEY: proxy.token,
+    GOOGLE_API_KEY: proxy.token,
+  }),
+  off: 'nothing',
+  past: 'all that does not go by OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL',
+}
+
+export const programOf = (command: string): Program => {
+  const name = basename(command).replace(/\.(exe|cmd|js)$/i, '')
+  return programs.find((it) => it.name === name) ?? unknown
+}

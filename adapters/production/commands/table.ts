@@ -1,0 +1,25 @@
+/** Rows of columns, as wide as what stands in them. */
+export const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
+  return [head, ...rows]
+    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('  '))
+    .join('\n')
+}
+
+/** A value of a CSV file: quoted where it must be, and never a formula of a spreadsheet. */
+const cellOf = (value: string | number | null): string => {
+  if (typeof value !== 'string') return value === null ? '' : String(value)
+  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
+
+export const csvOf = (head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
+  [head, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')
+
+/** Names and values, one below the other. */
+export const labelled = (fields: Readonly<Record<string, string>>): string => {
+  const width = Math.max(...Object.keys(fields).map(({ length }) => length))
+  return Object.entries(fields)
+    .map(([label, value]) => `${label.padEnd(width)}  ${value}`)
+    .join('\n')
+}

@@ -1,0 +1,80 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { releasesFormat } from '../../../core/sealed/evidence/releases.ts'
+
+interface Entry {
+  readonly version: string
+  readonly digest: string
+  readonly state: string
+}
+
+interface List {
+  readonly format: string
+  readonly name: string
+  readonly serial: number
+  readonly releases: readonly Entry[]
+}
+
+const day = 86_400_000
+const longest = 90
+
+const listIn = async (file: string): Promise<List | null> => {
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null
+    throw cause
+  })
+  const said = text === null ? null : (JSON.parse(text) as List)
+  if (said !== null && said.format !== releasesFormat) throw new Error('the file is no list of releases')
+  return said
+}
+
+const entryIn = async (file: string): Promise<Entry> => {
+  const said = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
+  const { version, digest } = said
+  if (typeof version !== 'string' || !/^[0-9a-f]{64}$/.test(digest ?? ''))
+    throw new Error('--release names a file with version, digest, covers and images')
+  return { ...said, version, digest: digest!, state: 'current' }
+}
+
+/**
+ * Writes a list with one more release, under the next serial: it is current, and those that were current are accepted
+ * besides. The signatures of an older list count for it no more.
+ */
+export const write = async (
+  file: string,
+  {
+    release,
+    name,
+    days = String(longest),
+    at,
+  }: {
+    readonly release?: string | undefined
+    readonly name?: string | undefined
+    readonly days?: string | undefined
+    readonly at?: string | undefined
+  },
+): Promise<number> => {
+  if (release === undefined) throw new Error('--release FILE is needed: the release to list')
+  const lasts = Number(days)
+  if (!(Number.isInteger(lasts) && lasts > 0 && lasts <= longest))
+    throw new Error(`--days is a number up to ${longest}`)
+  const issued = at === undefined ? Date.now() : Date.parse(at)
+  if (Number.isNaN(issued)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
+  const [before, fresh] = [await listIn(file), await entryIn(release)]
+  const called = name ?? before?.name
+  if (called === undefined) throw new Error('--name is needed for a first list')
+  const others = (before?.releases ?? [])
+    .filter(({ version }) => version !== fresh.version)
+    .map((it) => (it.state === 'current' ? { ...it, state: 'accepted' } : it))
+  const list = {
+    format: releasesFormat,
+    name: called,
+    serial: (before?.serial ?? 0) + 1,
+    issued,
+    ends: issued + lasts * day,
+    releases: [fresh, ...others],
+  }
+  await writeFile(file, `${JSON.stringify(list, null, 2)}\n`)
+  await writeFile(`${file}.sig`, '[]\n')
+  process.stdout.write(`✓ list ${list.serial} with ${list.releases.length} releases, to be signed\n`)
+  return 0
+}

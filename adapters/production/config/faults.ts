@@ -1,0 +1,70 @@
+import * as v from 'valibot'
+import { flaw } from '../../../core/plugin.ts'
+import { didYouMean } from '../nearest.ts'
+import { ConfigShape } from './config.ts'
+
+/** What is wrong with a configuration, and where. */
+export interface Fault {
+  readonly path: readonly (string | number)[]
+  /** With the path in front; never with a value, which may be a secret. */
+  readonly words: string
+}
+
+/** Unknown keys that are told of one configuration. */
+const most = 100
+
+type Schema = v.GenericSchema & {
+  readonly wrapped?: Schema
+  readonly item?: Schema
+  readonly value?: Schema
+  readonly pipe?: readonly Schema[]
+  readonly entries?: Readonly<Record<string, Schema>>
+}
+
+/** The keys that the schema knows at this path; none where it takes any. */
+const known = (schema: Schema | undefined, path: readonly (string | number)[]): readonly string[] => {
+  if (schema === undefined) return []
+  if (schema.wrapped !== undefined) return known(schema.wrapped, path)
+  if (schema.pipe !== undefined && schema.pipe[0] !== schema) return known(schema.pipe[0], path)
+  const [first, ...rest] = path
+  if (first === undefined) return Object.keys(schema.entries ?? {})
+  return known(schema.entries?.[first] ?? schema.value ?? schema.item, rest)
+}
+
+const pathOf = (issue: v.BaseIssue<unknown>): readonly (string | number)[] =>
+  (issue.path ?? []).map(({ key }) => key as string | number)
+
+const hintOf = (issue: v.BaseIssue<unknown>, path: readonly (string | number)[]): string => {
+  if (issue.expected === 'never')
+    return didYouMean(String(path.at(-1)), known(ConfigShape as Schema, path.slice(0, -1)))
+  const options = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, option]) => option!)
+  return typeof issue.input === 'string' ? didYouMean(issue.input, options) : ''
+}
+
+/** The same without the value at this path. */
+const without = (it: unknown, [first, ...rest]: readonly (string | number)[]): unknown => {
+  if (typeof it !== 'object' || it === null || first === undefined) return it
+  const copy = (Array.isArray(it) ? [...it] : { ...it }) as Record<string | number, unknown>
+  if (rest.length === 0) delete copy[first]
+  else copy[first] = without(copy[first], rest)
+  return copy
+}
+
+/** Everything that is wrong with the shape of a configuration, in the order of the shape. */
+export const faultsOf = (config: unknown): readonly Fault[] => {
+  const faults: Fault[] = []
+  let rest = config
+  // A check tells of one unknown key in each object.
+  for (let round = 0; round < most; round++) {
+    const { issues = [] } = v.safeParse(ConfigShape, rest)
+    const unknown = issues.filter(({ expected }) => expected === 'never')
+    const told = unknown.length > 0 ? unknown : issues
+    for (const issue of told) {
+      const path = pathOf(issue)
+      faults.push({ path, words: flaw(issue) + hintOf(issue, path) })
+      rest = unknown.length > 0 ? without(rest, path) : rest
+    }
+    if (unknown.length === 0) break
+  }
+  return faults
+}

@@ -1,0 +1,70 @@
+import type { Port } from '../../../core/container.ts'
+import { Prover } from '../../../core/ports/attester.ts'
+import { BlobStore } from '../../../core/ports/blob-store.ts'
+import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { Reader } from '../../../core/ports/reader.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import { Upstream } from '../../../core/ports/upstream.ts'
+import { didYouMean } from '../nearest.ts'
+import type { Config } from './config.ts'
+import type { Fault } from './faults.ts'
+import { type Choice, type Family, chosen, names } from './load-plugin.ts'
+
+interface Named {
+  readonly port: Port<unknown>
+  readonly family: Family
+  readonly path: readonly string[]
+  readonly choice: Choice
+}
+
+const each = (
+  port: Port<unknown>,
+  family: Family,
+  path: readonly string[],
+  choices: Readonly<Record<string, object>> = {},
+): readonly Named[] =>
+  Object.entries(choices).map(([name, choice]) => ({
+    port,
+    family,
+    path: [...path, name],
+    choice: { use: name, ...choice },
+  }))
+
+const namedIn = ({ providers, enclave, storage, tools, readers }: Config): readonly Named[] => [
+  ...each(Upstream, 'providers', ['providers'], providers),
+  ...each(Upstream, 'providers', ['enclave', 'providers'], enclave.providers),
+  ...each(BlobStore, 'storage', ['storage'], storage.blobs && { blobs: storage.blobs }),
+  ...each(MetadataStore, 'storage', ['storage'], storage.metadata && { metadata: storage.metadata }),
+  ...each(Prover, 'evidence', ['enclave'], enclave.evidence && { evidence: enclave.evidence }),
+  ...each(Tool, 'tools', ['tools'], tools),
+  ...each(Reader, 'readers', ['readers'], readers),
+]
+
+const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {
+  try {
+    await chosen(port, family, path.join('.'), choice, path.at(-1))
+    return []
+  } catch (error) {
+    const all = await names(family)
+    const hint = choice.use.includes('/') || all.includes(choice.use) ? '' : didYouMean(choice.use, all)
+    return [{ path, words: (error as Error).message + hint }]
+  }
+}
+
+/** Models whose providers are nowhere. */
+const strangersIn = ({ models, providers, enclave }: Config): readonly Fault[] => {
+  const known = [...Object.keys(providers), ...Object.keys(enclave.providers ?? {})]
+  return Object.entries(models).flatMap(([model, { upstreams }]) =>
+    upstreams.flatMap(({ provider }, at) => {
+      if (known.includes(provider)) return []
+      const path = ['models', model, 'upstreams', String(at), 'provider']
+      return [{ path, words: `${path.join('.')} is not a provider${didYouMean(provider, known)}` }]
+    }),
+  )
+}
+
+/** What is wrong with plugins that a configuration of the right shape names, their settings, and who refers to them. */
+export const pluginFaults = async (config: Config): Promise<readonly Fault[]> => [
+  ...(await Promise.all(namedIn(config).map(faultOf))).flat(),
+  ...strangersIn(config),
+]

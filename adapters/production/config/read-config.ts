@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { makeFolder } from '../../../core/fsync.ts'
+import { type Config, checkedConfig } from './config.ts'
+import { fromSurroundings } from './env-config.ts'
+import { NotJson, type Parsed, parseJsonc } from './jsonc.ts'
+import { faultsOf } from './faults.ts'
+import { names } from './load-plugin.ts'
+import { filled } from './variables.ts'
+
+/** The folder of the embedded stores, made when it isn't there. */
+export const dataFolder = (env: NodeJS.ProcessEnv): string => {
+  const data = env['SEALGATE_DATA'] || './data'
+  try {
+    makeFolder(data)
+  } catch (cause) {
+    throw new Error(`SEALGATE_DATA: the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`, { cause })
+  }
+  return data
+}
+
+/** What is wrong with the first one is told with where it stands. */
+export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
+  configuration(env).catch((cause) => {
+    throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
+  })
+
+/** From the file that `SEALGATE_CONFIG` names, or from the environment. */
+export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
+  const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
+  const said: { server?: object; log?: object } = file
+    ? ((await readConfig(file)).value as object)
+    : fromSurroundings(env, await names('tools'))
+  const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
+  const whole = { ...said, server, log: { ...said.log, ...(level && { level }) } }
+  const ready = filled(whole, env)
+  const faults = faultsOf(ready)
+  if (faults.length > 0) throw new Error(faults.map(({ words }) => words).join('; '))
+  return checkedConfig(ready, env)
+}
+
+/** The object that stands in a file, comments and commas at its ends allowed. */
+export const readConfig = async (file: string): Promise<Parsed> => {
+  const text = await readFile(file, 'utf8').catch((cause) => {
+    throw new Error(`can't be read (${cause.code})`, { cause })
+  })
+  const parsed = parsedOf(text)
+  const { value } = parsed
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parsed
+  throw new Error('is not an object')
+}
+
+const parsedOf = (text: string): Parsed => {
+  try {
+    return parseJsonc(text)
+  } catch (cause) {
+    if (!(cause instanceof NotJson)) throw cause
+    const { line, column } = cause.place
+    throw new Error(`is not JSON: ${cause.message} (line ${line}, column ${column})`, { cause })
+  }
+}

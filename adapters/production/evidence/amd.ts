@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { type Certificate, readCertificate } from '../../../core/sealed/evidence/certificate.ts'
+import { checkChain } from '../../../core/sealed/evidence/chain.ts'
+import { checkSignature } from '../../../core/sealed/evidence/keys.ts'
+import { readPem } from '../../../core/sealed/evidence/pem.ts'
+import { demand } from '../../../core/sealed/evidence/reasons.ts'
+import { checkList, readList } from '../../../core/sealed/evidence/revocation-list.ts'
+import type { SnpRules } from '../../../core/sealed/evidence/snp.ts'
+import { checkEndorsement, checkNames } from '../../../core/sealed/evidence/snp-certificate.ts'
+import type { SnpReport } from '../../../core/sealed/evidence/snp-report.ts'
+import { componentsOf, equalTcb } from '../../../core/sealed/evidence/snp-tcb.ts'
+import { type Members, type Wanted, within } from './piece.ts'
+
+export interface AmdSource {
+  /** Where AMD's key service is, without a path. */
+  readonly service: string
+  readonly rules: Pick<SnpRules, 'roots' | 'grace'>
+}
+
+const bytes = (hex: string | undefined): Uint8Array => new Uint8Array(Buffer.from(hex ?? '', 'hex'))
+const certificate = (members: Members, name: string): Certificate => readCertificate(bytes(members[name]))
+const sha256 = (it: Uint8Array): string => createHash('sha256').update(it).digest('hex')
+
+const lifeOf = (chain: readonly Certificate[]) => {
+  const ends = Math.min(...chain.map(({ notAfter }) => notAfter))
+  return { issued: Math.max(...chain.map(({ notBefore }) => notBefore)), ends, taken: ends }
+}
+
+/** AMD's intermediate and root of a product, for the kind of key that signed the report. */
+export const authorities = (
+  { product, signer }: SnpReport,
+  given: Members | null,
+  { service, rules }: AmdSource,
+): Wanted => {
+  const kind = signer.toLowerCase()
+  return {
+    name: 'authorities',
+    about: `${kind}/${product}`,
+    given,
+    url: `${service}/${kind}/v1/${product}/cert_chain`,
+    file: `${kind}-${product}-chain.pem`,
+    read({ body }) {
+      const [ica, ark] = readPem(body.toString('latin1').replaceAll('\r', ''), 2)
+      return { ica: Buffer.from(ica!.whole).toString('hex'), ark: Buffer.from(ark!.whole).toString('hex') }
+    },
+    async check(members) {
+      const [issuer, root] = [certificate(members, 'ica'), certificate(members, 'ark')]
+      demand(sha256(root.whole) === rules.roots[product], 'root_unknown')
+      demand(issuer.commonName === (signer === 'VCEK' ? `SEV-${product}` : `SEV-VLEK-${product}`), 'chain_broken')
+      demand(Buffer.from(issuer.issuer).equals(root.subject), 'chain_broken', 'names')
+      await checkSignature(root.key, issuer.algorithm, issuer.signature, issuer.signed, ['chain_broken', 'signature'])
+      return lifeOf([issuer, root])
+    },
+  }
+}
+
+/** As AMD's service spells the patch level of a report. */
+const levelOf = ({ product, tcbs: { reported } }: SnpReport): string => {
+  const spelled = { fmc: 'fmcSPL', bootloader: 'blSPL', tee: 'teeSPL', snp: 'snpSPL', microcode: 'ucodeSPL' } as const
+  return componentsOf(product)
+    .map((it) => `${spelled[it]}=${String(reported[it]).padStart(2, '0')}`)
+    .join('&')
+}
+
+/** The certificate of the key that signed the report. Nobody but its host has that of a cloud. */
+export const endorsement = (
+  report: SnpReport,
+  given: Members | null,
+  above: Members,
+  { service, rules }: AmdSource,
+): Wanted => {
+  const { product, signer } = report
+  const chip = Buffer.from(product === 'Turin' ? report.chip.subarray(0, 8) : report.chip).toString('hex')
+  const level = levelOf(report)
+  const file = `vcek-${product}-${chip}-${level.replace(/[^\d&]/g, '').replaceAll('&', '.')}.der`
+  return {
+    name: 'vek',
+    // A cloud has several keys, and a report names none of them.
+    about: signer === 'VCEK' ? `${product}/${chip}/${level}` : `VLEK/${sha256(bytes(given?.['vek']))}`,
+    given,
+    url: signer === 'VCEK' ? `${service}/vcek/v1/${product}/${chip}?${level}` : null,
+    file: signer === 'VCEK' ? file : `vlek-${product}.der`,
+    read: ({ body }) => ({ vek: body.toString('hex') }),
+    async check(members, now) {
+      const chain = [certificate(members, 'vek'), certificate(above, 'ica'), certificate(above, 'ark')]
+      checkNames(chain, report)
+      const { issued, ends } = lifeOf(chain)
+      await checkChain(chain, [rules.roots[product] ?? ''], within(now, issued, ends))
+      demand(equalTcb(checkEndorsement(chain[0]!, report).tcb, report.tcbs.reported), 'tcb_mismatch')
+      return lifeOf(chain.slice(0, 1))
+    },
+  }
+}
+
+/** The revocation list of a product's root. */
+export const revocations = ({ product }: SnpReport, above: Members, { service, rules }: AmdSource): Wanted => ({
+  name: 'crl',
+  about: product,
+  given: null,
+  url: `${service}/vcek/v1/${product}/crl`,
+  file: `${product}-crl.der`,
+  read: ({ body }) => ({ crl: body.toString('hex') }),
+  async check(members, now) {
+    const list = readList(bytes(members['crl']))
+    await checkList(list, certificate(above, 'ark'), within(now, list.issued, list.ends), 0)
+    return { issued: list.issued, ends: list.ends, taken: list.ends + rules.grace }
+  },
+})

@@ -1,0 +1,62 @@
+import type { Evidence } from '../../../core/ports/enclave.ts'
+import { readPem } from '../../../core/sealed/evidence/pem.ts'
+import { demand } from '../../../core/sealed/evidence/reasons.ts'
+import { readReport } from '../../../core/sealed/evidence/snp-report.ts'
+import { pemText } from '../../../core/sealed/evidence/tdx.ts'
+import { readQuote } from '../../../core/sealed/evidence/tdx-quote.ts'
+import { type AmdSource, authorities, endorsement, revocations } from './amd.ts'
+import { splitAuxblob } from './auxblob.ts'
+import { type IntelSource, levels, platformRevocations, quotingIdentity, rootRevocations } from './intel.ts'
+import type { Members, Wanted } from './piece.ts'
+
+/** The best of a piece that is at hand; nothing where there is none. */
+export type Find = (wanted: Wanted) => Promise<Members>
+
+const mostHex = 2 * 64 * 1024
+
+const bytesOf = (value: unknown): Uint8Array => {
+  demand(typeof value === 'string' && value.length <= mostHex && /^([0-9a-f]{2})+$/.test(value), 'evidence_malformed')
+  return new Uint8Array(Buffer.from(value, 'hex'))
+}
+
+/** Both certificates together, or none. */
+const both = ({ ica, ark }: Partial<Members>): Members | null => (ica && ark ? { ica, ark } : null)
+
+const completeSnp = async (evidence: Evidence, find: Find, from: AmdSource): Promise<Evidence> => {
+  const report = readReport(bytesOf(evidence['report']))
+  // An enclave of 1.0.0 calls the blob `certificates`.
+  const blob = evidence['auxblob'] ?? evidence['certificates']
+  const given = typeof blob === 'string' ? splitAuxblob(Buffer.from(bytesOf(blob))) : {}
+  const above = await find(authorities(report, both(given), from))
+  const own = given.vek === undefined ? null : { vek: given.vek }
+  const [vek, crl] = await Promise.all([
+    find(endorsement(report, own, above, from)),
+    find(revocations(report, above, from)),
+  ])
+  const { report: raw } = evidence
+  return { type: 'sev-snp', v: 1, report: raw, certificates: { ...vek, ...above }, collateral: { ...crl } }
+}
+
+const completeTdx = async (evidence: Evidence, find: Find, from: IntelSource): Promise<Evidence> => {
+  const quote = evidence['quote'] ?? evidence['report']
+  const [leaf, authority, root] = readPem(pemText(readQuote(bytesOf(quote)).chain), 3)
+  const lists = await find(rootRevocations(root!, from))
+  const beside = await Promise.all([
+    find(platformRevocations(authority!, from)),
+    find(levels(leaf!, lists, from)),
+    find(quotingIdentity(lists, from)),
+  ])
+  return { type: 'tdx', v: 1, quote, collateral: Object.assign({ ...lists }, ...beside) as Members }
+}
+
+/** Evidence with all that a client needs beside it, as far as that is at hand. Kinds that need nothing stay as they are. */
+export const completed = async (
+  evidence: Evidence,
+  find: Find,
+  from: { readonly amd: AmdSource; readonly intel: IntelSource },
+): Promise<Evidence> => {
+  if (evidence.type === 'sev-snp' && typeof evidence['certificates'] !== 'object')
+    return completeSnp(evidence, find, from.amd)
+  if (evidence.type === 'tdx' && evidence['collateral'] === undefined) return completeTdx(evidence, find, from.intel)
+  return evidence
+}

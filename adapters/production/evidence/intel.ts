@@ -1,0 +1,120 @@
+import type { Certificate } from '../../../core/sealed/evidence/certificate.ts'
+import { readPem } from '../../../core/sealed/evidence/pem.ts'
+import { demand } from '../../../core/sealed/evidence/reasons.ts'
+import { checkList, readList } from '../../../core/sealed/evidence/revocation-list.ts'
+import type { TdxRules } from '../../../core/sealed/evidence/rules.ts'
+import { checkSignedJson } from '../../../core/sealed/evidence/tdx.ts'
+import { readPlatformLevels, readQuotingIdentity } from '../../../core/sealed/evidence/tdx-collateral.ts'
+import { readPck } from '../../../core/sealed/evidence/tdx-pck.ts'
+import { type Life, type Members, type Wanted, within } from './piece.ts'
+
+export interface IntelSource {
+  /** Where Intel's service of platform data is, without a path. */
+  readonly service: string
+  /** The address of the root's revocation list. */
+  readonly rootList: string
+  readonly rules: Pick<TdxRules, 'root' | 'grace'>
+}
+
+const bytes = (hex: string | undefined): Uint8Array => new Uint8Array(Buffer.from(hex ?? '', 'hex'))
+
+const listOf = (
+  name: 'root_ca_crl' | 'pck_crl',
+  issuer: Certificate,
+  { rules }: IntelSource,
+): Pick<Wanted, 'name' | 'given' | 'read' | 'check'> => ({
+  name,
+  given: null,
+  read: ({ body }) => ({ [name]: body.toString('hex') }),
+  async check(members, now) {
+    const list = readList(bytes(members[name]))
+    await checkList(list, issuer, within(now, list.issued, list.ends), 0)
+    return { issued: list.issued, ends: list.ends, taken: list.ends + rules.grace }
+  },
+})
+
+/** The revocation lists of the root, and of the authority that certified the platform. */
+export const rootRevocations = (root: Certificate, from: IntelSource): Wanted => ({
+  ...listOf('root_ca_crl', root, from),
+  about: 'intel',
+  url: from.rootList,
+  file: 'intel-root-crl.der',
+})
+
+export const platformRevocations = (authority: Certificate, from: IntelSource): Wanted => {
+  const ca = authority.commonName === 'Intel SGX PCK Processor CA' ? 'processor' : 'platform'
+  return {
+    ...listOf('pck_crl', authority, from),
+    about: ca,
+    url: `${from.service}/sgx/certification/v4/pckcrl?ca=${ca}&encoding=der`,
+    file: `intel-${ca}-crl.der`,
+  }
+}
+
+const forms = {
+  tcb_info: { holder: 'tcbInfo', header: 'tcb-info-issuer-chain', parse: readPlatformLevels },
+  qe_identity: { holder: 'enclaveIdentity', header: 'sgx-enclave-identity-issuer-chain', parse: readQuotingIdentity },
+} as const
+
+/** Exactly the bytes that Intel signed, out of the object around them. */
+const split = (text: string, holder: string): { readonly signed: string; readonly signature: string } => {
+  const found = /^\{"(\w+)":(\{[\s\S]*\}),"signature":"([0-9a-f]{128})"\}\s*$/i.exec(text)
+  demand(found?.[1] === holder, 'collateral_invalid', holder)
+  return { signed: found[2]!, signature: found[3]!.toLowerCase() }
+}
+
+const signedText = (
+  name: 'tcb_info' | 'qe_identity',
+  root: Members,
+  { rules }: IntelSource,
+): Pick<Wanted, 'name' | 'given' | 'header' | 'read'> & { life(members: Members, now: number): Promise<Life> } => {
+  const { holder, header, parse } = forms[name]
+  return {
+    name,
+    given: null,
+    header,
+    read({ body, chain }) {
+      const { signed, signature } = split(body.toString('utf8'), holder)
+      return { [name]: signed, [`${name}_signature`]: signature, [`${name}_issuer_chain`]: chain }
+    },
+    async life(members, now) {
+      const text = members[name] ?? ''
+      const chain = readPem(members[`${name}_issuer_chain`] ?? '', 2)
+      const { issueDate: issued, nextUpdate: ends } = parse(text)
+      const signature = bytes(members[`${name}_signature`])
+      const list = readList(bytes(root['root_ca_crl']))
+      await checkSignedJson({ name, text, signature, chain }, rules, list, within(now, issued, ends))
+      return { issued, ends, taken: ends }
+    },
+  }
+}
+
+/** Intel's levels for the kind of platform that this certificate is about. */
+export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wanted => {
+  const { fmspc } = readPck(leaf)
+  const { life, ...rest } = signedText('tcb_info', root, from)
+  return {
+    ...rest,
+    about: fmspc,
+    url: `${from.service}/tdx/certification/v4/tcb?fmspc=${fmspc}&update=early`,
+    file: `intel-tcb-${fmspc}.json`,
+    async check(members, now) {
+      const said = await life(members, now)
+      const about = Buffer.from(readPlatformLevels(members['tcb_info']!).fmspc).toString('hex')
+      demand(about === fmspc, 'collateral_invalid', 'fmspc')
+      return said
+    },
+  }
+}
+
+/** Intel's description of its quoting enclave. */
+export const quotingIdentity = (root: Members, from: IntelSource): Wanted => {
+  const { life, ...rest } = signedText('qe_identity', root, from)
+  return {
+    ...rest,
+    about: 'td_qe',
+    url: `${from.service}/tdx/certification/v4/qe/identity?update=early`,
+    file: 'intel-qe-identity.json',
+    check: life,
+  }
+}

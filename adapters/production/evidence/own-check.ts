@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { NotFound } from '../../../core/errors.ts'
+import type { Enclave, Keyset } from '../../../core/ports/enclave.ts'
+import type { Alarm, Clock } from '../../../core/ports/platform.ts'
+import type { ProofWitness } from '../../../core/ports/proof-witness.ts'
+import { inspect, platformOf } from '../../../core/sealed/evidence/appraise.ts'
+import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
+import { reportData } from '../../../core/sealed/wire/keyset.ts'
+
+/** Ms after the start, and between two looks. */
+const pause = { first: 1_000, next: 60_000 }
+/** Confidential processes that are looked at. */
+const mostLooked = 64
+
+/** Why a client with the profile `standard` would refuse these keys; null when it would not, and for kinds that prove nothing. */
+export const refusalOf = async (
+  { keyset, evidence }: Keyset,
+  challenge: Uint8Array,
+  now: number,
+  testRoots: TestRoots | undefined,
+): Promise<string | null> => {
+  const platform = platformOf(evidence.type)
+  if (platform === null) return null
+  const keysetHash = reportData(new Uint8Array(Buffer.from(keyset, 'hex')), challenge).subarray(0, 32)
+  const policy = { platforms: [platform], ...(testRoots && { testRoots }) }
+  try {
+    await inspect(evidence, policy, { keysetHash, challenge, now })
+    return null
+  } catch (error) {
+    if (error instanceof Refusal) return error.reason
+    throw error
+  }
+}
+
+/**
+ * Looks at each confidential process once for every keyset, as a client would, so that an operator sees a coming refusal
+ * before clients do. It stops nothing. `end` ends it.
+ */
+export const watching = (
+  it: Pick<Enclave, 'keys' | 'attest'>,
+  { clock, proof }: { clock: Clock; proof: ProofWitness },
+  testRoots: TestRoots | undefined,
+): { look(): Promise<void>; end(): void } => {
+  const known = new Map<string, { readonly keyset: string; readonly refusal: string | null }>()
+
+  /** False when there is no process of this name. */
+  const lookAt = async (name: string): Promise<boolean> => {
+    try {
+      const { keyset } = await it.keys(name)
+      const before = known.get(name)
+      if (before?.keyset === keyset && before.refusal === null) return true
+      const challenge = new Uint8Array(randomBytes(32))
+      const answer = await it.attest(challenge, name)
+      const refusal = await refusalOf(answer, challenge, clock.now(), testRoots)
+      known.set(name, { keyset: answer.keyset, refusal })
+      return true
+    } catch (error) {
+      known.delete(name)
+      // One that is down is told by the event of its own.
+      return !(error instanceof NotFound)
+    }
+  }
+
+  const look = async (): Promise<void> => {
+    for (let at = 0; at < mostLooked && (await lookAt(`e${at}`)); at++) continue
+    const refusals = [...known.values()].map(({ refusal }) => refusal)
+    proof.appraised(refusals.find((it) => it !== null) ?? null)
+  }
+
+  let alarm: Alarm | null = null
+  let over = false
+  const wait = (ms: number): void => {
+    if (over) return
+    alarm = clock.alarm(ms, () => void look().finally(() => wait(pause.next)))
+  }
+  wait(pause.first)
+  return {
+    look,
+    end() {
+      over = true
+      alarm?.off()
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { Clock, Log } from '../../../core/ports/platform.ts'
+import { type MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
+import type { ProofWitness } from '../../../core/ports/proof-witness.ts'
+import type { Find } from './complete.ts'
+import type { Members, Piece, Wanted } from './piece.ts'
+import type { Source } from './sources.ts'
+
+/** Pieces as they were fetched; each is checked again when it is read. */
+const rowsOfPieces = kind<{ readonly members: Members }>('collateral')
+
+/** Ms between two tries for one piece: while it is missing or ended, and while the one at hand still counts. */
+const pause = { urgent: 10_000, calm: 3_600_000 }
+/** Pieces that are kept in memory. */
+const mostHeld = 256
+/** Ms after which a piece that nobody asked for is of an enclave that is gone. */
+const mostIdle = 600_000
+
+interface Place {
+  readonly name: string
+  piece: Piece | null
+  /** When it was last asked for, ms. */
+  asked: number
+  /** When the next try may be, ms. */
+  next: number
+  looking: Promise<void> | null
+}
+
+/**
+ * Certificates, lists and texts beside reports: each is fetched when it is missing and when half of its life is over,
+ * checked before it is served, and kept in the store. What ended is served all the same: the client decides.
+ */
+export const shelf = (
+  { clock, log, rows, proof }: { clock: Clock; log: Log; rows: MetadataStore; proof: ProofWitness },
+  source: Source,
+): Find => {
+  const places = new Map<string, Place>()
+
+  /** Null for what is not genuine. */
+  const seen = async (wanted: Wanted, members: Members | null): Promise<Piece | null> => {
+    try {
+      return members && { members, ...(await wanted.check(members, clock.now())) }
+    } catch {
+      return null
+    }
+  }
+
+  const better = (place: Place, piece: Piece | null): boolean => {
+    if (piece === null || (place.piece !== null && piece.ends < place.piece.ends)) return false
+    place.piece = piece
+    return true
+  }
+
+  const fetched = async (wanted: Wanted, place: Place, id: string): Promise<void> => {
+    const facts = { piece: wanted.name, about: wanted.about.slice(0, 64) }
+    try {
+      const members = wanted.read(await source(wanted))
+      const piece = { members, ...(await wanted.check(members, clock.now())) }
+      if (!better(place, piece)) return
+      const kept = await rows.update(rowsOfPieces, id, { members })
+      if (kept === null) await rows.create(rowsOfPieces, id, { members })
+      log.info('collateral.fetched', facts)
+    } catch (cause) {
+      log.error('collateral.failed', facts, cause)
+    }
+  }
+
+  const isEnded = ({ piece }: Place): boolean => piece === null || piece.taken <= clock.now()
+
+  const isDue = (place: Place): boolean => {
+    if (clock.now() < place.next) return false
+    return place.piece === null || clock.now() >= (place.piece.issued + place.piece.ends) / 2
+  }
+
+  const looked = async (wanted: Wanted, place: Place): Promise<void> => {
+    const id = `${wanted.name}/${wanted.about}`
+    const stored = await rows.get(rowsOfPieces, id).catch(() => null)
+    better(place, await seen(wanted, stored?.members ?? null))
+    if (isDue(place)) await fetched(wanted, place, id)
+    place.next = clock.now() + (isEnded(place) ? pause.urgent : pause.calm)
+  }
+
+  const placeOf = (wanted: Wanted): Place => {
+    const id = `${wanted.name}/${wanted.about}`
+    const found = places.get(id)
+    if (found !== undefined) return found
+    const [oldest] = places.keys()
+    if (places.size >= mostHeld && oldest !== undefined) places.delete(oldest)
+    const made: Place = { name: wanted.name, piece: null, asked: 0, next: 0, looking: null }
+    places.set(id, made)
+    return made
+  }
+
+  /** Until when clients take all pieces of this name; null when one is missing. */
+  const untilOf = (name: string): number | null => {
+    const live = [...places.values()].filter((it) => it.name === name && clock.now() - it.asked <= mostIdle)
+    const ends = live.map(({ piece }) => piece?.taken ?? null)
+    return ends.includes(null) ? null : Math.min(...(ends as number[]))
+  }
+
+  return async (wanted) => {
+    const place = placeOf(wanted)
+    place.asked = clock.now()
+    if (place.piece === null) better(place, await seen(wanted, wanted.given))
+    if (isDue(place)) place.looking ??= looked(wanted, place).finally(() => (place.looking = null))
+    if (place.looking !== null && isEnded(place)) await place.looking
+    proof.collateral(wanted.name, untilOf(wanted.name))
+    return place.piece?.members ?? {}
+  }
+}

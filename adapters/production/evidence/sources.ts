@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UpstreamFailed } from '../../../core/errors.ts'
+import type { Answer, Door } from '../../../core/ports/platform.ts'
+import type { Raw, Wanted } from './piece.ts'
+
+/** Gives what a service or a folder has of a piece; throws when that is nothing. */
+export type Source = (wanted: Wanted) => Promise<Raw>
+
+/** Bytes of an answer. */
+const mostBytes = 256 * 1024
+/** Ms for a whole answer. */
+const patience = 5_000
+
+const bodyOf = async ({ body }: Answer): Promise<Buffer> => {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body) {
+    size += part.length
+    if (size > mostBytes) throw new UpstreamFailed('The answer is too large')
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+const decoded = (header: string | null): string => (header === null ? '' : decodeURIComponent(header))
+
+/** The services of the makers, through the door to hosts that the configuration names. */
+export const services =
+  (door: Door): Source =>
+  async ({ url, header }) => {
+    if (url === null) throw new UpstreamFailed('Nobody serves this piece')
+    const answer = await door(url, { method: 'GET', signal: AbortSignal.timeout(patience), patience })
+    if (answer.status !== 200) {
+      answer.discard()
+      throw new UpstreamFailed('The service has no such piece')
+    }
+    return { body: await bodyOf(answer), chain: header === undefined ? '' : decoded(answer.header(header)) }
+  }
+
+/** A folder with the same pieces, for a gateway without egress. */
+export const folder =
+  (at: string): Source =>
+  async ({ file, header }) => ({
+    body: await readFile(join(at, file)),
+    chain: header === undefined ? '' : await readFile(join(at, file.replace(/\.json$/, '.pem')), 'latin1'),
+  })

@@ -1,0 +1,37 @@
+/** Changes of one letter, or of two neighbours' places, that lead from one word to the other. */
+const distance = (one: string, other: string): number => {
+  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
+  for (let i = 1; i <= one.length; i++) {
+    const [row, above, before] = [[i], rows[i - 1]!, rows[i - 2]]
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1] ? 0 : 1
+      const swapped = before !== undefined && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
+      const least = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + same)
+      row.push(swapped ? Math.min(least, before[j - 2]! + 1) : least)
+    }
+    rows.push(row)
+  }
+  return rows[one.length]![other.length]!
+}
+
+/** Letters of a word that is looked for; a longer one is no slip. */
+const longest = 64
+
+/** The known word that a mistyped one most likely stands for; null when none is near. */
+export const nearest = (word: string, known: readonly string[]): string | null => {
+  if (word.length > longest) return null
+  const small = word.toLowerCase()
+  const most = Math.max(1, Math.floor(small.length / 3))
+  const ranked = known
+    .map((it) => ({ it, far: distance(small, it.toLowerCase()) }))
+    .sort((one, other) => one.far - other.far)
+  const [best] = ranked
+  if (best !== undefined && best.far <= most) return best.it
+  return small.length < 3 ? null : (known.find((it) => it.toLowerCase().startsWith(small)) ?? null)
+}
+
+/** The end of a refusal: the nearest known word as a question, or nothing. */
+export const didYouMean = (word: string, known: readonly string[]): string => {
+  const it = nearest(word, known)
+  return it === null ? '' : `; did you mean ${it}?`
+}

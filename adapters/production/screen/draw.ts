@@ -1,0 +1,128 @@
+import { styleText } from './style.ts'
+import type { Survey, Surveyed } from '../../../core/survey.ts'
+import { reasonOf } from './reasons.ts'
+
+/** What a start tells of itself. */
+export interface Start {
+  readonly version: string
+  readonly url: string
+  readonly surfaces: readonly string[]
+  /** The path segments of the families of routes. */
+  readonly names: { readonly compat: string; readonly std: string; readonly v1: string }
+  /** The configuration file; null where the environment decides. */
+  readonly configuration: string | null
+  /** The folder of the embedded stores. */
+  readonly data: string
+  /** The first key, or the file where it stands; null where none was made. */
+  readonly key: { readonly credential: string } | { readonly file: string } | null
+}
+
+/** A label, what it says, and lines below it. */
+type Row = readonly [label: string, ...lines: readonly string[]]
+
+const mostNamed = 6
+const column = 15
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+const modelsLine = ({ models }: Survey): string => {
+  const named = models.slice(0, mostNamed).map(({ name }) => name)
+  const rest = models.length - named.length
+  return models.length === 0 ? 'none' : `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+const backendLine = ({ name, models, fault, pretends }: Surveyed, colour: boolean): string =>
+  models === null
+    ? `${styleText('red', '✗', colour)} ${name}: ${reasonOf(fault)}`
+    : `${styleText('green', '✓', colour)} ${name}: ${plural(models.length, 'model')}${pretends ? ', which only rehearse' : ''}`
+
+const backendLines = ({ backends }: Survey, colour: boolean): readonly string[] =>
+  backends.length === 0 ? ['none'] : backends.map((it) => backendLine(it, colour))
+
+const proofs: Readonly<Record<string, string>> = {
+  dev: 'development: it proves nothing. Whoever runs this machine can read what is sealed.',
+  'sev-snp': 'sev-snp: evidence of AMD shows which code reads what is sealed; sealgate verify checks it.',
+  tdx: 'tdx: evidence of Intel shows which code reads what is sealed; sealgate verify checks it.',
+  nitro: 'nitro: evidence of AWS shows which code reads what is sealed; sealgate verify checks it.',
+}
+
+const enclaveLine = ({ evidence, enclaveFault }: Survey, colour: boolean): string =>
+  evidence === null
+    ? `${styleText('red', '✗', colour)} ${reasonOf(enclaveFault)}`
+    : styleText('yellow', proofs[evidence] ?? `${evidence}: its evidence is checked by sealgate verify`, colour)
+
+const apiLines = ({ url, surfaces, names }: Start): readonly string[] => [
+  ...(surfaces.includes('v1')
+    ? [`${url}/${names.v1}   for clients of OpenAI and Anthropic; ${url}/v1beta for Gemini`]
+    : []),
+  ...(surfaces.includes('chat') ? [`${url}/${names.std}   standard chat, audio and images`] : []),
+  ...(surfaces.includes('decision') ? [`${url}/${names.compat}/v1/decision   typed decisions`] : []),
+]
+
+/** A word for a shell, whatever stands in it. */
+const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+const exportLine = (key: NonNullable<Start['key']>): string =>
+  'credential' in key ? `export SEALGATE_KEY=${key.credential}` : `export SEALGATE_KEY="$(cat ${quoted(key.file)})"`
+
+/** A call that works as it stands, once the key is exported; null where no route serves a model. */
+const curlLines = ({ url, surfaces, names }: Start, { models, backends }: Survey): readonly string[] | null => {
+  const own = new Set(
+    backends.filter(({ pretends }) => !pretends).flatMap((it) => it.models?.map(({ id }) => id) ?? []),
+  )
+  const chats = models.filter(({ type }) => type === 'CHAT')
+  const model = chats.find(({ name }) => own.has(name)) ?? chats[0]
+  const path = surfaces.includes('v1') ? names.v1 : surfaces.includes('chat') ? names.std : null
+  if (model === undefined || path === null) return null
+  const body = JSON.stringify({ model: model.name, messages: [{ role: 'user', content: 'Hello' }] })
+  return [
+    `curl ${url}/${path}/chat/completions -H "Authorization: Bearer $SEALGATE_KEY" \\`,
+    `  -H 'Content-Type: application/json' -d ${quoted(body)}`,
+  ]
+}
+
+const rowsOf = (start: Start, survey: Survey, colour: boolean): readonly Row[] => {
+  const { url, configuration, data, key } = start
+  const curl = curlLines(start, survey)
+  return [
+    ['page', `${url}/`],
+    ['API', ...apiLines(start)],
+    ['docs', `${url}/docs   ${url}/openapi.json`],
+    ['backends', ...backendLines(survey, colour)],
+    ['models', modelsLine(survey)],
+    ['data', data],
+    ['configuration', configuration ?? 'none: the environment decides'],
+    ['enclave', enclaveLine(survey, colour)],
+    ...(key === null
+      ? []
+      : [['key', exportLine(key), 'credential' in key ? 'It has every scope and is shown only now.' : ''] as Row]),
+    ...(curl === null ? [] : [['try', ...curl] as Row]),
+  ]
+}
+
+/** The first screen of a terminal. */
+export const screen = (start: Start, survey: Survey, colour: boolean): string => {
+  const rows = rowsOf(start, survey, colour).map(([label, ...lines]) =>
+    lines
+      .filter((line) => line !== '')
+      .map((line, at) => `  ${styleText('dim', (at === 0 ? label : '').padEnd(column), colour)}${line}`)
+      .join('\n'),
+  )
+  const head = `${styleText('bold', `sealgate ${start.version}`, colour)} serves ${start.url}`
+  return `\n${head}\n\n${rows.filter((row) => row !== '').join('\n')}\n\n`
+}
+
+/** The same without a terminal: a line for each thing, and no key. */
+export const plainLines = (start: Start, survey: Survey): string => {
+  const { version, url, configuration, data } = start
+  return [
+    `${version}: page ${url}/, docs ${url}/docs`,
+    ...apiLines(start).map((line) => `API ${line.replace('   ', ' ')}`),
+    ...backendLines(survey, false).map((line) => `backend ${line}`),
+    `models: ${modelsLine(survey)}`,
+    `data: ${data}; configuration: ${configuration ?? 'none'}`,
+    `enclave ${enclaveLine(survey, false)}`,
+  ]
+    .map((line) => `sealgate ${line}\n`)
+    .join('')
+}

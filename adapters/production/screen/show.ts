@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import type { Gateway } from '../../../core/gateway.ts'
+import type { Config } from '../config/config.ts'
+import type { ShownKey } from '../commands/show-key.ts'
+import { version } from '../version.ts'
+import { type Start, plainLines, screen } from './draw.ts'
+import { takesColour } from './style.ts'
+
+/** Ms that backends and the enclave are waited for. */
+const patience = 3_000
+
+/** Where a start was made from, beside its configuration. */
+export interface Origin {
+  readonly env: NodeJS.ProcessEnv
+  readonly config: Config
+  readonly surfaces: readonly string[]
+  readonly data: string
+  readonly url: string
+}
+
+const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownKey | null): Promise<Start> => {
+  const file = env['SEALGATE_CONFIG']
+  return {
+    version: await version(),
+    url,
+    surfaces,
+    names: config.names,
+    configuration: file ? resolve(file) : null,
+    data: resolve(data),
+    key,
+  }
+}
+
+/** The first screen, or its plain lines, once backends and the enclave have answered or were waited for. */
+export const drawn = async (
+  origin: Origin,
+  gateway: Pick<Gateway, 'survey'>,
+  key: ShownKey | null,
+  terminal: boolean,
+): Promise<string> => {
+  const [start, survey] = await Promise.all([startOf(origin, key), gateway.survey(AbortSignal.timeout(patience))])
+  return terminal ? screen(start, survey, takesColour(origin.env)) : plainLines(start, survey)
+}

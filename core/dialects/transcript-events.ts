@@ -1,0 +1,12 @@
+import type { Transcript, TranscriptEvent } from '../ports/upstream.ts'
+
+/** A whole transcript as the events of one that is told while it is heard. */
+export const transcriptEvents = ({ text, segments, answer }: Transcript): readonly TranscriptEvent[] => {
+  const pieces = segments.map((segment) => segment.text)
+  const told = pieces.join('').trim() === text.trim() ? pieces : [text]
+  const usage = answer?.['usage']
+  return [
+    ...told.filter((piece) => piece !== '').map((delta) => ({ type: 'transcript.text.delta', delta })),
+    { type: 'transcript.text.done', text, ...(usage != null && { usage }) },
+  ]
+}

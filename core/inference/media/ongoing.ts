@@ -1,0 +1,76 @@
+import { giveBack } from '../../abort.ts'
+import { UpstreamFailed } from '../../errors.ts'
+import type { Clock } from '../../ports/platform.ts'
+import type { Ongoing } from '../../ports/upstream.ts'
+
+/** Waits for the first part, so that a backend that fails before it can be replaced. Throws UpstreamFailed where no part comes. */
+export const begun = async <Answer extends Ongoing<unknown>>(answer: Answer): Promise<Answer> => {
+  const source = answer.parts[Symbol.asyncIterator]()
+  const first = await source.next()
+  if (first.done) throw new UpstreamFailed(undefined, { again: true, cause: new Error('An empty answer') })
+  return { ...answer, parts: continued(first.value, source) }
+}
+
+async function* continued<Part>(first: Part, source: AsyncIterator<Part>): AsyncGenerator<Part, void> {
+  let ended = false
+  try {
+    yield first
+    for (;;) {
+      const { done, value } = await source.next()
+      if (done) return void (ended = true)
+      yield value
+    }
+  } finally {
+    if (!ended) await source.return?.()
+  }
+}
+
+export interface Bounds {
+  readonly clock: Clock
+  /** Ms between two parts. */
+  readonly idle: number
+  /** Ms that the whole may take. */
+  readonly longest: number
+}
+
+/** The answer, ended by the caller's signal, by silence and by its length; the attempt's controller lives as long as it. */
+export const lasting = <Answer extends Ongoing<unknown>>(
+  answer: Answer,
+  controller: AbortController,
+  signal: AbortSignal,
+  bounds: Bounds,
+): Answer => {
+  const leave = () => controller.abort(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  const over = (whole: boolean) => {
+    signal.removeEventListener('abort', leave)
+    if (whole) giveBack(controller)
+    else controller.abort(new Error('The answer was left'))
+  }
+  return { ...answer, parts: watched(answer.parts, controller, bounds, over) }
+}
+
+async function* watched<Part>(
+  parts: AsyncIterable<Part>,
+  controller: AbortController,
+  { clock, idle, longest }: Bounds,
+  over: (whole: boolean) => void,
+): AsyncGenerator<Part, void> {
+  const late = () => controller.abort(new UpstreamFailed(undefined, { cause: new Error('The answer takes too long') }))
+  const limit = clock.alarm(longest, late)
+  const source = parts[Symbol.asyncIterator]()
+  let whole = false
+  try {
+    for (;;) {
+      // A slow reader is no silent backend: the pause is measured while a part is awaited.
+      const pause = clock.alarm(idle, late)
+      const next = await source.next().finally(() => pause.off())
+      if (next.done) return void (whole = true)
+      yield next.value
+    }
+  } finally {
+    limit.off()
+    if (!whole) await source.return?.()
+    over(whole)
+  }
+}

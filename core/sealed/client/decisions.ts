@@ -1,0 +1,53 @@
+import { cutBy } from './chat.ts'
+import { openAnswer } from './seal-request.ts'
+import type { Send } from './send-sealed.ts'
+
+export interface Question {
+  readonly type: 'choice' | 'noul' | 'score'
+  readonly instructions: unknown
+  /** For `choice` labels with their descriptions, for `score` levels in their order, for `noul` both outcomes or none. */
+  readonly criteria?: unknown
+}
+
+/** As on the route in the clear. `jev-latest` is whichever confidential model decides. */
+export interface DecisionParams {
+  readonly model: string
+  readonly state: unknown
+  readonly questions: Readonly<Record<string, Question>>
+  readonly images?: readonly string[]
+  readonly videos?: readonly string[]
+  readonly samples?: number
+  readonly steps?: number
+  readonly provider?: string
+}
+
+export interface DecisionAnswer {
+  readonly choice?: string
+  readonly noul?: number
+  readonly score?: number
+  readonly legend?: Readonly<Record<string, unknown>>
+  readonly probabilities?: Readonly<Record<string, number>>
+  readonly confidence?: number
+}
+
+export interface Decision {
+  readonly model: string
+  /** By the ids of the questions. */
+  readonly answers: Readonly<Record<string, DecisionAnswer>>
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number }
+  readonly diagnostics: Readonly<Record<string, unknown>>
+}
+
+export interface Decisions {
+  create(params: DecisionParams, options?: { readonly signal?: AbortSignal }): Promise<Decision>
+}
+
+const names = { params: 'encryptedInference', kid: 'enclaveKid' }
+
+/** Typed questions that the enclave alone reads. */
+export const decisions = (send: Send): Decisions => ({
+  async create(params, { signal } = {}) {
+    const sent = await send('rvenc/decision', { ...params }, signal ?? null, names)
+    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Decision
+  },
+})

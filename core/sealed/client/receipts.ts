@@ -1,0 +1,73 @@
+import { same } from '../wire/bytes.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
+import { type Receipt, type ReceiptFacts, answerDigest, areReceiptKeys, openReceipt } from '../wire/receipt.ts'
+import { receiptKind } from '../wire/receipt-kind.ts'
+import { openJson } from '../wire/seal.ts'
+import type { Pair } from '../wire/signature.ts'
+import { SealgateError } from './error.ts'
+
+export type { Receipt, ReceiptFacts }
+
+/** A receipt that holds: what it says, and what shows that to others. */
+export interface CheckedReceipt {
+  readonly facts: ReceiptFacts
+  readonly receipt: Receipt
+}
+
+/** What of a request its receipt has to name. */
+export interface Witnessed {
+  readonly route: string
+  readonly secret: Uint8Array
+  readonly nonces: ReadonlySet<string>
+  /** Of the request as it was sealed; absent where no receipt was asked for. */
+  readonly digest?: Uint8Array
+  readonly kid: string
+  readonly signers: readonly Pair[]
+}
+
+const mostReceipt = 64 * 1024
+
+const refused = (): never => {
+  throw new SealgateError('no_receipt')
+}
+
+/** The keys of an answer that the verified keyset names. Those that it does not name are left out. */
+export const namedSigners = ({ keys }: KeysetBody, said: unknown): readonly Pair[] => {
+  if (!Array.isArray(said)) return []
+  const hashes = keys.filter(({ kem }) => kem === receiptKind).map(({ publicKey }) => publicKey)
+  const isNamed = (it: Partial<Pair> | null): it is Pair =>
+    typeof it?.ed25519 === 'string' &&
+    typeof it.ml_dsa_65 === 'string' &&
+    hashes.some((hash) => areReceiptKeys({ ed25519: it.ed25519!, ml_dsa_65: it.ml_dsa_65! }, hash))
+  return said.slice(0, 16).filter(isNamed)
+}
+
+/** Of the keyset's own keys, the one whose name this is. */
+export const isNamedKey = ({ keys }: KeysetBody, kid: string): boolean => keys.some((key) => enclaveKid(key) === kid)
+
+/** Throws unless one of these keys signed that this answer belongs to this request. */
+export const checkReceipt = (said: unknown, request: Witnessed, answer: Uint8Array): CheckedReceipt => {
+  const { digest, route, kid } = request
+  if (digest === undefined || typeof said !== 'object' || said === null) return refused()
+  const receipt = said as Receipt
+  const facts = request.signers.map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
+  if (facts === undefined) return refused()
+  const names = (value: string, wanted: Uint8Array): boolean => same(fromHex(value, 32) ?? new Uint8Array(), wanted)
+  const fits = names(facts.request, digest) && names(facts.answer, answer) && facts.route === route && facts.key === kid
+  return fits ? { facts, receipt } : refused()
+}
+
+/** The receipt beside a whole answer. Throws unless it is there and holds. */
+export const receiptBeside = (request: Witnessed, answer: unknown): CheckedReceipt => {
+  const said = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const bytes = (name: string, most: number): Uint8Array => {
+    const value = said[name]
+    return (typeof value === 'string' ? fromHex(value, most) : null) ?? refused()
+  }
+  const [sealed, nonce] = [bytes('encryptedReceipt', mostReceipt), bytes('receiptNonce', 24)]
+  const own = bytes('nonce', 24)
+  if (nonce.length !== 24 || same(nonce, own) || request.nonces.has(toHex(nonce))) return refused()
+  const receipt = openJson(request.secret, nonce, sealed)
+  return checkReceipt(receipt, request, answerDigest(own, bytes('encryptedResponse', 256 * 1024 * 1024)))
+}

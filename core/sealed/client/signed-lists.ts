@@ -1,0 +1,45 @@
+import type { ReleaseKeys, SignedText } from '../evidence/policy.ts'
+import { SealgateError } from './error.ts'
+import type { Policy } from './verify.ts'
+
+/** Signed lists as a gateway serves them. Nothing of them is believed before enough pinned keys are seen to have signed. */
+export interface SignedLists {
+  readonly releases: SignedText | null
+  readonly notices: SignedText | null
+}
+
+const most = { text: 262_144, signatures: 32 }
+
+/** Keys that are pinned without a document beside them. */
+const lacks = (said: Policy['releases']): said is ReleaseKeys =>
+  said !== undefined && !Array.isArray(said) && (said as ReleaseKeys).document === undefined
+
+export const needsLists = ({ releases, notices }: Policy): boolean => lacks(releases) || lacks(notices)
+
+const isHex = (it: unknown, digits: number): boolean => typeof it === 'string' && it.length === digits
+
+const listIn = (said: unknown, name: 'releases' | 'notices'): SignedText | null => {
+  if (said === undefined || said === null) return null
+  const { text, signatures } = said as Partial<SignedText>
+  const isWhole =
+    typeof text === 'string' &&
+    text.length <= most.text &&
+    Array.isArray(signatures) &&
+    signatures.length <= most.signatures &&
+    signatures.every((it) => isHex(it?.key, 64) && isHex(it?.signature, 128))
+  if (!isWhole) throw new SealgateError('unverified', { reason: 'evidence_malformed', detail: name })
+  return { text, signatures: signatures.map(({ key, signature }) => ({ key, signature })) }
+}
+
+/** What an answer of the gateway has of both lists. Throws for what is none. */
+export const listsIn = (said: unknown): SignedLists => {
+  const { releases, notices } = (said ?? {}) as { readonly releases?: unknown; readonly notices?: unknown }
+  return { releases: listIn(releases, 'releases'), notices: listIn(notices, 'notices') }
+}
+
+/** The same policy with the lists that came from elsewhere; those that the policy brings along stay. */
+export const withLists = (policy: Policy, { releases, notices }: SignedLists): Policy => ({
+  ...policy,
+  ...(lacks(policy.releases) && releases !== null && { releases: { ...policy.releases, document: releases } }),
+  ...(lacks(policy.notices) && notices !== null && { notices: { ...policy.notices, document: notices } }),
+})

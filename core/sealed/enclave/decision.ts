@@ -1,0 +1,72 @@
+import type { Supplied } from '../../container.ts'
+import { print } from '../../dialects/json.ts'
+import { type DecisionRequest, parseDecision } from '../../dialects/typed-decision.ts'
+import { printAnswered } from '../../dialects/typed-decision-answer.ts'
+import { BadRequest } from '../../errors.ts'
+import { decide } from '../../inference/decisions/decide.ts'
+import type { Deciding } from '../../inference/decisions/decide-once.ts'
+import { picturesWithin } from '../../inference/media/media.ts'
+import type { Catalog } from '../../inference/models/catalog.ts'
+import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { type chatNeeds, confidential } from './chat.ts'
+import type { Opened } from './open.ts'
+import { Refusal } from './refusals.ts'
+import { printedReply, sealedFailure } from './reply.ts'
+
+/** The name that stands for whichever confidential model decides. */
+const latest = 'jev-latest'
+
+const requestOf = ({ ordered = null }: Opened): DecisionRequest => {
+  try {
+    return parseDecision(ordered)
+  } catch (error) {
+    if (!(error instanceof BadRequest)) throw error
+    throw new Refusal('invalid_parameters', Object.keys(error.validator ?? {})[0] ?? null)
+  }
+}
+
+const modelFor = async (name: string, catalog: Catalog, grant: Grant, signal: AbortSignal): Promise<string> => {
+  if (name !== latest || (await catalog.find(name, signal)) !== null) return name
+  const first = (await catalog.list(signal)).find(
+    (entry) =>
+      entry.settings.confidential &&
+      entry.does.has('decide') &&
+      (grant.models === null || grant.models.includes(entry.name)),
+  )
+  return first?.name ?? name
+}
+
+/** Decrypted questions → the decision of the clear route → one sealed answer. Nobody but the gateway keeps accounts. */
+export const decision = async (
+  opened: Opened,
+  grant: Grant,
+  { catalog, inference, clock }: Supplied<typeof chatNeeds>,
+  total: number,
+  signal: AbortSignal,
+): Promise<SealedReply> => {
+  const began = clock.now()
+  const request = requestOf(opened)
+  const entry = await confidential(
+    catalog,
+    grant,
+    await modelFor(request.model, catalog, grant, signal),
+    'decide',
+    signal,
+  )
+  const images = await picturesWithin(request, total, clock, signal)
+  const { provider, questions, state, samples, steps } = request
+  let trailer: Trailer = { model: entry.name, backend: null, usage: null, audioSeconds: null }
+  const settle = async (usage: Trailer['usage'], backend: string | null) =>
+    void (trailer = { ...trailer, usage, backend })
+  const deciding: Deciding = { inference, clock, reserve: async () => ({ headers: {}, settle }) }
+  const matter = { entry, larger: null, provider, questions, call: { state, images, samples, steps }, began, total }
+  try {
+    const decided = await decide(deciding, matter, signal)
+    return printedReply(opened, utf8(print(printAnswered(decided, 'diagnostics'))), trailer)
+  } catch (error) {
+    signal.throwIfAborted()
+    // What was answered before the failure is paid for.
+    return sealedFailure(opened, error, trailer)
+  }
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../../ports/platform.ts'
+import type { SealedReply, Trailer } from '../../ports/enclave.ts'
+import { utf8 } from '../wire/bytes.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+import {
+  type Receipt,
+  type ReceiptFacts,
+  answerDigest,
+  receiptKeysHash,
+  receiptLeaf,
+  receiptsSigned,
+} from '../wire/receipt.ts'
+import { freshNonce, sealPrinted } from '../wire/seal.ts'
+import { type Pair, signingPair } from '../wire/signature.ts'
+import { treeOf } from '../wire/tree.ts'
+
+/** Keys of one epoch that sign receipts; they live in this memory only. */
+export interface Signer {
+  readonly keys: Pair
+  /** As the keyset names them. */
+  readonly hash: Uint8Array
+  /** One signature a tick covers all receipts that wait. */
+  sign(facts: Omit<ReceiptFacts, 'number'>): Promise<Receipt>
+}
+
+interface Waiting {
+  readonly text: string
+  tell(receipt: Receipt): void
+}
+
+export const receiptSigner = (): Signer => {
+  const { keys, sign } = signingPair()
+  let waiting: Waiting[] = []
+  let count = 0
+
+  const signAll = (): void => {
+    const batch = waiting
+    waiting = []
+    const { root, places } = treeOf(batch.map(({ text }) => receiptLeaf(text)))
+    const made = sign(receiptsSigned(root))
+    for (const [at, { text, tell }] of batch.entries()) tell({ text, place: places[at]!, ...made })
+  }
+
+  return {
+    keys,
+    hash: receiptKeysHash(keys)!,
+    sign: (facts) =>
+      new Promise((tell) => {
+        if (waiting.length === 0) setImmediate(signAll)
+        waiting.push({ text: JSON.stringify({ ...facts, number: ++count }), tell })
+      }),
+  }
+}
+
+/** What a request that asked for a receipt brings along. */
+export interface Asked {
+  readonly signer: Signer
+  /** Of the request as it was sealed. */
+  readonly digest: Uint8Array
+  readonly facts: Pick<ReceiptFacts, 'route' | 'key' | 'release' | 'epoch' | 'begun'>
+}
+
+/** A receipt of an answer with this digest. */
+export const receiptOf = (
+  { signer, digest, facts }: Asked,
+  answer: Uint8Array,
+  { model, backend, usage, audioSeconds }: Trailer,
+  clock: Clock,
+): Promise<Receipt> =>
+  signer.sign({
+    v: 1,
+    ...facts,
+    request: toHex(digest),
+    answer: toHex(answer),
+    model,
+    backend,
+    tokens: usage && { input: usage.input, output: usage.output },
+    audioSeconds,
+    ended: clock.now(),
+  })
+
+/** A whole answer with its receipt sealed beside it; failures have none. */
+export const receipted = async (
+  reply: SealedReply,
+  asked: Asked | null,
+  secret: Uint8Array,
+  clock: Clock,
+): Promise<SealedReply> => {
+  if (asked === null || reply.kind !== 'body' || reply.failure !== null) return reply
+  const { encryptedResponse, nonce } = reply.body
+  if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string') return reply
+  const sealed = fromHex(encryptedResponse, encryptedResponse.length / 2)!
+  const receipt = await receiptOf(asked, answerDigest(fromHex(nonce, 24)!, sealed), reply.trailer, clock)
+  const receiptNonce = freshNonce()
+  const said = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
+  return { ...reply, body: { ...reply.body, encryptedReceipt: toHex(said), receiptNonce: toHex(receiptNonce) } }
+}

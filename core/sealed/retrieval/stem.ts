@@ -1,0 +1,90 @@
+const consonants = '[^aeiou][^aeiouy]*'
+const vowels = '[aeiouy][aeiou]*'
+/** Measures of a stem by Porter's count: how many times a group of vowels is followed by one of consonants. */
+const once = new RegExp(`^(?:${consonants})?${vowels}${consonants}`)
+const exactlyOnce = new RegExp(`^(?:${consonants})?${vowels}${consonants}(?:${vowels})?$`)
+const twice = new RegExp(`^(?:${consonants})?${vowels}${consonants}${vowels}${consonants}`)
+const voiced = new RegExp(`^(?:${consonants})?[aeiouy]`)
+const short = new RegExp(`^${consonants}[aeiouy][^aeiouwxy]$`)
+
+/** The stem of an English word by Porter's algorithm of 1980: what is left is no word, but the same for its forms. */
+export const stem = (word: string): string => {
+  if (word.length < 3) return word
+  let it = withoutPlural(word)
+  it = withoutTense(it)
+  if (it.endsWith('y') && voiced.test(it.slice(0, -1))) it = `${it.slice(0, -1)}i`
+  it = replaced(it, derived)
+  it = replaced(it, nominal)
+  return withoutE(withoutSuffix(it))
+}
+
+const withoutPlural = (word: string): string => {
+  if (/(?:ss|i)es$/.test(word)) return word.slice(0, -2)
+  return /[^s]s$/.test(word) ? word.slice(0, -1) : word
+}
+
+const withoutTense = (word: string): string => {
+  if (word.endsWith('eed')) return once.test(word.slice(0, -3)) ? word.slice(0, -1) : word
+  const rest = /^(.+?)(?:ed|ing)$/.exec(word)?.[1]
+  if (rest === undefined || !voiced.test(rest)) return word
+  if (/(?:at|bl|iz)$/.test(rest)) return `${rest}e`
+  if (/([^aeiouylsz])\1$/.test(rest)) return rest.slice(0, -1)
+  return short.test(rest) ? `${rest}e` : rest
+}
+
+type Endings = readonly (readonly [ending: string, left: string])[]
+
+/** Longer endings stand before those that they end with. */
+const derived: Endings = [
+  ['ational', 'ate'],
+  ['tional', 'tion'],
+  ['enci', 'ence'],
+  ['anci', 'ance'],
+  ['izer', 'ize'],
+  ['bli', 'ble'],
+  ['alli', 'al'],
+  ['entli', 'ent'],
+  ['eli', 'e'],
+  ['ousli', 'ous'],
+  ['ization', 'ize'],
+  ['ation', 'ate'],
+  ['ator', 'ate'],
+  ['alism', 'al'],
+  ['iveness', 'ive'],
+  ['fulness', 'ful'],
+  ['ousness', 'ous'],
+  ['aliti', 'al'],
+  ['iviti', 'ive'],
+  ['biliti', 'ble'],
+  ['logi', 'log'],
+]
+
+const nominal: Endings = [
+  ['icate', 'ic'],
+  ['ative', ''],
+  ['alize', 'al'],
+  ['iciti', 'ic'],
+  ['ical', 'ic'],
+  ['ful', ''],
+  ['ness', ''],
+]
+
+const replaced = (word: string, endings: Endings): string => {
+  const found = endings.find(([ending]) => word.endsWith(ending))
+  if (found === undefined) return word
+  const rest = word.slice(0, -found[0].length)
+  return once.test(rest) ? rest + found[1] : word
+}
+
+const suffix = /^(.+?)(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/
+
+const withoutSuffix = (word: string): string => {
+  const rest = suffix.exec(word)?.[1]
+  return rest !== undefined && twice.test(rest) ? rest : word
+}
+
+const withoutE = (word: string): string => {
+  const rest = word.slice(0, -1)
+  if (word.endsWith('e')) return twice.test(rest) || (exactlyOnce.test(rest) && !short.test(rest)) ? rest : word
+  return word.endsWith('ll') && twice.test(word) ? rest : word
+}

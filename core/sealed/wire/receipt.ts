@@ -1,0 +1,83 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concat, number, same, utf8 } from './bytes.ts'
+import { type Pair, bytesOfPair, holds } from './signature.ts'
+import { type Place, leafOf, rootFrom } from './tree.ts'
+
+/** What the enclave says of one answer. Digests are hex, times are ms of a clock that belongs to its host. */
+export interface ReceiptFacts {
+  readonly v: 1
+  readonly route: string
+  /** The enclave key that the request was sealed to. */
+  readonly key: string
+  readonly release: string
+  /** SHA-256 of the request and of the answer as they were sealed. */
+  readonly request: string
+  readonly answer: string
+  readonly model: string | null
+  readonly backend: string | null
+  readonly tokens: { readonly input: number; readonly output: number } | null
+  readonly audioSeconds: number | null
+  readonly epoch: number
+  /** Which one of its epoch, from 1 on. */
+  readonly number: number
+  readonly begun: number
+  readonly ended: number
+}
+
+/** The facts as the text that was signed, the place of its leaf under the signed root, and both signatures, hex. */
+export interface Receipt extends Pair {
+  readonly text: string
+  readonly place: Place
+}
+
+const mostText = 4096
+
+/** What a keyset says of the keys: SHA-256 over both. Null for keys of other lengths. */
+export const receiptKeysHash = (keys: Pair): Uint8Array | null => {
+  const both = bytesOfPair(keys, 'keys')
+  return both && sha256(concat(utf8('rvenc-receipt-keys/1\0'), ...both))
+}
+
+const framed = (label: string, parts: readonly Uint8Array[]): Uint8Array => {
+  const hash = sha256.create().update(utf8(label))
+  for (const part of parts) hash.update(number(part.length, 4)).update(part)
+  return hash.digest()
+}
+
+/** A request as it was sealed: cipher text, then each nonce with what it sealed, the parameters first and parts by their fields. */
+export const requestDigest = (parts: readonly Uint8Array[]): Uint8Array => framed('rvenc-request/1\0', parts)
+
+/** A whole answer as it was sealed. */
+export const answerDigest = (nonce: Uint8Array, sealed: Uint8Array): Uint8Array =>
+  framed('rvenc-answer/1\0', [nonce, sealed])
+
+/** The same of frames, one after the other, without the last one. */
+export const framesDigest = () => {
+  const hash = sha256.create().update(utf8('rvenc-frames/1\0'))
+  return {
+    add: (frame: Uint8Array) => void hash.update(number(frame.length, 4)).update(frame),
+    digest: () => hash.digest(),
+  }
+}
+
+export const receiptLeaf = (text: string): Uint8Array => leafOf('rvenc-receipt/1\0', utf8(text))
+
+/** What both keys sign. */
+export const receiptsSigned = (root: Uint8Array): Uint8Array => concat(utf8('rvenc-receipts/1\0'), root)
+
+/** The facts, when both signatures hold; null for anything else. */
+export const openReceipt = (receipt: Receipt, keys: Pair): ReceiptFacts | null => {
+  const { text, place } = receipt
+  if (typeof text !== 'string' || text.length > mostText || typeof place !== 'object' || place === null) return null
+  if (typeof receipt.ed25519 !== 'string' || typeof receipt.ml_dsa_65 !== 'string') return null
+  const root = rootFrom(receiptLeaf(text), place)
+  if (root === null || !holds(receipt, receiptsSigned(root), keys)) return null
+  const facts = JSON.parse(text) as ReceiptFacts
+  return facts.v === 1 ? facts : null
+}
+
+/** Whether these are the keys that a keyset names by this hash. */
+export const areReceiptKeys = (keys: Pair, hash: Uint8Array): boolean => {
+  const own = receiptKeysHash(keys)
+  return own !== null && same(own, hash)
+}

@@ -1,0 +1,41 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { ml_dsa65 as mlDsa } from '@noble/post-quantum/ml-dsa.js'
+import { fromHex, toHex } from './hex.ts'
+
+/** Two public keys, or what both of them signed: hex. Both have to hold, for neither kind may stand alone. */
+export interface Pair {
+  readonly ed25519: string
+  readonly ml_dsa_65: string
+}
+
+const sizes = { keys: { ed: 32, ml: 1952 }, signatures: { ed: 64, ml: 3309 } } as const
+
+/** Null for bytes of another length. */
+export const bytesOfPair = (pair: Pair, kind: keyof typeof sizes): readonly [Uint8Array, Uint8Array] | null => {
+  const size = sizes[kind]
+  const [ed, ml] = [fromHex(pair.ed25519, size.ed), fromHex(pair.ml_dsa_65, size.ml)]
+  return ed?.length === size.ed && ml?.length === size.ml ? [ed, ml] : null
+}
+
+/** New keys that stay in this memory. Only the enclave may make them. */
+export const signingPair = (): { readonly keys: Pair; sign(data: Uint8Array): Pair } => {
+  const [ed, ml] = [ed25519.keygen(), mlDsa.keygen()]
+  return {
+    keys: { ed25519: toHex(ed.publicKey), ml_dsa_65: toHex(ml.publicKey) },
+    sign: (data) => ({
+      ed25519: toHex(ed25519.sign(data, ed.secretKey)),
+      ml_dsa_65: toHex(mlDsa.sign(data, ml.secretKey)),
+    }),
+  }
+}
+
+/** Whether both signatures hold. Keys and points that are none hold nothing. */
+export const holds = (signatures: Pair, data: Uint8Array, keys: Pair): boolean => {
+  const [made, by] = [bytesOfPair(signatures, 'signatures'), bytesOfPair(keys, 'keys')]
+  if (made === null || by === null) return false
+  try {
+    return ed25519.verify(made[0], data, by[0], { zip215: false }) && mlDsa.verify(made[1], data, by[1])
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,64 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concat, utf8 } from './bytes.ts'
+import { fromHex, toHex } from './hex.ts'
+
+/** Where a leaf stands in a tree of so many, and its neighbours up to the root, hex. */
+export interface Place {
+  readonly index: number
+  readonly size: number
+  readonly path: readonly string[]
+}
+
+/** Leaves of one tree, and the neighbours that lead up from each. */
+const most = { leaves: 1 << 20, path: 20 }
+
+/** The label keeps leaves of one kind from standing for those of another. */
+export const leafOf = (label: string, bytes: Uint8Array): Uint8Array =>
+  sha256(concat(Uint8Array.of(0), utf8(label), bytes))
+
+const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concat(Uint8Array.of(1), left, right))
+
+/** The root over these leaves, and the place of each. */
+export const treeOf = (
+  leaves: readonly Uint8Array[],
+): { readonly root: Uint8Array; readonly places: readonly Place[] } => {
+  const paths: string[][] = leaves.map(() => [])
+  let level = leaves
+  for (let depth = 0; level.length > 1; depth++) {
+    const below = level
+    for (const [at, path] of paths.entries()) {
+      const beside = below[(at >> depth) ^ 1]
+      if (beside !== undefined) path.push(toHex(beside))
+    }
+    level = Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
+      const [left, right] = [below[2 * at]!, below[2 * at + 1]]
+      // The odd one at the end has no neighbour and moves up as it is.
+      return right === undefined ? left : nodeOf(left, right)
+    })
+  }
+  return { root: level[0]!, places: paths.map((path, index) => ({ index, size: leaves.length, path })) }
+}
+
+const isPlace = ({ index, size, path }: Partial<Place>): boolean =>
+  [index, size].every(Number.isSafeInteger) &&
+  index! >= 0 &&
+  index! < size! &&
+  size! <= most.leaves &&
+  Array.isArray(path) &&
+  path.length <= most.path
+
+/** The root to which a leaf leads from its place; null for a place that no tree has. */
+export const rootFrom = (leaf: Uint8Array, place: Place): Uint8Array | null => {
+  if (!isPlace(place)) return null
+  let { index, size } = place
+  let node = leaf
+  let at = 0
+  for (; size > 1; size = (size + 1) >> 1, index >>= 1) {
+    if (index % 2 === 0 && index === size - 1) continue
+    const said: unknown = place.path[at++]
+    const other = typeof said === 'string' ? fromHex(said, 32) : null
+    if (other?.length !== 32) return null
+    node = index % 2 === 0 ? nodeOf(node, other) : nodeOf(other, node)
+  }
+  return at === place.path.length ? node : null
+}

@@ -1,0 +1,207 @@
+import { printJson } from '../../../core/dialects/print-json.ts'
+import { transcriptEvents } from '../../../core/dialects/transcript-events.ts'
+import { garbled, readBytes, readObject } from '../../../core/dialects/backend.ts'
+import { usageOf } from '../../../core/dialects/chat-completions.ts'
+import type { Answer, Clock, Fetch } from '../../../core/ports/platform.ts'
+import type {
+  DrawCall,
+  Drawn,
+  EditCall,
+  EmbedTokensCall,
+  Embedded,
+  SpeakCall,
+  TranscribeCall,
+  Upstream,
+  WireUsage,
+} from '../../../core/ports/upstream.ts'
+import { type FormField, form, formOf } from './form.ts'
+import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
+import { transcriptStream } from './transcript-stream.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface MediaBackend {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  /** The format of a transcript that tells most for this call. */
+  transcriptFormat?(call: TranscribeCall): string
+  /** The voice for a caller who names none. */
+  readonly voice?: string
+  /** Fields of every image request. */
+  drawFields?(model: string): Fields
+}
+
+/** Sends a body to a path of the backend; JSON unless its type says otherwise. Resolves with an answer of 2xx alone. */
+export type Post = (
+  path: string,
+  model: string,
+  body: string | Uint8Array,
+  signal: AbortSignal,
+  type?: string,
+) => Promise<Answer>
+
+export type MediaUpstream = Required<
+  Pick<
+    Upstream,
+    'embed' | 'embedTokens' | 'transcribe' | 'streamTranscript' | 'speak' | 'streamSpeech' | 'draw' | 'edit'
+  >
+>
+
+/** Vectors, sound and images by a server that speaks the common format. */
+export const mediaBackend = (it: MediaBackend, post: Post): MediaUpstream => {
+  const listen = (call: TranscribeCall, signal: AbortSignal, more: readonly FormField[] = []): Promise<Answer> => {
+    const { type, body } = form([...transcribeFields(it, call), ...more], call.audio)
+    return post(call.translate ? '/audio/translations' : '/audio/transcriptions', call.model, body, signal, type)
+  }
+  const heard = (body: Fields, call: TranscribeCall) => ({ ...transcriptOf(body), ignored: ignoredBy(it, call) })
+
+  const utter = async (call: SpeakCall, signal: AbortSignal) => {
+    const answer = await post('/audio/speech', call.model, await printJson(speakBody(it, call)), signal)
+    const type = answer.header('content-type')?.split(';')[0] ?? ''
+    if (type.startsWith('text/') || type === 'application/json') {
+      answer.discard()
+      throw garbled('The speech is text', answer.status)
+    }
+    return { answer, mime: type.startsWith('audio/') ? type : mimeOfFormat(call.format ?? 'mp3') }
+  }
+
+  return {
+    embed: ({ texts, ...call }, signal) => vectors(post, { ...call, input: texts }, signal),
+    embedTokens: ({ tokens, ...call }, signal) => vectors(post, { ...call, input: tokens }, signal),
+
+    transcribe: async (call, signal) => heard(await readObject(await listen(call, signal)), call),
+
+    async streamTranscript(call, signal) {
+      const answer = await listen(call, signal, [['stream', 'true']])
+      const type = answer.header('content-type') ?? ''
+      if (type.startsWith('text/event-stream')) return { parts: transcriptStream(answer, it.clock) }
+      // Some servers and models pass over `stream`.
+      return { parts: each(transcriptEvents(heard(await readObject(answer), call))) }
+    },
+
+    async speak(call, signal) {
+      const { answer, mime } = await utter(call, signal)
+      return { mime, bytes: await readBytes(answer) }
+    },
+
+    async streamSpeech(call, signal) {
+      const { answer, mime } = await utter(call, signal)
+      return { mime, parts: answer.body }
+    },
+
+    async draw(call, signal) {
+      const body = await printJson(drawFields(it, call))
+      return drawnOf(it, await readObject(await post('/images/generations', call.model, body, signal)), signal)
+    },
+
+    async edit(call, signal) {
+      const { type, body } = formOf(
+        Object.entries(drawFields(it, call)).flatMap(([name, value]) =>
+          value == null
+            ? []
+            : [[name, typeof value === 'object' ? JSON.stringify(value) : `${value as string}`] as const],
+        ),
+        filesOf(call),
+      )
+      return drawnOf(it, await readObject(await post('/images/edits', call.model, body, signal, type)), signal)
+    },
+  }
+}
+
+async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
+  yield* all
+}
+
+type Embedding = Omit<EmbedTokensCall, 'tokens'> & { readonly input: readonly unknown[] }
+
+const vectors = async (
+  post: Post,
+  { model, input, dimensions, extra }: Embedding,
+  signal: AbortSignal,
+): Promise<Embedded> => {
+  const named = { model, input, encoding_format: 'base64', ...(dimensions !== undefined && { dimensions }) }
+  const body = await printJson({ ...extra, ...named })
+  const { data, usage } = await readObject(await post('/embeddings', model, body, signal))
+  return {
+    vectors: vectorsOf(data, input.length),
+    usage: usageOf(usage as WireUsage) ?? { input: 0, output: 0 },
+  }
+}
+
+const formatOf = (it: MediaBackend, call: TranscribeCall): string => it.transcriptFormat?.(call) ?? 'verbose_json'
+
+const transcribeFields = (it: MediaBackend, call: TranscribeCall): readonly FormField[] => {
+  const format = formatOf(it, call)
+  const { model, language, prompt, temperature, granularities = [], extra = [] } = call
+  const own: readonly FormField[] = [
+    ['model', model],
+    ['response_format', format],
+    ...(language !== undefined && !call.translate ? [['language', language] as const] : []),
+    ...(prompt !== undefined ? [['prompt', prompt] as const] : []),
+    ...(temperature !== undefined ? [['temperature', `${temperature}`] as const] : []),
+    ...(format === 'verbose_json' && !call.translate
+      ? granularities.map((one) => ['timestamp_granularities[]', one] as const)
+      : []),
+  ]
+  const chunked = extra.some(([name]) => name === 'chunking_strategy')
+  return [
+    ...own,
+    ...(format === 'diarized_json' && !chunked ? [['chunking_strategy', 'auto'] as const] : []),
+    ...extra.filter(([name]) => !own.some(([taken]) => taken === name)),
+  ]
+}
+
+/** The common form has no fields for these; what its models do by themselves is not ignored. */
+const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnType<typeof transcriptOf>['ignored']> => {
+  const format = formatOf(it, call)
+  const timed = format === 'verbose_json'
+  return [
+    ...(call.diarize && format !== 'diarized_json' ? (['diarize'] as const) : []),
+    ...(call.smartFormat ? (['smartFormat'] as const) : []),
+    ...(call.punctuate === false ? (['punctuate'] as const) : []),
+    ...(call.utterances !== undefined && call.utterances !== (format !== 'json') ? (['utterances'] as const) : []),
+    ...(call.detectLanguage !== undefined && call.detectLanguage === (call.language !== undefined)
+      ? (['detectLanguage'] as const)
+      : []),
+    ...(call.language !== undefined && call.translate ? (['language'] as const) : []),
+    ...((call.granularities ?? []).includes('word') && (!timed || call.translate) ? (['granularities'] as const) : []),
+  ]
+}
+
+const speakBody = (
+  it: MediaBackend,
+  { model, text, voice = it.voice, instructions, format, speed, extra }: SpeakCall,
+): Fields => ({
+  ...extra,
+  model,
+  input: text,
+  ...(voice !== undefined && { voice }),
+  ...(instructions !== undefined && { instructions }),
+  ...(format !== undefined && { response_format: format }),
+  ...(speed !== undefined && { speed }),
+})
+
+const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: DrawCall): Fields => ({
+  ...extra,
+  ...it.drawFields?.(model),
+  model,
+  prompt,
+  ...(count !== undefined && { n: count }),
+  ...(size !== undefined && { size }),
+})
+
+const filesOf = ({ images, mask }: EditCall) => [
+  ...images.map((image) => ({ ...image, field: images.length === 1 ? 'image' : 'image[]' })),
+  ...(mask === undefined ? [] : [{ ...mask, field: 'mask' }]),
+]
+
+const drawnOf = async ({ fetch, clock }: MediaBackend, body: Fields, signal: AbortSignal): Promise<Drawn> => {
+  const { data, created: _, ...about } = body
+  if (!Array.isArray(data) || data.length === 0) throw garbled('No images')
+  const pictures = data.map(async (image: Fields) => {
+    const revisedPrompt = image['revised_prompt']
+    const media = await mediaOf(image, fetch, clock, signal)
+    return { ...media, ...(typeof revisedPrompt === 'string' && { revisedPrompt }) }
+  })
+  return Object.assign(await Promise.all(pictures), { about })
+}

@@ -1,0 +1,80 @@
+import type { Pdf } from '../../../core/ports/file-content.ts'
+
+export type PdfBeside = Pick<Pdf, 'links' | 'comments' | 'forms' | 'outline'>
+
+export type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
+
+/** Characters of a value, a comment or a title that are kept. */
+const longest = 4000
+/** Entries of an outline, and how deep it is followed. */
+const mostEntries = 500
+const deepest = 6
+
+type Annotation = Readonly<Record<string, unknown>>
+
+/** The links, comments and values of forms of a page; nothing where they can't be read. */
+export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside> => {
+  try {
+    const annotations = (await (await pdf.getPage(number)).getAnnotations()) as readonly Annotation[]
+    const at = `page ${number}`
+    return {
+      links: annotations.flatMap((it) => {
+        const url = textOf(it['url'] ?? it['unsafeUrl'])
+        return url === null ? [] : [{ url, text: textOf(it['overlaidText']) ?? '', at }]
+      }),
+      comments: annotations.flatMap((it) => {
+        const text = ['Popup', 'Widget', 'Link'].includes(String(it['subtype']))
+          ? null
+          : textOf(inner(it['contentsObj']))
+        return text === null ? [] : [{ author: textOf(inner(it['titleObj'])), text, at }]
+      }),
+      forms: annotations.flatMap((it) => {
+        const value = valueOf(it)
+        return value === null
+          ? []
+          : [{ name: textOf(it['alternativeText']) ?? textOf(it['fieldName']) ?? '', value, at }]
+      }),
+    }
+  } catch {
+    return {}
+  }
+}
+
+/** What a field of a form holds; null for a field without a value, and for a button that is off. */
+const valueOf = (it: Annotation): string | null => {
+  if (it['subtype'] !== 'Widget') return null
+  const value = it['fieldValue']
+  if (it['fieldType'] === 'Btn') {
+    // Each circle of a choice is a field of its own, and one of them is on.
+    const own = it['radioButton'] === true ? it['buttonValue'] : it['exportValue']
+    return value !== 'Off' && value === own ? textOf(value) : null
+  }
+  return textOf(Array.isArray(value) ? value.filter((part) => typeof part === 'string').join(', ') : value)
+}
+
+interface Entry {
+  readonly title: string
+  readonly items: readonly Entry[]
+}
+
+/** The bookmarks of a file, each with its depth from 1; nothing where it has none. */
+export const outlineOf = async (pdf: OpenPdf): Promise<PdfBeside> => {
+  try {
+    return { outline: [...entriesOf((await pdf.getOutline()) as readonly Entry[] | null, 1)].slice(0, mostEntries) }
+  } catch {
+    return {}
+  }
+}
+
+function* entriesOf(entries: readonly Entry[] | null, level: number): Generator<{ title: string; level: number }> {
+  for (const { title, items } of (entries ?? []).slice(0, mostEntries)) {
+    yield { title: title.trim().slice(0, longest), level }
+    if (level < deepest) yield* entriesOf(items, level + 1)
+  }
+}
+
+const inner = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)['str'] : null
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null

@@ -1,0 +1,40 @@
+import pg from 'pg'
+import type { Clock } from '../../../core/ports/platform.ts'
+import type { Index } from './schema.ts'
+
+/** The lock of indexing: PostgreSQL makes one index of a table at a time. */
+const indexingLock = 7_311_002
+/** Ms between two questions for the lock. A client that waited in the server would block the making of the index. */
+const lockPause = 50
+
+const build = async (client: pg.Client, { name, definition }: Index): Promise<void> => {
+  const validity = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
+  const [found] = (await client.query<{ indisvalid: boolean }>(validity, [name])).rows
+  if (found?.indisvalid) return
+  // An index whose making was cut short is invalid, and has to go first.
+  if (found) await client.query(`drop index concurrently if exists ${name}`)
+  await client.query(`create index concurrently if not exists ${definition}`)
+}
+
+/** Makes the indexes beside all other work, which neither stops nor waits: an index makes listing faster, never different. */
+export const buildIndexes = async (
+  reach: pg.ClientConfig,
+  clock: Clock,
+  indexes: readonly Index[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const client = new pg.Client(reach)
+  // The query under way reports the fault.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const lock = () => client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [indexingLock])
+    while (!(await lock()).rows[0]?.mine) await clock.sleep(lockPause, signal)
+    for (const index of indexes) {
+      signal.throwIfAborted()
+      await build(client, index)
+    }
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,59 @@
+import type { Kind, Query } from '../../../core/ports/metadata-store.ts'
+import { storedName } from '../shared/stored-name.ts'
+import { encodeJson, encodeText, maxKeyCharacters, sortKey } from './encoding.ts'
+
+export type Value = string | number | null
+
+export interface Statement {
+  /** The values so far, for the placeholders of the text. */
+  readonly values: readonly Value[]
+  /** The placeholder of a value. */
+  value(it: Value): string
+  /** The sort key of a field. */
+  field(name: string): string
+  /** Conditions, each with an `and` before it. */
+  where(fields?: object): string
+  /** `from … where …`, for all rows that a query asks for; `folding` is the collation that knows all letters' cases. */
+  from<T>(kind: Kind<T>, query: Query<T>, folding: string): string
+}
+
+/** Builds the SQL of one statement, and gathers its values. */
+export const statement = (schema: string, ...first: readonly Value[]): Statement => {
+  const values: Value[] = [...first]
+  const value = (it: Value) => `$${values.push(it)}`
+  const field = (name: string) => `${schema}.key(data, '${storedName(name)}') collate "C"`
+
+  const equals = ([name, it]: readonly [string, unknown]): string => {
+    if (it === null || it === undefined) return `${field(name)} is null`
+    const isCut = typeof it === 'object' || (typeof it === 'string' && encodeText(it).length >= maxKeyCharacters)
+    const whole = isCut ? ` and (data -> '${name}')::text = ${value(encodeJson(it))}` : ''
+    return `${field(name)} = ${value(sortKey(it))}${whole}`
+  }
+  const where = (fields: object = {}) => Object.entries(fields).reduce((sql, it) => `${sql} and ${equals(it)}`, '')
+
+  const mentions = (fields: readonly string[], text: string, folding: string): string => {
+    const placeholder = value(encodeText(text.toLowerCase()))
+    const has = (name: string) =>
+      `json_typeof(data -> '${storedName(name)}') = 'string' and strpos(lower((data ->> '${name}')${folding}), ${placeholder}) > 0`
+    return ` and (${fields.map(has).join(' or ') || 'false'})`
+  }
+
+  return {
+    values,
+    value,
+    field,
+    where,
+    // The text names its kind, since PostgreSQL takes a partial index only for a constant.
+    from: (kind, { where: fields, between, contains, prefix }, folding) => {
+      const parts = [where(fields)]
+      if (between?.from !== undefined) parts.push(` and ${field(between.field)} >= ${value(sortKey(between.from))}`)
+      if (between?.to !== undefined) parts.push(` and ${field(between.field)} <= ${value(sortKey(between.to))}`)
+      if (prefix) {
+        const [low, high] = [value(encodeText(prefix)), value(`${encodeText(prefix)}\u{10ffff}`)]
+        parts.push(` and id >= ${low} and id < ${high}`)
+      }
+      if (contains) parts.push(mentions(contains.fields, contains.text, folding))
+      return `from ${schema}.rows where kind = '${storedName(kind.name)}'${parts.join('')}`
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { createClient } from '@keyv/redis'
+import { Unavailable } from '../../../core/errors.ts'
+import type { Clock } from '../../../core/ports/platform.ts'
+
+export interface Connection {
+  /** The answer of a script; throws Unavailable. */
+  ask<R>(script: string, keys: readonly string[], args?: readonly string[]): Promise<R>
+  close(): void
+}
+
+/** A refusal that says nothing about the connection. */
+const refusal = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
+
+const dial = (url: string, patience: number) => {
+  const socket = { connectTimeout: patience, reconnectStrategy: false } as const
+  const client = createClient({ url, disableOfflineQueue: true, disableClientInfo: true, socket })
+  return { client, up: client.connect() }
+}
+
+/** One connection for all calls, made anew when it breaks or falls silent for `patience` ms: then the script is sent once more. */
+export const connection = (clock: Clock, url: string, patience: number): Connection => {
+  type Line = ReturnType<typeof dial>
+  let line: Line | null = null
+  let isClosed = false
+
+  const hangUp = (it: Line): void => {
+    if (line === it) line = null
+    if (it.client.isOpen) it.client.destroy()
+  }
+  const lift = (): Line => {
+    const it = dial(url, patience)
+    it.client.on('error', () => hangUp(it))
+    it.up.catch(() => hangUp(it))
+    return it
+  }
+
+  return {
+    async ask<R>(script: string, keys: readonly string[], args: readonly string[] = []): Promise<R> {
+      const until = clock.now() + patience
+      for (let isSecond = false; ; isSecond = true) {
+        if (isClosed) throw new Unavailable()
+        const it = (line ??= lift())
+        try {
+          return await new Promise<R>((resolve, reject) => {
+            const alarm = clock.alarm(until - clock.now(), () => reject(new Error('No answer in time')))
+            const work = it.up.then(() => it.client.eval(script, { keys: [...keys], arguments: [...args] }))
+            work.then((answer) => resolve(answer as R), reject).finally(alarm.off)
+          })
+        } catch (cause) {
+          const isRefusal = refusal.test((cause as Error).message)
+          if (!isRefusal) hangUp(it)
+          if (isRefusal || isSecond || clock.now() >= until) throw new Unavailable(undefined, { cause })
+        }
+      }
+    },
+    close() {
+      isClosed = true
+      if (line) hangUp(line)
+    },
+  }
+}

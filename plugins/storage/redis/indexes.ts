@@ -1,0 +1,66 @@
+import type { Kind } from '../../../core/ports/metadata-store.ts'
+import { storedName } from '../shared/stored-name.ts'
+import type { Connection } from './connection.ts'
+import type { KeysOf } from './keys.ts'
+import type { Indexes } from './query.ts'
+import { announce } from './scripts.ts'
+
+export interface IndexStates {
+  /** Does work that rests on the states of a kind's indexes, and once more when Redis knows others. */
+  within<T, R>(kind: Kind<T>, work: (indexes: Indexes) => Promise<R>): Promise<R>
+  /** Resolves when no index is being filled. */
+  settled(): Promise<unknown>
+}
+
+const statesOf = (flat: readonly string[]): Indexes => {
+  const states = new Map<string, string>()
+  for (let i = 0; i + 1 < flat.length; i += 2) states.set(flat[i] ?? '', flat[i + 1] ?? '')
+  return states
+}
+
+const isStale = (fault: unknown): boolean =>
+  fault instanceof Error && fault.cause instanceof Error && fault.cause.message.startsWith('STALE')
+
+/** `fill` brings the rows that are older than an index into it, beside all other work. */
+export const indexStates = (
+  { ask }: Connection,
+  keysOf: KeysOf,
+  fill: <T>(kind: Kind<T>) => Promise<void>,
+  onFault: (cause: unknown) => void,
+): IndexStates => {
+  const known = new Map<string, Promise<Indexes>>()
+  let filling: Promise<unknown> = Promise.resolve()
+
+  const states = <T>(kind: Kind<T>): Promise<Indexes> => {
+    const found = known.get(kind.name)
+    if (found) return found
+    const { index, indexes } = keysOf(kind)
+    const names = ['', ...kind.indexes.map((fields) => fields.map(storedName).join())]
+    const asked = ask<string[]>(announce, [index, indexes], ['', ...names]).then(statesOf)
+    const forget = () => known.delete(kind.name)
+    known.set(kind.name, asked)
+    asked.then((found) => {
+      if (names.every((name) => found.get(name) === 'whole')) return
+      filling = fill(kind)
+        .then(() => ask(announce, [index, indexes], ['whole', ...names]))
+        .catch(onFault)
+        .finally(forget)
+    }, forget)
+    return asked
+  }
+
+  return {
+    async within(kind, work) {
+      for (let isSecond = false; ; isSecond = true) {
+        try {
+          return await work(await states(kind))
+        } catch (fault) {
+          // A Redis that lost its rows, or a newer replica, has other indexes than are known here.
+          if (isSecond || !isStale(fault)) throw fault
+          known.delete(kind.name)
+        }
+      }
+    },
+    settled: () => filling,
+  }
+}

@@ -1,0 +1,23 @@
+import type { Kind } from '../../../core/ports/metadata-store.ts'
+import { storedName } from '../shared/stored-name.ts'
+
+export interface Keys {
+  /** Before the id of a row. */
+  readonly row: string
+  /** Before the fields of an index. */
+  readonly index: string
+  /** The states of all indexes. */
+  readonly indexes: string
+  /** Before the id of a change that was made. */
+  readonly done: string
+}
+
+export type KeysOf = <T>(kind: Kind<T>) => Keys
+
+/** The prefix stands in braces: a cluster keeps all keys in one place. */
+export const keysWith =
+  (prefix: string): KeysOf =>
+  ({ name }) => {
+    const key = (what: string) => `{${prefix}}:${what} ${storedName(name)}`
+    return { row: `${key('row')} `, index: `${key('index')} `, indexes: key('indexes'), done: `${key('done')} ` }
+  }

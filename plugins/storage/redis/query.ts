@@ -1,0 +1,99 @@
+import type { Query } from '../../../core/ports/metadata-store.ts'
+import { encodeText, sortKey } from './encoding.ts'
+
+export type RowFields = Readonly<Record<string, unknown>>
+/** States (`whole` or `building`) of indexes by their fields; other replicas may have declared further ones. */
+export type Indexes = ReadonlyMap<string, string>
+
+/** A range of an index, as Redis takes its bounds. */
+export interface IndexRange {
+  /** The index's fields, joined by commas. */
+  readonly fields: string
+  /** Fields before the id in a member. */
+  readonly depth: number
+  readonly first: string
+  readonly last: string
+  /** Every row of the range is wanted. */
+  readonly isExact: boolean
+  /** The range has the order that is wanted. */
+  readonly isOrdered: boolean
+}
+
+/** The lowest key of a value: nothing has a lower one. */
+const lowestValue = '\u0002'
+
+/** An index of no fields has all rows by their ids. */
+const namesOf = (index: string): readonly string[] => index.split(',').filter(Boolean)
+const joined = (names: readonly string[], row: RowFields): string =>
+  names.map((name) => `${sortKey(row[name])}\0`).join('')
+
+/** A row's member of an index. */
+export const memberOf = (index: string, id: string, row: RowFields): string =>
+  joined(namesOf(index), row) + encodeText(id)
+
+export const holds = (row: RowFields | null, fields: object = {}): row is RowFields =>
+  row !== null && Object.entries(fields).every(([name, value]) => sortKey(row[name]) === sortKey(value))
+
+const isBetween = (value: unknown, from: unknown, to: unknown): boolean => {
+  const key = sortKey(value)
+  return key > sortKey(null) && key >= sortKey(from) && (to === undefined || key <= sortKey(to))
+}
+
+/** Whether a row is one that the query asks for. */
+export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean => {
+  const { where, between, contains, prefix = '' } = query
+  const text = contains?.text.toLowerCase() ?? ''
+  const mentions = (value: unknown) => typeof value === 'string' && value.toLowerCase().includes(text)
+  return (
+    id.startsWith(prefix) &&
+    holds(row, where) &&
+    (between === undefined || isBetween(row[between.field], between.from, between.to)) &&
+    (contains === undefined || contains.fields.some((name) => mentions(row[name])))
+  )
+}
+
+/** All rows by their ids, or those whose ids begin so. */
+const byIds = <T>({ where = {}, between, contains, prefix, order }: Query<T>): IndexRange => {
+  const [first, last] = prefix ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`] : ['-', '+']
+  const isExact = Object.keys(where).length === 0 && !between && !contains
+  return { fields: '', depth: 0, first, last, isExact, isOrdered: !order }
+}
+
+/** The range of an index that a query needs, and how much the index narrows. */
+const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRange; readonly rank: number } => {
+  const { where = {}, between, contains, prefix, order } = query
+  const wanted = Object.keys(where)
+  const names = namesOf(fields)
+  const unheld = names.findIndex((name) => !wanted.includes(name))
+  const held = unheld < 0 ? names.length : unheld
+  /** The first field that no condition fixes. */
+  const next = names[held]
+  const start = joined(names.slice(0, held), where as RowFields)
+  const limits = between && between.field === next ? between : undefined
+  const lowest = limits && (limits.from === undefined ? lowestValue : sortKey(limits.from))
+  const end = limits?.to === undefined ? start.slice(0, -1) : `${start}${sortKey(limits.to)}`
+  const isExact = wanted.length === held && !between === !limits && !contains && !prefix
+  const isOrdered = order ? order.by === next && held === names.length - 1 : held === names.length
+  return {
+    range: {
+      fields,
+      depth: names.length,
+      first: `[${start}${lowest ?? ''}`,
+      last: end ? `(${end}\u0001` : '+',
+      isExact,
+      isOrdered,
+    },
+    rank: 2 * held + (limits ? 1 : 0) + (isExact && isOrdered ? 100 : 0),
+  }
+}
+
+/** The range of that whole index which leaves the fewest rows to look at. */
+export const chooseRange = <T>(query: Query<T>, indexes: Indexes): IndexRange => {
+  let best = { range: byIds(query), rank: 0 }
+  for (const [fields, state] of indexes) {
+    if (state !== 'whole') continue
+    const candidate = rangeOf(fields, query)
+    if (candidate.rank > best.rank) best = candidate
+  }
+  return best.range
+}

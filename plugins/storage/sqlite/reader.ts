@@ -1,0 +1,100 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import Database from 'libsql'
+import { Unavailable } from '../../../core/errors.ts'
+import type { Row } from '../../../core/ports/metadata-store.ts'
+import type { Clause, Value } from './statement.ts'
+import { asUnavailable, type Stored } from './writer.ts'
+
+export interface Page<T> {
+  readonly rows: readonly Row<T>[]
+  readonly total: number
+}
+
+export interface Reader {
+  one(sql: string, values: readonly Value[]): Stored | undefined
+  /** `limit` -1 is no limit. */
+  page<T>(from: Clause, sorting: string, limit: number, offset: number): Page<T>
+  /** The rows that fit, from place `from` to before `to`, and how many fit at all. */
+  search<T>(select: Clause, fits: (row: T) => boolean, from: number, to: number): Promise<Page<T>>
+  close(): void
+}
+
+/** Rows that are looked at before other work has a turn. */
+const rowsPerTurn = 500
+
+type Prepare = (sql: string) => Database.Statement
+
+const pageOf = <T>(
+  prepare: Prepare,
+  { sql, values }: Clause,
+  sorting: string,
+  limit: number,
+  offset: number,
+): Page<T> => {
+  const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
+  const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
+  // A page that is not full ends where all rows end.
+  const isLast = rows.length < limit || limit < 0
+  if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
+  const counted = prepare(`select count(*) as total ${sql}`).get([...values])
+  return { rows, total: (counted as { total: number }).total }
+}
+
+/** The connection that reads, on the main thread: one row costs microseconds. `patience` is the ms that it waits for other processes. */
+export const openReader = (db: Database.Database, file: string, patience: number): Reader => {
+  const statements = new Map<string, Database.Statement>()
+  let isClosed = false
+
+  const prepare: Prepare = (sql) => {
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  const read = <R>(work: () => R): R => {
+    if (isClosed) throw new Unavailable()
+    try {
+      return work()
+    } catch (fault) {
+      throw asUnavailable(fault)
+    }
+  }
+
+  return {
+    one: (sql, values) => read(() => prepare(sql).get([...values]) as Stored | undefined),
+    // One transaction, so that page and total are of one moment.
+    page: (from, sorting, limit, offset) =>
+      read(() => {
+        db.exec('begin')
+        try {
+          return pageOf(prepare, from, sorting, limit, offset)
+        } finally {
+          db.exec('commit')
+        }
+      }),
+    // A connection of its own: a connection in the middle of a listing does not see new commits.
+    async search<T>({ sql, values }: Clause, fits: (row: T) => boolean, from: number, to: number) {
+      const own = read(() => new Database(file, { timeout: patience }))
+      try {
+        const rows: Row<T>[] = []
+        let [seen, total] = [0, 0]
+        for (const { id, data } of own.prepare(sql).iterate([...values]) as Iterable<Stored>) {
+          const row = JSON.parse(data) as T
+          if (fits(row) && ++total > from && total <= to) rows.push({ id, row })
+          if (++seen % rowsPerTurn === 0) await turn()
+        }
+        return { rows, total }
+      } catch (fault) {
+        throw asUnavailable(fault)
+      } finally {
+        own.close()
+      }
+    },
+    close() {
+      isClosed = true
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Kind, Query } from '../../../core/ports/metadata-store.ts'
+import { storedName } from '../shared/stored-name.ts'
+
+export type Value = string | number
+
+/** A part of a statement, with the values of its placeholders. */
+export interface Clause {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+export const createTable =
+  'create table if not exists rows (kind text not null, id text not null, data text not null, primary key (kind, id))'
+export const selectOne = 'select id, data from rows where kind = ? and id = ?'
+export const insert = 'insert into rows values (?, ?, ?)'
+
+/** The place of a field in a row, as SQLite's JSON functions take it. */
+export const place = (name: string): string => `'$."${storedName(name)}"'`
+const field = (name: string): string => `json_extract(data, ${place(name)})`
+
+const equal = ([name, value]: readonly [string, unknown]): Clause => {
+  if (value === null || value === undefined) return { sql: `${field(name)} is null`, values: [] }
+  if (typeof value === 'string' || typeof value === 'number') return { sql: `${field(name)} = ?`, values: [value] }
+  // SQLite has no booleans, and the driver takes none.
+  if (typeof value === 'boolean') return { sql: `${field(name)} = ${Number(value)}`, values: [] }
+  return { sql: `data -> ${place(name)} = ?`, values: [JSON.stringify(value)] }
+}
+
+/** Conditions on fields, and more of them, each with an `and` before it. */
+export const where = (fields: object = {}, more: readonly Clause[] = []): Clause => {
+  const clauses = [...Object.entries(fields).map(equal), ...more]
+  return { sql: clauses.map(({ sql }) => ` and ${sql}`).join(''), values: clauses.flatMap(({ values }) => values) }
+}
+
+/** `from … where …`. The text names its kind, since SQLite takes a partial index only for a constant. */
+export const from = <T>(kind: Kind<T>, { where: fields, between, prefix }: Query<T>): Clause => {
+  const more: Clause[] = []
+  if (between?.from !== undefined) more.push({ sql: `${field(between.field)} >= ?`, values: [between.from] })
+  if (between?.to !== undefined) more.push({ sql: `${field(between.field)} <= ?`, values: [between.to] })
+  if (prefix) more.push({ sql: 'id >= ? and id < ?', values: [prefix, `${prefix}\u{10ffff}`] })
+  const { sql, values } = where(fields, more)
+  return { sql: `from rows where kind = '${storedName(kind.name)}'${sql}`, values }
+}
+
+export const orderBy = <T>({ order }: Query<T>): string => {
+  const way = order?.descending ? 'desc' : 'asc'
+  return order ? `order by ${field(order.by)} ${way}, id ${way}` : 'order by id'
+}
+
+/** The statements that make a kind's indexes. */
+export const createIndexes = <T>({ name, indexes }: Kind<T>): readonly string[] =>
+  indexes.map((fields) => {
+    const parts = [...fields.map(field), 'id'].join(', ')
+    return `create index if not exists "${storedName(name)}:${fields.join()}" on rows (${parts}) where kind = '${name}'`
+  })

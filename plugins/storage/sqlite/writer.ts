@@ -1,0 +1,113 @@
+import AsyncDatabase from 'libsql/promise'
+import { Unavailable } from '../../../core/errors.ts'
+import type { Value } from './statement.ts'
+
+export interface Stored {
+  readonly id: string
+  readonly data: string
+}
+
+export interface Statement {
+  get(values: readonly Value[]): Stored | undefined
+  run(values: readonly Value[]): { readonly changes: number }
+}
+
+interface Write {
+  work(): Promise<unknown>
+  resolve(result: unknown): void
+  reject(fault: unknown): void
+}
+
+export interface Writer {
+  exec(sql: string): Promise<void>
+  /** Only within `run`. */
+  prepare(sql: string): Promise<Statement>
+  /** Resolves when the work's changes are on the disk. */
+  run<R>(work: () => Promise<R>): Promise<R>
+  close(): Promise<void>
+}
+
+/** Writes that share one transaction; writes that come meanwhile share the next. */
+const maxWrites = 256
+
+type Connection = AsyncDatabase & { readonly inTransaction: boolean }
+
+export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
+
+/** Carries the writes out in one transaction; each learns its own result, or all learn why none was kept. */
+const commit = async (db: Connection, writes: readonly Write[]): Promise<void> => {
+  const outcomes: (() => void)[] = []
+  try {
+    await db.exec('begin immediate')
+    for (const { work, resolve, reject } of writes) {
+      try {
+        const result = await work()
+        outcomes.push(() => resolve(result))
+      } catch (fault) {
+        // A statement that fails undoes only itself, unless the whole transaction is gone.
+        if (!db.inTransaction) throw fault
+        outcomes.push(() => reject(asUnavailable(fault)))
+      }
+    }
+    await db.exec('commit')
+  } catch (fault) {
+    let cause = fault
+    const stuck = (second: unknown) => (cause = new AggregateError([fault, second], 'A transaction cannot be undone'))
+    if (db.inTransaction) await db.exec('rollback').catch(stuck)
+    for (const { reject } of writes) reject(asUnavailable(cause))
+    return
+  }
+  for (const settle of outcomes) settle()
+}
+
+/** The one connection that writes; `patience` is the ms that it waits for other processes. Its commits wait for the disk off this thread. */
+export const openWriter = (file: string, patience: number): Writer => {
+  const db = new AsyncDatabase(file, { timeout: patience }) as Connection
+  const statements = new Map<string, Statement>()
+  const waiting: Write[] = []
+  let isDurable = false
+  let running: Promise<void> | null = null
+  let isClosed = false
+
+  const makeDurable = async (): Promise<void> => {
+    if (isDurable) return
+    await db.exec('pragma synchronous = full; pragma fullfsync = on')
+    isDurable = true
+  }
+
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const writes = waiting.splice(0, maxWrites)
+      try {
+        await makeDurable()
+      } catch (fault) {
+        for (const { reject } of writes) reject(asUnavailable(fault))
+        continue
+      }
+      await commit(db, writes)
+    }
+    running = null
+  }
+
+  return {
+    exec: (sql) => db.exec(sql),
+    async prepare(sql) {
+      const known = statements.get(sql)
+      if (known) return known
+      const statement = (await db.prepare(sql)) as Statement
+      statements.set(sql, statement)
+      return statement
+    },
+    run: <R>(work: () => Promise<R>) =>
+      new Promise<R>((resolve, reject) => {
+        if (isClosed) return reject(new Unavailable())
+        waiting.push({ work, resolve: resolve as Write['resolve'], reject })
+        running ??= drain()
+      }),
+    async close() {
+      isClosed = true
+      await running
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import t from 'tap'
+import { type Start, plainLines, screen } from '../../../../adapters/production/screen/draw.ts'
+import { UpstreamFailed } from '../../../../core/errors.ts'
+import { surfaces } from '../../../../core/settings.ts'
+import type { Survey } from '../../../../core/survey.ts'
+
+const start: Start = {
+  version: '1.2.3',
+  url: 'http://127.0.0.1:8787',
+  surfaces,
+  names: { compat: 'compat', std: 'std', v1: 'v1' },
+  configuration: null,
+  data: '/srv/data',
+  key: { credential: 'sk_live_abc' },
+}
+
+const refused = Object.assign(new Error('Canary7319'), { code: 'ECONNREFUSED' })
+const survey: Survey = {
+  backends: [
+    { name: 'house', models: [{ id: 'qwen', type: 'CHAT' }], fault: null, pretends: false },
+    { name: 'openai', models: null, fault: new UpstreamFailed('Canary7319', { answered: 401 }), pretends: false },
+    { name: 'ollama', models: null, fault: new UpstreamFailed(undefined, { cause: refused }), pretends: false },
+    { name: 'rehearsal', models: [{ id: 'rehearsal', type: 'CHAT' }], fault: null, pretends: true },
+  ],
+  models: [
+    { name: 'qwen', type: 'CHAT' },
+    { name: 'rehearsal', type: 'CHAT' },
+  ],
+  evidence: 'dev',
+  enclaveFault: null,
+  stores: { metadata: null, blobs: null },
+}
+
+const recorded = `
+sealgate 1.2.3 serves http://127.0.0.1:8787
+
+  page           http://127.0.0.1:8787/
+  API            http://127.0.0.1:8787/v1   for clients of OpenAI and Anthropic; http://127.0.0.1:8787/v1beta for Gemini
+                 http://127.0.0.1:8787/std   standard chat, audio and images
+                 http://127.0.0.1:8787/compat/v1/decision   typed decisions
+  docs           http://127.0.0.1:8787/docs   http://127.0.0.1:8787/openapi.json
+  backends       ✓ house: 1 model
+                 ✗ openai: 401, the key was refused
+                 ✗ ollama: nothing listens there (ECONNREFUSED)
+                 ✓ rehearsal: 1 model, which only rehearse
+  models         qwen, rehearsal
+  data           /srv/data
+  configuration  none: the environment decides
+  enclave        development: it proves nothing. Whoever runs this machine can read what is sealed.
+  key            export SEALGATE_KEY=sk_live_abc
+                 It has every scope and is shown only now.
+  try            curl http://127.0.0.1:8787/v1/chat/completions -H "Authorization: Bearer $SEALGATE_KEY" \\
+                   -H 'Content-Type: application/json' -d '{"model":"qwen","messages":[{"role":"user","content":"Hello"}]}'
+
+`
+
+t.test('the first screen', (t) => {
+  t.equal(screen(start, survey, false), recorded)
+  const coloured = screen(start, survey, true)
+  t.match(coloured, '\u001b[33mdevelopment: it proves nothing.', 'in yellow')
+  t.match(coloured, '\u001b[31m✗\u001b[39m openai')
+  t.equal(coloured.replace(/\u001b\[\d+m/g, ''), recorded, 'colours change no letter')
+  t.end()
+})
+
+t.test('without a terminal there are lines, and no key', (t) => {
+  const lines = plainLines({ ...start, configuration: '/etc/sealgate.json' }, survey)
+  t.notMatch(lines, /sk_live|\u001b/)
+  t.ok(
+    lines
+      .split('\n')
+      .slice(0, -1)
+      .every((line) => line.startsWith('sealgate ')),
+  )
+  t.match(lines, 'sealgate backend ✗ openai: 401, the key was refused\n')
+  t.match(lines, 'sealgate data: /srv/data; configuration: /etc/sealgate.json\n')
+  t.match(lines, 'sealgate enclave development: it proves nothing.')
+  t.end()
+})
+
+t.test('what is not there is not drawn', (t) => {
+  const none = { ...survey, backends: [], models: [], evidence: null, enclaveFault: refused }
+  const text = screen({ ...start, surfaces: ['files'], key: { file: "/srv/it's/first-key" } }, none, false)
+  t.notMatch(text, /curl|API/)
+  t.match(text, /backends {7}none/)
+  t.match(text, /enclave {8}✗ nothing listens there/)
+  t.match(text, `export SEALGATE_KEY="$(cat '/srv/it'\\''s/first-key')"`)
+  t.end()
+})

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { Client, type VersionNegotiationMode } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { Test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import cache from '../../adapters/memory/cache.ts'
+import { clock, fetch, log, random } from '../../adapters/memory/platform.ts'
+import { readers } from '../../adapters/memory/readers.ts'
+import { tools } from '../../adapters/memory/tools.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { plugin, use } from '../../core/plugin.ts'
+import { Enclave } from '../../core/ports/enclave.ts'
+import { Tool } from '../../core/ports/tool.ts'
+import type { Fitting } from '../../core/container.ts'
+import type { Upstream } from '../../core/ports/upstream.ts'
+import type { SettingsInput } from '../../core/settings.ts'
+import { inside } from '../../core/sealed/enclave/assemble.ts'
+import dev from '../../plugins/evidence/dev.ts'
+import rehearsal from '../../plugins/providers/rehearsal.ts'
+import { type Running, running, unhurried } from '../environments.ts'
+import { program } from './served.ts'
+
+export interface House extends Running {
+  /** Every enclave is gone until the next is made, which has keys of its own. */
+  lose(): void
+  restart(): void
+}
+
+/** Whose models it serves, in the clear and sealed. */
+export interface Models {
+  readonly upstreams?: readonly Fitting<Upstream>[]
+  readonly settings?: SettingsInput
+}
+
+/** A gateway whose tools of these names do what the test says; its enclave may be lost. */
+export const toolHouse = async (
+  t: Test,
+  played: readonly Tool[],
+  { upstreams = [use(rehearsal)], settings = {} }: Models = {},
+): Promise<House> => {
+  const own = played.map((tool) => use(plugin({ port: Tool, name: tool.name, create: (): Tool => tool })))
+  const all = [...tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
+  const made = (): Enclave => {
+    const platform = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
+    const innards = { ...platform, prover: use(dev), upstreams, tools: all, readers }
+    return inside(innards, settings, {}, new Uint8Array(32))
+  }
+  let current: Enclave | null = made()
+  const there = (): Enclave => {
+    if (current === null) throw new Unavailable()
+    return current
+  }
+  const losable = plugin({
+    port: Enclave,
+    name: 'losable',
+    create: (): Enclave => ({
+      keys: async (...it) => there().keys(...it),
+      attest: async (...it) => there().attest(...it),
+      models: async (...it) => there().models(...it),
+      handle: async (...it) => there().handle(...it),
+      dispose: () => current?.dispose?.(),
+    }),
+  })
+  const it = await running(
+    t,
+    { ...memory(), enclave: use(losable), upstreams, tools: all },
+    { ...unhurried, ...settings },
+  )
+  return { ...it, lose: () => void (current = null), restart: () => void (current = made()) }
+}
+
+export interface Agent {
+  readonly client: Client
+  readonly pid: number
+  /** What the command said on standard error. */
+  said(): string
+  /** When the command is gone. */
+  readonly gone: Promise<unknown>
+}
+
+export const modes: Readonly<Record<string, VersionNegotiationMode>> = {
+  '2025-11-25': 'legacy',
+  '2026-07-28': { pin: '2026-07-28' },
+}
+
+export interface Wish {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly mode?: VersionNegotiationMode
+}
+
+/** An agent's client, and the command as that client starts it. */
+export const agent = async (
+  t: Test,
+  base: string,
+  key: string,
+  { args = [], env = {}, mode = 'legacy' }: Wish = {},
+): Promise<Agent> => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', '--base-url', base, ...args],
+    env: { PATH: process.env['PATH'] ?? '', SEALGATE_KEY: key, ...env },
+    stderr: 'pipe',
+  })
+  let said = ''
+  transport.stderr?.on('data', (part: Buffer) => (said += part))
+  const client = new Client({ name: 'agent', version: '1.0.0' }, { versionNegotiation: { mode } })
+  const gone = transport.stderr === null ? Promise.resolve() : once(transport.stderr, 'end')
+  t.teardown(() => client.close())
+  await client.connect(transport)
+  return { client, pid: transport.pid as number, said: () => said, gone }
+}

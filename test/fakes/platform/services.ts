@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import { pemOf } from './certificates.ts'
+
+type Members = Readonly<Record<string, string>>
+
+/** What the makers' services would say beside this evidence, by path; the query is left out. */
+export const answersFor = (evidence: {
+  readonly certificates?: Members
+  readonly collateral?: Members
+}): Record<string, { body: Uint8Array | string; headers?: Record<string, string> }> => {
+  const { certificates, collateral = {} } = evidence
+  const hex = (it: string | undefined): Buffer => Buffer.from(it ?? '', 'hex')
+  if (certificates) {
+    return {
+      vek: { body: hex(certificates['vek']) },
+      cert_chain: { body: pemOf(hex(certificates['ica']), hex(certificates['ark'])) },
+      crl: { body: hex(collateral['crl']) },
+    }
+  }
+  const signed = (name: string, holder: string, header: string) => ({
+    body: `{"${holder}":${collateral[name]},"signature":"${collateral[`${name}_signature`]}"}`,
+    headers: { [header]: encodeURIComponent(collateral[`${name}_issuer_chain`] ?? '') },
+  })
+  return {
+    pckcrl: { body: hex(collateral['pck_crl']) },
+    rootlist: { body: hex(collateral['root_ca_crl']) },
+    tcb: signed('tcb_info', 'tcbInfo', 'TCB-Info-Issuer-Chain'),
+    identity: signed('qe_identity', 'enclaveIdentity', 'SGX-Enclave-Identity-Issuer-Chain'),
+  }
+}
+
+/** The services of AMD and Intel on the loopback, which say what the test lets them say. */
+export const makers = async (t: Test) => {
+  const answers = new Map<string, ReturnType<typeof answersFor>[string]>()
+  const asked: string[] = []
+  let down = false
+  const server = createServer(({ url = '/' }, response) => {
+    asked.push(url)
+    const path = url.replace(/\?.*$/, '')
+    const last = path.slice(path.lastIndexOf('/') + 1)
+    const found = answers.get(/^[0-9a-f]{16,128}$/.test(last) ? 'vek' : last)
+    if (down || found === undefined) return void response.writeHead(503).end()
+    response.writeHead(200, found.headers ?? {}).end(found.body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    /** As settings of `enclave.collateral`. */
+    settings: { amd: base, intel: base, intelRootList: `${base}/rootlist` },
+    asked,
+    say(said: ReturnType<typeof answersFor>) {
+      for (const [name, answer] of Object.entries(said)) answers.set(name, answer)
+    },
+    fall: (it: boolean) => void (down = it),
+  }
+}

@@ -1,0 +1,52 @@
+import type { Test } from 'tap'
+import cache from '../../adapters/memory/cache.ts'
+import { clock, log, random } from '../../adapters/memory/platform.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import { fetch as doors } from '../../adapters/production/platform.ts'
+import { plugin, use } from '../../core/plugin.ts'
+import { Enclave } from '../../core/ports/enclave.ts'
+import { inside } from '../../core/sealed/enclave/assemble.ts'
+import dev from '../../plugins/evidence/dev.ts'
+import anthropic from '../../plugins/providers/anthropic.ts'
+import gemini from '../../plugins/providers/gemini.ts'
+import openai from '../../plugins/providers/openai.ts'
+import { running, unhurried, type Running } from '../environments.ts'
+import type { Backend } from './doors.ts'
+import type { Asked, Recorded, Take } from './recorded.ts'
+import { backend } from './stage.ts'
+
+const own: Readonly<Record<Backend, string>> = {
+  chat: 'gpt-own',
+  messages: 'claude-opus-4-8',
+  gemini: 'gemini-2.5-pro',
+}
+
+/** A gateway whose models are in its enclave alone, each before a backend of one dialect. */
+export const sealedDoors = async (
+  t: Test,
+  play: (asked: Asked) => Take,
+  names: Readonly<Record<string, Backend>>,
+): Promise<Running & { readonly backend: Recorded }> => {
+  const it = await backend(t, play)
+  const models = Object.fromEntries(
+    Object.entries(names).map(([name, provider]) => [
+      name,
+      { standard: false, confidential: true, upstreams: [{ provider, model: own[provider] }] },
+    ]),
+  )
+  const settings = { models, routing: { retries: 0 }, ...unhurried }
+  const innards = {
+    ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
+    prover: use(dev),
+    upstreams: [
+      use(openai, { baseUrl: `${it.url}/v1` }, 'chat'),
+      use(anthropic, { apiKey: 'k', baseUrl: it.url }, 'messages'),
+      use(gemini, { apiKey: 'k', baseUrl: `${it.url}/v1beta` }, 'gemini'),
+    ],
+    tools: [],
+    readers: [],
+  }
+  const create = () => inside(innards, structuredClone(settings), {}, new Uint8Array(32))
+  const enclave = use(plugin({ port: Enclave, name: 'sealed-doors', create }))
+  return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: it }
+}

@@ -1,0 +1,68 @@
+import './fakes/unwatched.ts'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { recorded } from './fakes/recorded.ts'
+import { program, served } from './fakes/served.ts'
+import { until } from './until.ts'
+
+const hasScript = spawnSync('script', ['--version']).status === 0
+
+t.test('a terminal has the first screen', { skip: !hasScript && 'there is no script(1)' }, async (t) => {
+  const refusing = await recorded(() => ({ status: 401, body: '{"error":"Canary7319"}' }))
+  t.teardown(() => refusing.close())
+  const folder = t.testdir()
+  const file = join(folder, 'sealgate.json')
+  const openai = { use: 'openai', apiKey: 'wrong', baseUrl: refusing.url }
+  await writeFile(file, JSON.stringify({ providers: { rehearsal: { use: 'rehearsal' }, openai } }))
+  const env = { PATH: process.env['PATH'], PORT: '0', SEALGATE_DATA: join(folder, 'data'), SEALGATE_CONFIG: file }
+  const child = spawn('script', ['-qefc', `exec ${process.execPath} ${program}`, '/dev/null'], { env, detached: true })
+  t.teardown(() => {
+    if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  t.ok(await until(() => /\n {2}\S*try\b/.test(said.replace(/\u001b\[\d+m/g, '')), 20_000), 'to its end')
+  const text = said.replace(/\u001b\[\d+m/g, '').replaceAll('\r', '')
+  const url = /serves (http:\/\/127\.0\.0\.1:\d+)\n/.exec(text)![1]!
+  const key = /export SEALGATE_KEY=(sk_live_\w{44})\n/.exec(text)![1]!
+  t.match(text, /✓ rehearsal: \d+ models/)
+  t.match(text, /✗ openai: 401, the key was refused\n/)
+  t.match(text, `configuration  ${file}\n`)
+  t.match(said, '\u001b[33mdevelopment: it proves nothing', 'in yellow')
+  t.notMatch(text, /Canary7319|listening on/)
+
+  // The call as it stands there, by the shell.
+  const curl = /try {12}(curl [^]*?'\n)/.exec(text)![1]!
+  const ran = spawnSync('sh', ['-c', `${curl.trim()} -sS`], { env: { ...env, SEALGATE_KEY: key }, encoding: 'utf8' })
+  if (ran.status === 127) t.comment('there is no curl')
+  else t.match(JSON.parse(ran.stdout), { object: 'chat.completion' })
+  await fetch(`${url}/health/live`)
+  t.ok(
+    await until(() => /\d\d:\d\d:\d\d GET \/health\/live 200 in \d+ ms/.test(said.replace(/\u001b\[\d+m/g, ''))),
+    'in words',
+  )
+  child.stdin.write('\u0003')
+  await once(child, 'exit')
+})
+
+t.test('without one there are lines', async (t) => {
+  const it = await served({ SEALGATE_DATA: join(t.testdir(), 'data') }, program, ['--port', '0'])
+  t.teardown(() => it.child.kill('SIGKILL'))
+  t.ok(await until(() => /^sealgate enclave /m.test(it.said), 20_000))
+  t.match(it.said, /^sealgate backend ✓ rehearsal: \d+ models/m)
+  t.match(it.said, /^sealgate enclave development: it proves nothing/m)
+  t.notMatch(it.said, /sk_live|\u001b/)
+  t.equal(await it.stop('SIGTERM'), 0)
+})
+
+t.test('what people mistype is understood', (t) => {
+  const said = (...args: readonly string[]) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+  t.match(said('verfy').stderr, /there is no command verfy; did you mean verify\?/)
+  t.match(said('keyz').stderr, /did you mean keys\?/)
+  t.notMatch(said('tea').stderr, /did you mean/)
+  t.match(said('-v').stdout, /^\d+\.\d+\.\d+\n$/)
+  t.end()
+})

@@ -1,0 +1,409 @@
+import './fakes/unwatched.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, readdir, realpath, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { buffer, text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import * as v from 'valibot'
+import { newKek, newRagDek } from '../core/sealed/client/client.ts'
+import type { Tool } from '../core/ports/tool.ts'
+import { type Agent, agent, modes, toolHouse } from './fakes/agent.ts'
+import { program, served } from './fakes/served.ts'
+import { filesIn, traces } from './fakes/traces.ts'
+import { folderOf } from './helpers.ts'
+
+const dev = '--allow-insecure-dev'
+
+/** Results that the client could open: what each part says, and where links lead. */
+interface Result {
+  readonly isError?: boolean | undefined
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly uri?: string }[]
+}
+
+const call = async (it: Agent, name: string, args: Record<string, unknown> = {}): Promise<Result> =>
+  (await it.client.callTool({ name, arguments: args })) as Result
+
+const said = ({ content }: Result): string => content[0]?.text ?? ''
+
+/** A tool that waits until it is stopped, and one whose result is huge. */
+const played = () => {
+  const stopped: string[] = []
+  const begun: string[] = []
+  const ears: (() => void)[] = []
+  const params = v.object({ query: v.string() })
+  const slow: Tool<typeof params> = {
+    name: 'webSearchTool',
+    kind: 'simple',
+    description: 'Waits',
+    params,
+    async run({ query }, signal) {
+      begun.push(query)
+      for (const ear of ears.splice(0)) ear()
+      await once(signal, 'abort')
+      stopped.push(query)
+      for (const ear of ears.splice(0)) ear()
+      throw signal.reason
+    },
+  }
+  const address = v.object({ url: v.string() })
+  const huge: Tool<typeof address> = {
+    name: 'webPageScraperTool',
+    kind: 'simple',
+    description: 'Says much',
+    params: address,
+    run: async () => ({ text: 'ä𝒳'.repeat(300_000), end: 'the-very-end' }),
+  }
+  const heard = async (list: readonly string[], query: string): Promise<void> => {
+    while (!list.includes(query)) await new Promise<void>((resolve) => ears.push(resolve))
+  }
+  return {
+    tools: [slow, huge] as const,
+    begins: (it: string) => heard(begun, it),
+    stops: (it: string) => heard(stopped, it),
+  }
+}
+
+/** A folder that is allowed, one for results, and a file of keys. */
+const places = async (t: Test) => {
+  const folder = await realpath(await folderOf(t))
+  const [root, out, keys] = [join(folder, 'root'), join(folder, 'out'), join(folder, 'keys.json')]
+  await mkdir(root)
+  const kek = newKek()
+  await writeFile(keys, JSON.stringify({ kek, wrapped_rag_dek: newRagDek(kek) }), { mode: 0o600 })
+  return { folder, root, out, keys }
+}
+
+for (const [revision, mode] of Object.entries(modes))
+  t.test(`an agent of ${revision} lists and calls sealed tools, with files in and out`, async (t) => {
+    const house = await toolHouse(t, played().tools)
+    const { root, out, keys } = await places(t)
+    await writeFile(join(root, 'heron.md'), '# Herons\n\nThe heron waits.')
+    const args = [dev, '--root', root, '--out', out, '--keys', keys]
+    const it = await agent(t, house.base, house.key, { args, mode })
+    t.equal(it.client.getServerVersion()?.name, 'sealgate')
+
+    const { tools } = await it.client.listTools()
+    t.equal(tools.length, 24, 'nineteen tools, decisions, and four of files')
+    t.same(JSON.stringify(tools), JSON.stringify((await it.client.listTools()).tools), 'one order')
+    t.ok(JSON.stringify(tools).length < 12_000, 'short')
+    t.match(tools.find(({ name }) => name === 'removeFile')?.annotations, {
+      readOnlyHint: false,
+      destructiveHint: true,
+    })
+    t.match(tools.find(({ name }) => name === 'getPDFContent')?.annotations, { readOnlyHint: true })
+
+    t.match(said(await call(it, 'getTime', { timezone: 'Asia/Kolkata' })), /"offset":"\+05:30"/)
+    t.match(said(await call(it, 'getTextDocumentContent', { file: 'heron.md' })), /The heron waits\./)
+
+    const made = await call(it, 'createFileForUser', {
+      fileName: '../../escape',
+      fileExtension: 'md',
+      fileContent: 'words',
+      mimeType: 'text/markdown',
+    })
+    const path = fileURLToPath(made.content[1]?.uri ?? '')
+    t.equal(dirname(path), out, 'in its folder, whatever the name')
+    t.equal(await readFile(path, 'utf8'), 'words')
+    t.equal((await stat(path)).mode & 0o777, 0o600)
+    t.match(await readdir(root), ['heron.md'], 'nothing is put under a root')
+
+    const { id } = JSON.parse(said(await call(it, 'storeFile', { file: join(root, 'heron.md') }))) as { id: string }
+    t.match(said(await call(it, 'listFiles')), id)
+    const fetched = await call(it, 'fetchFile', { id })
+    t.equal(await readFile(fileURLToPath(fetched.content[1]?.uri ?? ''), 'utf8'), '# Herons\n\nThe heron waits.')
+    await call(it, 'removeFile', { id })
+    t.match(await call(it, 'fetchFile', { id }), { isError: true })
+    t.match(
+      said(await call(it, 'getTextDocumentContent', { file: 'heron.md' })),
+      /waits/,
+      'sent once more, since it is gone',
+    )
+
+    t.match(await call(it, 'getTime', {}), { isError: true, content: [{ text: /timezone/ }] })
+    t.match(await call(it, 'getTime', { timezone: 'UTC', more: 1 }), { isError: true })
+    t.match(await call(it, 'getTime', { timezone: 'Nowhere/None' }), { isError: true, content: [{ text: /enclave/ }] })
+    await t.rejects(call(it, 'none'), { code: -32602 })
+    t.equal(it.said(), '', 'nothing on standard error')
+  })
+
+t.test('the tools that were wished for are offered alone, and odd wishes end the start', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root } = await places(t)
+  const it = await agent(t, house.base, house.key, { args: [dev, '--tools', 'searchRag,getTime'] })
+  t.same(
+    (await it.client.listTools()).tools.map(({ name }) => name),
+    ['getTime', 'searchRag'],
+    'in the order of all',
+  )
+  await t.rejects(call(it, 'webSearchTool', { query: 'x' }), { code: -32602 })
+  for (const [args, words] of [
+    [['--tools', 'getTime,none'], /--tools is a list of getTime/],
+    [['--root', join(root, 'none')], /--root names a folder/],
+    [['--root', root, '--out', join(root, 'out')], /--out names a folder outside every --root/],
+  ] as const) {
+    const child = spawn(process.execPath, [program, 'mcp', '--base-url', house.base, '--key', 'k', ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const [out, error, [code]] = await Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, 'exit')])
+    t.equal(code, 1)
+    t.match(error, words)
+    t.equal(out, '', 'standard output is the protocol alone')
+  }
+})
+
+t.test('nothing is offered before the enclave is proven, and the error names the rule', async (t) => {
+  const house = await toolHouse(t, [])
+  const asked = () => house.logged.filter(({ facts }) => String(facts['route']).startsWith('POST /tools')).length
+  for (const mode of Object.values(modes)) {
+    const it = await agent(t, house.base, house.key, { mode })
+    const refused = { code: -32000, message: /development one and proves nothing; --allow-insecure-dev/ }
+    await t.rejects(it.client.listTools(), refused)
+    await t.rejects(call(it, 'getTime', { timezone: 'UTC' }), refused)
+  }
+  const elsewhere = await agent(t, 'http://127.0.0.1:1', house.key, { args: [dev] })
+  await t.rejects(elsewhere.client.listTools(), { message: /could not be reached/ })
+  const strange = await agent(t, house.base, 'sk-none', { args: [dev] })
+  await t.rejects(strange.client.listTools(), { message: /API key/ })
+  t.equal(asked(), 0, 'no tool was asked')
+})
+
+t.test('what is refused is never sent', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root, folder } = await places(t)
+  await writeFile(join(folder, 'secret.txt'), 'secret')
+  await symlink(join(folder, 'secret.txt'), join(root, 'way.txt'))
+  await writeFile(join(root, '.env'), 'secret')
+  const it = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
+  for (const file of ['../secret.txt', join(folder, 'secret.txt'), 'way.txt', '.env', '/dev/zero', '/etc/passwd'])
+    t.match(await call(it, 'getTextDocumentContent', { file }), { isError: true }, file)
+  const none = await agent(t, house.base, house.key, { args: [dev] })
+  t.match(await call(none, 'storeFile', { file: join(root, '.env') }), {
+    isError: true,
+    content: [{ text: /No folder is allowed/ }],
+  })
+  t.equal(house.logged.filter(({ facts }) => facts['route'] === 'POST /files/encrypted/upload').length, 0)
+})
+
+t.test('the same content goes once: twice at once, under another name, and after a restart', async (t) => {
+  const house = await toolHouse(t, [])
+  const uploads = () => house.logged.filter(({ facts }) => facts['route'] === 'POST /files/encrypted/upload').length
+  const { root, keys } = await places(t)
+  await writeFile(join(root, 'a.txt'), 'The heron waits.')
+  await writeFile(join(root, 'b.txt'), 'The heron waits.')
+  const args = [dev, '--root', root, '--keys', keys]
+  const first = await agent(t, house.base, house.key, { args })
+  const read = (it: Agent, file: string) => call(it, 'getTextDocumentContent', { file })
+  for (const result of await Promise.all([read(first, 'a.txt'), read(first, 'a.txt'), read(first, 'b.txt')]))
+    t.match(said(result), /heron/)
+  t.equal(uploads(), 1)
+  await first.client.close()
+  const second = await agent(t, house.base, house.key, { args })
+  t.match(said(await read(second, 'b.txt')), /heron/)
+  t.equal(uploads(), 1)
+  const kept = await readFile(`${keys}.sent.memory`, 'utf8')
+  t.notMatch(kept, /heron|a\.txt/)
+  t.equal((await stat(`${keys}.sent.memory`)).mode & 0o777, 0o600)
+  await writeFile(join(root, 'a.txt'), 'The heron left.')
+  t.match(said(await read(second, 'a.txt')), /left/)
+  t.equal(uploads(), 2)
+})
+
+t.test('without keys, files are those of the session and leave with it', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root } = await places(t)
+  await writeFile(join(root, 'a.txt'), 'The heron waits.')
+  const it = await agent(t, house.base, house.key, { args: [dev, '--root', root] })
+  t.match(said(await call(it, 'getTextDocumentContent', { file: 'a.txt' })), /heron/)
+  const routes = () => house.logged.map(({ facts }) => String(facts['route']))
+  t.notOk(routes().includes('DELETE /files/encrypted/{id}'))
+  await it.client.close()
+  await it.gone
+  t.ok(routes().includes('DELETE /files/encrypted/{id}'))
+})
+
+t.test('a huge result is resources, page by page', async (t) => {
+  const house = await toolHouse(t, played().tools)
+  for (const mode of Object.values(modes)) {
+    const it = await agent(t, house.base, house.key, { args: [dev], mode })
+    const { content } = await call(it, 'webPageScraperTool', { url: 'http://x' })
+    t.ok(said({ content }).length <= 4_000)
+    t.match(content[1]?.text, /^The result has 9000\d\d characters/)
+    const links = content.filter(({ type }) => type === 'resource_link')
+    t.same(
+      (await it.client.listResources()).resources.map(({ uri }) => uri),
+      links.map(({ uri }) => uri),
+    )
+    let whole = ''
+    for (const { uri = '' } of links)
+      for (const page of (await it.client.readResource({ uri })).contents) {
+        const text = 'text' in page ? page.text : ''
+        t.notOk(/[\ud800-\udbff]$/.test(text.slice(-1)), 'no character is cut')
+        whole += text
+      }
+    t.ok(whole === JSON.stringify({ text: 'ä𝒳'.repeat(300_000), end: 'the-very-end' }), 'all of it')
+    await t.rejects(it.client.readResource({ uri: 'sealgate://results/9/9' }), { code: -32602 })
+    await t.rejects(it.client.readResource({ uri: 'file:///etc/passwd' }), { code: -32602 })
+  }
+})
+
+t.test('progress is told where it is asked for, and never goes back', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root } = await places(t)
+  await writeFile(join(root, 'long.txt'), 'word '.repeat(1_000_000))
+  for (const mode of Object.values(modes)) {
+    const it = await agent(t, house.base, house.key, { args: [dev, '--root', root], mode })
+    const told: number[] = []
+    const onprogress = ({ progress, total }: { progress: number; total?: number | undefined }) =>
+      void (told.push(progress), t.equal(total, 5_000_000))
+    await it.client.callTool({ name: 'storeFile', arguments: { file: 'long.txt' } }, { onprogress })
+    t.ok(told.length > 10 && told.length <= 101)
+    t.same(
+      told,
+      [...told].sort((one, other) => one - other),
+    )
+    t.equal(told.at(-1), 5_000_000)
+  }
+})
+
+t.test('a call that the agent cancels stops in the enclave, and the next is served', async (t) => {
+  const { tools, begins, stops } = played()
+  const house = await toolHouse(t, tools)
+  for (const [revision, mode] of Object.entries(modes)) {
+    const it = await agent(t, house.base, house.key, { args: [dev], mode })
+    const abort = new AbortController()
+    const slow = it.client.callTool({ name: 'webSearchTool', arguments: { query: revision } }, { signal: abort.signal })
+    await begins(revision)
+    abort.abort(new Error('enough'))
+    await t.rejects(slow)
+    await stops(revision)
+    t.match(said(await call(it, 'getTime', { timezone: 'UTC' })), /"timezone":"UTC"/)
+  }
+})
+
+t.test('an agent that is killed in the middle leaves no command and no call behind', async (t) => {
+  const { tools, begins, stops } = played()
+  const house = await toolHouse(t, tools)
+  const command = [program, 'mcp', '--base-url', house.base, '--key', house.key, dev]
+  const between = `
+const { spawn } = require('node:child_process')
+const child = spawn(process.execPath, ${JSON.stringify(command)}, { stdio: ['pipe', 'ignore', 'inherit'] })
+child.stdin.write(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'webSearchTool', arguments: { query: 'killed' } } }) + '\\n')
+console.log(child.pid)
+setInterval(() => {}, 1000)`
+  const killed = spawn(process.execPath, ['--eval', between], { stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => killed.kill('SIGKILL'))
+  // The command holds this end open for as long as it runs.
+  const over = textOf(killed.stderr)
+  await begins('killed')
+  killed.kill('SIGKILL')
+  await stops('killed')
+  t.equal(await over, '', 'the command is gone, without a word')
+})
+
+t.test('a lost enclave is an error that says so; the next one is proven and served', async (t) => {
+  const house = await toolHouse(t, [])
+  const it = await agent(t, house.base, house.key, { args: [dev] })
+  const time = () => call(it, 'getTime', { timezone: 'UTC' })
+  t.match(said(await time()), /UTC/)
+  house.lose()
+  t.match(await time(), { isError: true, content: [{ text: /temporarily unavailable/ }] })
+  house.restart()
+  t.match(said(await time()), /"timezone":"UTC"/)
+})
+
+t.test('a gateway that restarts under it; and nothing of it is readable at the gateway', async (t) => {
+  const { root, keys, out, folder } = await places(t)
+  const data = join(folder, 'data')
+  await mkdir(data)
+  const marks = ['canaryqheron', 'canaryqname', 'canaryqmade', 'canaryqzone', 'canaryqtext']
+  await writeFile(join(root, 'canaryqname.txt'), 'canaryqheron waits')
+  const env = { SEALGATE_DATA: data, SEALGATE_LOG: 'info' }
+  const one = await served(env)
+  t.teardown(() => one.child.kill('SIGKILL'))
+  const key = /sk_live_\w+/.exec(one.said)?.[0] ?? ''
+  const it = await agent(t, one.base, key, { args: [dev, '--root', root, '--keys', keys, '--out', out] })
+  const work = async () => {
+    t.match(said(await call(it, 'getTextDocumentContent', { file: 'canaryqname.txt' })), /canaryqheron/)
+    t.match(await call(it, 'getTime', { timezone: 'canaryqzone' }), { isError: true })
+    const [fileName, fileContent] = ['canaryqmade', 'canaryqtext']
+    await call(it, 'createFileForUser', { fileName, fileExtension: 'txt', fileContent, mimeType: 'text/plain' })
+  }
+  await work()
+  await one.stop('SIGTERM')
+  t.match(await call(it, 'getTime', { timezone: 'UTC' }), {
+    isError: true,
+    content: [{ text: /could not be reached/ }],
+  })
+  const two = await served({ ...env, PORT: new URL(one.base).port })
+  t.teardown(() => two.child.kill('SIGKILL'))
+  await work()
+  await two.stop('SIGTERM')
+  const seen = await filesIn(data)
+  seen.set('log', Buffer.from(one.said + two.said))
+  t.ok(seen.size > 3 && two.said.includes('tools'), 'there is something to search')
+  t.same(traces(marks, seen), [])
+  t.ok(traces(marks, await filesIn(folder)).length > 0, 'the search finds what is there')
+})
+
+/** Somebody between, who does something before a request goes on, and changes answers. */
+const between = async (
+  t: Test,
+  base: string,
+  met: (url: string) => Promise<void>,
+  change: (url: string, told: string) => string,
+) => {
+  const server = createServer(async (request, response) => {
+    const [url, body] = [request.url ?? '', await buffer(request)]
+    await met(url)
+    const headers = {
+      authorization: request.headers.authorization ?? '',
+      'content-type': request.headers['content-type'] ?? '',
+    }
+    const asked = request.method === 'GET' ? {} : { body }
+    const answer = await fetch(base + url, { method: request.method ?? 'GET', headers, ...asked })
+    const told = change(url, await answer.text())
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(told)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('a file that changes while it is sent is refused, and nothing of it stays', async (t) => {
+  const house = await toolHouse(t, [])
+  const { root } = await places(t)
+  await writeFile(join(root, 'a.txt'), 'The heron waits.')
+  const changing = async (url: string) => {
+    if (url === '/files/encrypted/upload') await writeFile(join(root, 'a.txt'), 'The heron moves.')
+  }
+  const base = await between(t, house.base, changing, (_, told) => told)
+  const it = await agent(t, base, house.key, { args: [dev, '--root', root] })
+  t.match(await call(it, 'storeFile', { file: 'a.txt' }), {
+    isError: true,
+    content: [{ text: /changed while it was read/ }],
+  })
+  t.match(JSON.parse(said(await call(it, 'listFiles'))), { total: 0, files: [] })
+  t.ok(house.logged.some(({ facts }) => facts['route'] === 'DELETE /files/encrypted/{id}'))
+})
+
+t.test('somebody between who changes evidence gets nothing', async (t) => {
+  const house = await toolHouse(t, [])
+  const sent: string[] = []
+  const isEvidence = (url: string) => url.startsWith('/rvenc/attestation')
+  const changed = (url: string, told: string) => (isEvidence(url) ? told.replace(/"keyset":"../, '"keyset":"00') : told)
+  const base = await between(t, house.base, async (url) => void sent.push(url), changed)
+  const it = await agent(t, base, house.key, { args: [dev] })
+  await t.rejects(call(it, 'getTime', { timezone: 'canaryqzone' }), { message: /could not be verified \(/ })
+  t.ok(sent.some(isEvidence))
+  t.same(
+    sent.filter((url) => !isEvidence(url)),
+    [],
+  )
+})

@@ -1,0 +1,141 @@
+import type { Changes } from './mutation.ts'
+
+const collateral = 'test/adapters/production/evidence/collateral.test.ts'
+const batches = 'test/adapters/production/evidence/batches.test.ts'
+const receipts = 'test/receipts.test.ts'
+const proof = 'test/proof.test.ts'
+
+/** What proves an enclave beside its report, and what proves an answer. */
+export const proofs: readonly Changes[] = [
+  {
+    file: 'adapters/production/evidence/shelf.ts',
+    test: collateral,
+    changes: [
+      {
+        breaks: 'An older piece never takes the place of a newer one.',
+        from: '(place.piece !== null && piece.ends < place.piece.ends)',
+        to: 'false',
+      },
+      {
+        breaks: 'What is in the store is checked again.',
+        from: 'return members && { members, ...(await wanted.check(members, clock.now())) }',
+        to: 'return members && { members, issued: 0, ends: 9e15, taken: 9e15 }',
+      },
+      {
+        breaks: 'A fetched piece is checked before it is served.',
+        from: 'const piece = { members, ...(await wanted.check(members, clock.now())) }',
+        to: 'const piece = { members, issued: 0, ends: 9e15, taken: 9e15 }',
+      },
+      {
+        breaks: 'A missing piece is asked for once in ten seconds.',
+        from: 'pause = { urgent: 10_000,',
+        to: 'pause = { urgent: 0,',
+      },
+      {
+        breaks: 'A piece is fetched anew when half of its life is over.',
+        from: '(place.piece.issued + place.piece.ends) / 2',
+        to: 'place.piece.ends',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/evidence/auxblob.ts',
+    test: collateral,
+    changes: [
+      {
+        breaks: 'An entry outside the blob is passed over.',
+        from: ' || offset + length > blob.length',
+        to: '',
+      },
+      { breaks: 'Nothing behind the end of the entries is read.', from: 'if (/^0+$/.test(guid)) break', to: '' },
+    ],
+  },
+  {
+    file: 'adapters/production/evidence/intel.ts',
+    test: collateral,
+    changes: [
+      {
+        breaks: 'Levels are about the platform of the quote.',
+        from: "      demand(about === fmspc, 'collateral_invalid', 'fmspc')\n",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/evidence/batches.ts',
+    test: batches,
+    changes: [
+      { breaks: 'No more wait than there is room for.', from: 'waiting: 8192', to: 'waiting: 9e9' },
+      {
+        breaks: 'Evidence that proves nothing is made for each challenge.',
+        from: 'if (isGrouped(keyset)) grouped.add(line)',
+        to: 'grouped.add(line)',
+      },
+      {
+        breaks: 'A busy enclave is asked again.',
+        from: 'if (!(error instanceof TooMany) || clock.now() >= until) throw error',
+        to: 'throw error',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/config/enclave-parts.ts',
+    test: proof,
+    changes: [
+      {
+        breaks: 'Development evidence ends a start in production.',
+        from: "env === 'production' && (",
+        to: "env !== 'production' && (",
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/wire/signature.ts',
+    test: receipts,
+    changes: [
+      {
+        breaks: 'ML-DSA alone proves nothing.',
+        from: 'ed25519.verify(made[0], data, by[0], { zip215: false }) && ',
+        to: '',
+      },
+      { breaks: 'Ed25519 alone proves nothing.', from: ' && mlDsa.verify(made[1], data, by[1])', to: '' },
+    ],
+  },
+  {
+    file: 'core/sealed/wire/tree.ts',
+    test: receipts,
+    changes: [
+      {
+        breaks: 'A path of another length leads nowhere.',
+        from: 'return at === place.path.length ? node : null',
+        to: 'return node',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/receipts.ts',
+    test: receipts,
+    changes: [
+      { breaks: 'A receipt is of this request.', from: 'names(facts.request, digest) && ', to: '' },
+      { breaks: 'A receipt is of this answer.', from: 'names(facts.answer, answer) && ', to: '' },
+      { breaks: 'A receipt is of this route.', from: ' && facts.route === route', to: '' },
+      { breaks: 'A receipt is of the key that the request was sealed to.', from: ' && facts.key === kid', to: '' },
+      {
+        breaks: 'Keys that the keyset does not name sign nothing.',
+        from: 'return said.slice(0, 16).filter(isNamed)',
+        to: 'return said as Pair[]',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/open.ts',
+    test: receipts,
+    changes: [
+      {
+        breaks: 'No backend is asked for a receipt.',
+        from: 'params: wanted === true ? rest : said',
+        to: 'params: said',
+      },
+    ],
+  },
+]

@@ -1,0 +1,94 @@
+import type { Changes } from './mutation.ts'
+
+const search = 'test/core/sealed/retrieval/retrieval.test.ts'
+const pdf = 'test/plugins/readers/pdf.test.ts'
+
+export const readers: readonly Changes[] = [
+  {
+    file: 'core/sealed/retrieval/search-index.ts',
+    test: search,
+    changes: [
+      {
+        breaks: 'The words of a heading and of a file name count more than those of the text.',
+        from: 'const timesInHeading = 3',
+        to: 'const timesInHeading = 0',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/query.ts',
+    test: search,
+    changes: [
+      {
+        breaks: 'Words that every question has count less.',
+        from: 'const commonWeight = 0.3',
+        to: 'const commonWeight = 1',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/retrieval/rank.ts',
+    test: search,
+    changes: [
+      {
+        breaks: 'A passage is found by its vector alone.',
+        from: 'const vectorWeight = 0.4',
+        to: 'const vectorWeight = 0',
+      },
+      {
+        breaks: 'Words count more than vectors.',
+        from: 'const vectorWeight = 0.4',
+        to: 'const vectorWeight = 4',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/retrieval.ts',
+    test: 'test/core/sealed/retrieval/embedding-model.test.ts',
+    changes: [
+      {
+        breaks: 'Without a named model search goes by words alone.',
+        from: '    if (model === undefined) return { model: null, vectors: texts.map(() => null) }\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'plugins/readers/pdf/pdf-text.ts',
+    test: pdf,
+    changes: [
+      {
+        breaks: 'Text whose characters the fonts do not tell is not taken for text.',
+        from: 'const mostUnknown = 0.1',
+        to: 'const mostUnknown = 1',
+      },
+    ],
+  },
+  {
+    file: 'plugins/readers/pdf/pdf-cmaps.ts',
+    test: pdf,
+    changes: [
+      {
+        breaks: 'Numbers of glyphs are no text.',
+        from: '      else if (!encoded.has(korean)) fonts.numbered = true\n',
+        to: '',
+      },
+      {
+        breaks: 'Korean fonts that are not embedded are read.',
+        from: '  [0xac00, 0xd7a3],\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'plugins/readers/pdf.ts',
+    test: pdf,
+    changes: [
+      {
+        breaks: 'Search finds the values of forms.',
+        from: '      ...own(forms).map(({ name, value }) => `${name}: ${value}`),\n',
+        to: '',
+      },
+    ],
+  },
+]

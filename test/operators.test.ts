@@ -1,0 +1,185 @@
+import './fakes/unwatched.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { plainScopes } from '../core/access/caller.ts'
+import { parseJsonc } from '../adapters/production/config/jsonc.ts'
+import { recorded } from './fakes/recorded.ts'
+import { program, served } from './fakes/served.ts'
+import { until } from './until.ts'
+
+const commands =
+  (env: Readonly<Record<string, string>>) =>
+  async (...args: readonly string[]) => {
+    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...env } })
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    return { code: child.exitCode, stdout, stderr }
+  }
+
+const broken = `{
+  // every fault has its place
+  "limits": {
+    "keyz": {},
+    "key": { "requestsPerSecond": "many" },
+  },
+  "surfaces": ["chatt"],
+  "providers": {
+    "main": { "use": "opnai", "apiKey": "$NO_SUCH_VARIABLE" },
+    "house": { "use": "vllm", "baseUrl": "Canary7319" }
+  },
+  "models": { "m": { "upstreams": [{ "provider": "mian" }] } }
+}
+`
+
+t.test('a configuration is checked with every fault at its place', { timeout: 120_000 }, async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'sealgate.jsonc')
+  const run = commands({ SEALGATE_DATA: join(folder, 'data') })
+  const check = async (config: string, ...more: string[]) => {
+    await writeFile(file, config)
+    return run('check', file, ...more)
+  }
+  const shape = await check(broken)
+  t.equal(shape.code, 1)
+  t.same(shape.stdout.trim().split('\n'), [
+    `${file}:9:31 providers.main.apiKey: $NO_SUCH_VARIABLE is not set`,
+    `${file}:4:5 limits.keyz is not a known setting; did you mean key?`,
+    `${file}:7:16 surfaces.0 expected ("v1" | "decision" | "chat" | "rvenc" | "tools" | "files" | "index" | "admin"); did you mean chat?`,
+    `${file}:5:14 limits.key.requestsPerSecond expected number`,
+    '4 faults',
+  ])
+  const plugins = await check(
+    broken
+      .replace(/.*keyz.*\n/, '')
+      .replace('"many"', '5')
+      .replace('chatt', 'chat')
+      .replace('$NO_SUCH_VARIABLE', 'x'),
+  )
+  t.match(plugins.stdout, /:8:5 providers\.main: there is no opnai in providers, only .*; did you mean openai\?/)
+  t.match(plugins.stdout, /:9:5 providers\.house: house: baseUrl expected/)
+  t.match(plugins.stdout, /:11:\d+ models\.m\.upstreams\.0\.provider is not a provider; did you mean main\?\n3 faults/)
+  t.notMatch(shape.stdout + plugins.stdout, /Canary7319/, 'never a value')
+  t.match((await check('{ "env": development }')).stderr, /is not JSON: a value is expected \(line 1, column 10\)/)
+  t.match((await run('check', file, 'more')).stderr, /more is one argument too many/)
+  t.match((await run('check', join(folder, 'none'))).stderr, /none: can't be read \(ENOENT\)/)
+})
+
+t.test('and what it reaches is told', { timeout: 120_000 }, async (t) => {
+  const backend = await recorded(() => ({ status: 401, body: 'Canary7319' }))
+  t.teardown(() => backend.close())
+  const folder = t.testdir()
+  const file = join(folder, 'sealgate.json')
+  const rehearsal = { use: 'rehearsal' }
+  const run = commands({ SEALGATE_DATA: join(folder, 'data') })
+  await writeFile(file, JSON.stringify({ $schema: './schema.json', providers: { rehearsal } }))
+  const fine = await run('check', file)
+  t.equal(fine.code, 0, fine.stderr)
+  t.match(
+    fine.stdout,
+    /no faults\n✓ storage\.metadata: sqlite\n✓ storage\.blobs: fs\n✓ providers\.rehearsal: \d+ models\n✓ enclave: dev\n/,
+  )
+  const main = { use: 'openai', apiKey: 'x', baseUrl: backend.url }
+  await writeFile(file, JSON.stringify({ providers: { rehearsal, main } }))
+  const away = await run('check', file)
+  t.equal(away.code, 1)
+  t.match(away.stdout, '✗ providers.main: 401, the key was refused\n')
+  t.equal((await run('check', file, '--offline')).code, 0, 'without asking anybody')
+})
+
+t.test('keys are made with little, shown, changed and rotated', { timeout: 170_000 }, async (t) => {
+  const data = join(t.testdir(), 'data')
+  const file = join(t.testdirName, 'config.json')
+  // Nothing of an enclave is needed here, so none is started.
+  await writeFile(
+    file,
+    JSON.stringify({ enclave: { connect: ['/nowhere'] }, providers: { rehearsal: { use: 'rehearsal' } } }),
+  )
+  const env = { SEALGATE_DATA: data, SEALGATE_CONFIG: file }
+  const run = commands(env)
+  const json = async (...args: readonly string[]) => JSON.parse((await run(...args, '--json')).stdout)
+  const made = await json('keys', 'create', '--name', 'ci', '--days', '2')
+  t.same(made.scopes, plainScopes, 'nothing administrative')
+  t.match(made.key, /^sk_live_\w{44}$/)
+  const shown = await run('keys', 'show', made.id)
+  t.match(shown.stdout, new RegExp(`^id +${made.id}\nstate +active\nname +ci\n`))
+  t.notMatch(shown.stdout, made.key)
+  t.match(await json('keys', 'update', made.id, '--models', 'small', '--days', 'never'), {
+    models: ['small'],
+    expires_at: null,
+  })
+  const next = await json('keys', 'rotate', made.id)
+  t.match(next, { name: 'ci', models: ['small'], scopes: plainScopes, revoked_at: null })
+  t.not(next.key, made.key)
+  const states = Object.fromEntries((await json('keys', 'list')).map((row: any) => [row.id, row.revoked_at === null]))
+  t.same(states, { [made.id]: false, [next.id]: true })
+  t.match((await run('keys', 'create', '--scopes', 'chat.completion')).stderr, /did you mean chats\.completion\?/)
+  t.match((await run('keys', 'creat')).stderr, /keys has no creat; did you mean create\?/)
+  t.match((await run('keys', 'revoke', next.id, 'other')).stderr, /other is one argument too many/)
+  t.match((await run('audit')).stdout, /key\.revoke +key_\S+ +done\n[^]*key\.update[^]*key\.create/)
+
+  const all = await json('keys', 'create', '--scopes', 'all')
+  const it = await served({ ...env, SEALGATE_KEY: all.key })
+  t.teardown(() => it.child.kill('SIGKILL'))
+  const headers = { authorization: `Bearer ${all.key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hello' }] })
+  t.equal((await fetch(`${it.base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
+  const least = await fetch(`${it.base}/admin/keys`, { method: 'POST', headers, body: '{}' })
+  t.same(((await least.json()) as any).data.scopes, plainScopes, 'the same over the network')
+  const counted = async () => (await json('usage', '--by', 'model')) as { model: string; requests: number }[]
+  t.ok(
+    await until(
+      async () => (await counted()).some(({ model, requests }) => model === 'rehearsal' && requests === 1),
+      20_000,
+    ),
+  )
+  t.match(
+    (await run('usage', '--by', 'key', '--csv')).stdout,
+    new RegExp(`^key,requests,input,output[^]*\r\n${all.id},1,`),
+  )
+  t.match((await run('usage', '--by', 'dya')).stderr, /did you mean day\?/)
+  t.equal(
+    (await run('usage', '--from', '2001-01-01', '--to', '2001-01-02', '--csv')).stdout.trim().split('\r\n').length,
+    1,
+  )
+  t.match((await run('models')).stdout, /^model +type +providers\n[^]*rehearsal +CHAT +rehearsal/)
+  t.equal(await it.stop('SIGTERM'), 0)
+})
+
+t.test('a store that is out of reach is named', async (t) => {
+  const file = join(t.testdir(), 'config.json')
+  const metadata = { use: 'postgres', url: 'postgres://nobody@127.0.0.1:1/none' }
+  await writeFile(file, JSON.stringify({ storage: { metadata }, enclave: { connect: ['/nowhere'] } }))
+  const { stderr, code } = await commands({ SEALGATE_CONFIG: file, SEALGATE_DATA: t.testdirName })('keys', 'list')
+  t.equal(code, 1)
+  t.match(stderr, /^sealgate: storage\.metadata \(postgres\): .*ECONNREFUSED 127\.0\.0\.1:1/)
+})
+
+t.test('JSON with comments', (t) => {
+  const { value, place } = parseJsonc('\ufeff// one\n{ "a": [1, /* two */ -2.5e3, "// no", ], "b": { "c": null, }, }\n')
+  t.same(value, { a: [1, -2500, '// no'], b: { c: null } })
+  t.same(place(['b', 'c']), { line: 2, column: 49 })
+  t.same(place(['b', 'none']), { line: 2, column: 42 }, 'the nearest above')
+  t.same(place(['a', 1]), { line: 2, column: 22 })
+  for (const wrong of [
+    '',
+    '{',
+    '{"a":1',
+    "{'a':1}",
+    '[1 2]',
+    '{} {}',
+    '{"a":1,"a":2}',
+    '01',
+    'nul',
+    '[,]',
+    '"\n"',
+    '"\\x"',
+    '/*',
+  ])
+    t.throws(() => parseJsonc(wrong), { name: 'NotJson' }, wrong)
+  t.throws(() => parseJsonc('['.repeat(10_000)), { name: 'NotJson' }, 'depth is bounded')
+  t.same((parseJsonc('{"__proto__":{"x":1}}').value as any).x, undefined)
+  t.end()
+})

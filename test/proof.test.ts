@@ -1,0 +1,277 @@
+import './fakes/unwatched.ts'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { keepsakesOf } from '../adapters/production/commands/seal-keepsakes.ts'
+import { queueOf } from '../adapters/production/commands/seal-queue.ts'
+import { standardRoutes } from '../adapters/production/commands/seal-routes.ts'
+import { connected } from '../adapters/production/enclave/enclave.ts'
+import { fetch } from '../adapters/production/platform.ts'
+import { connect } from '../core/sealed/client/client.ts'
+import type { SealgateError } from '../core/sealed/client/error.ts'
+import type { Policy } from '../core/sealed/client/verify.ts'
+import type { Seen } from '../core/sealed/evidence/finding.ts'
+import { use } from '../core/plugin.ts'
+import { running } from './environments.ts'
+import { releaseSigner, signedList } from './fakes/platform/releases.ts'
+import { answersFor, makers } from './fakes/platform/services.ts'
+import { makeSnp } from './fakes/platform/snp.ts'
+import { enclosed, program } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
+import { until } from './until.ts'
+
+const day = 86_400_000
+const now = Date.now()
+const platform = makeSnp({ now, reportData: new Uint8Array(64) })
+const testRoots = { 'sev-snp': platform.roots }
+const prover = resolve('dist/test/fakes/platform/prover.js')
+const question = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'Hi' }] }
+
+/** A confidential process of this image and this configuration, which decides its digest. */
+const machine = async (t: Test, listen: string, image: number, epoch = 3_600_000) => {
+  const child = await enclosed(
+    {},
+    { providers: { rehearsal: { use: 'rehearsal' } }, enclave: { listen, epoch, evidence: { use: prover, image } } },
+  )
+  t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+/** A gateway in front of such processes, makers' services that the test plays, and signed lists. */
+const house = async (t: Test, images: readonly number[]) => {
+  const folder = await folderOf(t)
+  await mkdir(folder, { recursive: true })
+  const sockets = images.map((_, at) => join(folder, `${at}.sock`))
+  const children = await Promise.all(
+    images.map((image, at) => machine(t, sockets[at]!, image, 3_600_000 + at * 60_000)),
+  )
+  const service = await makers(t)
+  service.say(answersFor(platform.evidence))
+  const releases = join(folder, 'releases.json')
+  const { settings: collateral } = service
+  const enclave = use(connected, { connect: sockets, collateral, releases, testRoots })
+  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
+  const signer = releaseSigner()
+  const publish = async (list: object) => {
+    const { text, signatures } = signedList(list, [signer])
+    await writeFile(`${releases}.sig`, JSON.stringify(signatures))
+    await writeFile(releases, text)
+  }
+  const digestOf = async (name: string) => {
+    const { keyset } = (await (await it.call('GET', `/rvenc/keys?enclave=${name}`)).json()) as { keyset: string }
+    // The magic and the epoch come before it.
+    return keyset.slice(2 * 23, 2 * 55)
+  }
+  const client = (policy: Policy) => connect({ baseUrl: it.base, apiKey: it.key, policy: { testRoots, ...policy } })
+  return { ...it, children, service, signer, publish, digestOf, client, folder, releases }
+}
+
+const list = (serial: number, releases: readonly object[]) => ({
+  ...{ format: 'sealgate-releases/1', name: 'example', serial, issued: now - day, ends: now + 30 * day, releases },
+})
+const release = (version: string, digest: string, state: string, image: number) => ({
+  ...{ version, digest, state, covers: 'the whole image' },
+  'sev-snp': [{ measurement: Buffer.alloc(48, image).toString('hex'), vcpus: 4 }],
+})
+const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: SealgateError) => error.reason ?? error,
+  )
+
+/** What `sealgate seal` serves with this client: a question in the clear on its own machine. */
+const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
+  const server = createServer(
+    standardRoutes({ client, admit: async () => false, queue: queueOf(1), seal: keepsakesOf('key') }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return () =>
+    globalThis.fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question) })
+}
+
+t.test('from an enclave process to a client: collateral ends, is told, and comes back', async (t) => {
+  const it = await house(t, [0xab])
+  const policy: Policy = { measurements: ['ab'.repeat(48)] }
+  const client = it.client(policy)
+  t.match(await client.chat.completions.create(question), { choices: [{}] })
+  t.match(await client.verify(), { verified: 'test', product: 'Genoa', challenge: true })
+  const ready = async () => ((await (await it.call('GET', '/health/ready')).json()) as { data: object }).data
+  t.strictSame(await ready(), { ready: true })
+  t.match(
+    await (await it.call('GET', '/metrics')).text(),
+    /sealgate_evidence_collateral_ends_seconds\{piece="crl"\} \d{6}/,
+  )
+
+  const many = await Promise.all(Array.from({ length: 12 }, () => it.client(policy).verify()))
+  t.ok(
+    many.every(({ verified }) => verified === 'test'),
+    'in batches too',
+  )
+
+  const other = await house(t, [0xab])
+  const ended = makeSnp({ now, reportData: new Uint8Array(64), crl: { issued: now - 60 * day, ends: now - 8 * day } })
+  other.service.say({ crl: answersFor(ended.evidence)['crl']! })
+  const late = other.client(policy)
+  t.equal(await reasonOf(late.chat.completions.create(question)), 'collateral_expired', 'served, and refused')
+  t.match(await (await other.call('GET', '/health/ready')).json(), { data: { ready: true, degraded: ['crl'] } })
+  t.match(await (await other.call('GET', '/metrics')).text(), /ends_seconds\{piece="crl"\} 0\n/)
+  t.ok(await until(() => other.logged.some(({ event }) => event === 'evidence.refused')), 'the gateway looks first')
+  t.ok(other.logged.some(({ event, facts }) => event === 'collateral.ended' && facts['piece'] === 'crl'))
+  const door = await sealing(t, late)
+  t.equal((await door()).status, 502, 'sealgate seal refuses, too')
+  other.service.say(answersFor(platform.evidence))
+  t.ok(await until(async () => (await reasonOf(late.verify())) === null, 30_000), 'within ten seconds')
+  t.match(await (await door()).json(), { choices: [{}] }, 'and serves again')
+  t.match(await late.chat.completions.create(question), { choices: [{}] })
+  t.ok(other.logged.some(({ event }) => event === 'collateral.back'))
+})
+
+t.test('two releases at once, roll forward, roll back, withdrawn', async (t) => {
+  const it = await house(t, [0xaa, 0xbb])
+  const [old, fresh] = [await it.digestOf('e0'), await it.digestOf('e1')]
+  t.not(old, fresh, 'two configurations')
+  let seen: Seen = {}
+  const memory = { load: () => seen, save: (next: Seen) => void (seen = next) }
+  const policy: Policy = { releases: { keys: [it.signer.key], threshold: 1 }, memory }
+  const stop = async (at: number) => {
+    it.children[at]!.kill('SIGKILL')
+    await once(it.children[at]!, 'exit')
+  }
+  const verdict = async (name: string) => {
+    // A client asks whichever enclave answers; a fixed one shows each of both.
+    const asking: typeof globalThis.fetch = (url, init) =>
+      globalThis.fetch(String(url).includes('challenge=') ? `${String(url)}&enclave=${name}` : url, init)
+    const client = connect({
+      ...{ baseUrl: it.base, apiKey: it.key, fetch: asking },
+      policy: { testRoots, ...policy },
+    })
+    return client.verify().then(
+      ({ release }) => `${release!.version} ${release!.state}`,
+      (error: SealgateError) => error.reason,
+    )
+  }
+  t.equal(await verdict('e0'), 'release_unknown', 'no list yet')
+
+  await it.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
+  t.strictSame([await verdict('e0'), await verdict('e1')], ['1.0 accepted', '1.1 current'])
+  t.match(await it.client(policy).chat.completions.create(question), { choices: [{}] })
+
+  await it.publish(list(2, [release('1.1', fresh, 'current', 0xbb)]))
+  t.strictSame([await verdict('e0'), await verdict('e1')], ['measurement_not_allowed', '1.1 current'], 'forward')
+
+  await it.publish(list(1, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'current', 0xbb)]))
+  t.equal(await verdict('e1'), 'releases_rolled_back', 'a client with a memory takes no older list')
+
+  await it.publish(list(3, [release('1.0', old, 'accepted', 0xaa), release('1.1', fresh, 'withdrawn', 0xbb)]))
+  t.strictSame([await verdict('e0'), await verdict('e1')], ['1.0 accepted', 'release_withdrawn'], 'back')
+
+  await it.publish(list(4, [release('1.0', fresh, 'current', 0xaa), release('1.1', old, 'current', 0xbb)]))
+  t.strictSame([await verdict('e0'), await verdict('e1')], ['release_unknown', 'release_unknown'], 'pairs alone count')
+
+  await it.publish(list(5, [release('1.0', old, 'accepted', 0xaa)]))
+  await writeFile(it.releases, (await readFile(it.releases, 'utf8')).replace('accepted', 'current '))
+  t.equal(await verdict('e0'), 'releases_unsigned')
+  await stop(1)
+})
+
+const ran = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ code: number; out: string }>((resolve) => {
+    const options = { env: { PATH: process.env['PATH'], ...env } }
+    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
+      resolve({ code: (error?.code as number | undefined) ?? 0, out: out + err }),
+    )
+  })
+
+t.test('the commands refuse a test platform by name, and keep lists and memory', async (t) => {
+  const it = await house(t, [0xab])
+  await it.publish(list(7, [release('1.0', await it.digestOf('e0'), 'current', 0xab)]))
+  const file = join(it.folder, 'policy.json')
+  await writeFile(file, JSON.stringify({ releases: { keys: [it.signer.key], threshold: 1 } }))
+  const kept = join(it.folder, 'kept.json')
+  const verify = await ran(['verify', it.base, '--key', it.key, '--policy', file, '--save', kept])
+  t.equal(verify.code, 1)
+  t.match(verify.out, /✗ certificates\n.*root_unknown/s)
+  t.match(JSON.parse(await readFile(kept, 'utf8')), { lists: { releases: { signatures: [{ key: it.signer.key }] } } })
+
+  const check = (...more: readonly string[]) => ran(['releases', 'check', it.releases, '--signers', ...more])
+  const fine = await check(it.signer.key)
+  t.equal(fine.code, 0, fine.out)
+  t.match(fine.out, /✓ example, list 7, until .*\n✓ 1\.0 current, .*sev-snp; covers the whole image/)
+  const other = releaseSigner()
+  t.match(await check(other.key), { code: 1, out: /releases_unsigned/ })
+  t.match(await check(`${it.signer.key},${other.key}`), { code: 1, out: /releases_unsigned/ })
+  t.match(await check(`${it.signer.key},${other.key}`, '--threshold', '1'), { code: 0 })
+  t.match(await check(it.signer.key, '--at', '2040-01-01T00:00:00Z'), { code: 1, out: /releases_expired/ })
+  t.match(await check('aa'), { code: 1, out: /--signers is a list/ })
+
+  const pem = join(it.folder, 'signer.pem')
+  await writeFile(pem, other.secret.export({ type: 'pkcs8', format: 'pem' }))
+  t.match(await ran(['releases', 'sign', it.releases, '--signer', pem]), { code: 0, out: new RegExp(other.key) })
+  t.match(await check(`${it.signer.key},${other.key}`), { code: 0 }, 'both have signed')
+})
+
+t.test('a stranger makes the digest again, and lists are written, signed and served', async (t) => {
+  const folder = await folderOf(t)
+  const [config, listen, file] = ['enclave.json', 'e.sock', 'releases.json'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const written = {
+    providers: { rehearsal: { use: 'rehearsal' } },
+    models: { small: { confidential: true, upstreams: [{ provider: 'rehearsal', model: 'rehearsal' }] } },
+    enclave: { listen, evidence: { use: prover, image: 0xab } },
+  }
+  await writeFile(config, JSON.stringify(written))
+  const child = await enclosed({ SEALGATE_CONFIG: config })
+  t.teardown(() => child.kill('SIGKILL'))
+  const enclave = use(connected, { connect: [listen], testRoots })
+  const it = await running(t, { ...memory(), enclave })
+  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const { code, out } = await ran(['releases', 'digest', config])
+  t.same([code, out.trim()], [0, keyset.slice(2 * 23, 2 * 55)])
+
+  const signer = releaseSigner()
+  const pem = join(folder, 'signer.pem')
+  await writeFile(pem, signer.secret.export({ type: 'pkcs8', format: 'pem' }))
+  const next = async (version: string, ...more: readonly string[]) => {
+    const entry = join(folder, `${version}.json`)
+    await writeFile(entry, JSON.stringify(release(version, out.trim(), 'current', 0xab)))
+    return ran(['releases', 'write', file, '--release', entry, ...more])
+  }
+  t.match(await next('1.0'), { code: 1, out: /--name is needed/ })
+  t.match(await next('1.0', '--name', 'example'), { code: 0, out: /list 1 with 1 releases/ })
+  t.match(await next('1.1'), { code: 0, out: /list 2 with 2 releases/ })
+  t.match(await next('1.2', '--days', '91'), { code: 1, out: /up to 90/ })
+  const check = () => ran(['releases', 'check', file, '--signers', signer.key])
+  t.match(await check(), { code: 1, out: /releases_unsigned/ }, 'a new list is not signed yet')
+  t.match(await ran(['releases', 'sign', file, '--signer', pem]), { code: 0 })
+  t.match(await check(), { code: 0, out: /1\.1 current.*\n.*1\.0 accepted/ })
+})
+
+t.test('production stops on evidence that proves nothing, unless it is said to be meant', async (t) => {
+  const folder = t.testdir()
+  const config = join(folder, 'config.json')
+  const start = async (enclave: object) => {
+    await writeFile(config, JSON.stringify({ env: 'production', server: { port: 0 }, enclave }))
+    return ran(['serve', '--surfaces', 'chat'], { SEALGATE_CONFIG: config, SEALGATE_DATA: join(folder, 'data') })
+  }
+  t.match(await start({}), { code: 1, out: /enclave\.evidence is dev, which proves nothing/ })
+  t.match(await start({ evidence: { use: 'dev' } }), { code: 1, out: /enclave\.evidence is dev/ })
+  const alone = { providers: { rehearsal: { use: 'rehearsal' } }, env: 'production' }
+  const listen = join(await folderOf(t), 'a.sock')
+  await t.rejects(enclosed({}, { ...alone, enclave: { listen } }), /which proves nothing/)
+  const child = await enclosed({}, { ...alone, enclave: { listen, allowDev: true } })
+  child.kill('SIGKILL')
+})

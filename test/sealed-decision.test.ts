@@ -1,0 +1,128 @@
+import './fakes/unwatched.ts'
+import t, { type Test } from 'tap'
+import { print, readOrdered } from '../core/dialects/json.ts'
+import { UpstreamFailed } from '../core/errors.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { type DecideCall, type Question, Upstream } from '../core/ports/upstream.ts'
+import { connect } from '../core/sealed/client/client.ts'
+import { fromHex } from '../core/sealed/wire/hex.ts'
+import { parseKeyset } from '../core/sealed/wire/keyset.ts'
+import { agent, toolHouse } from './fakes/agent.ts'
+import { craftedText, opened } from './fakes/sealing.ts'
+import { traces } from './fakes/traces.ts'
+import { until } from './until.ts'
+
+const sizeOf = (it: Question): number =>
+  it.type === 'choice' ? it.options.length : it.type === 'score' ? it.levels.length : 2
+
+/** A gateway whose model decides, in the clear and sealed: the later of the labels, the likelier. */
+const stage = async (t: Test) => {
+  const calls: DecideCall[] = []
+  const sure = plugin({
+    port: Upstream,
+    name: 'sure',
+    create: (): Upstream => ({
+      name: 'sure',
+      models: async () => [{ id: 'sure', type: 'DECISION' }],
+      async decide(call) {
+        calls.push(call)
+        if (call.state === 'breaks') throw new UpstreamFailed(undefined, { again: false })
+        const distributions = call.questions.map((question) => {
+          const shares = Array.from({ length: sizeOf(question) }, (_, at) => at + 1)
+          const sum = shares.reduce((all, it) => all + it, 0)
+          return { probabilities: shares.map((share) => share / sum) }
+        })
+        return { distributions, engine: 'played', usage: { input: 11, output: 3 } }
+      },
+    }),
+  })
+  const upstreams = [{ provider: 'sure' }]
+  const its = { type: 'DECISION', upstreams } as const
+  const models = { sure: { ...its, confidential: true }, open: its }
+  const house = await toolHouse(t, [], { upstreams: [use(sure)], settings: { models, routing: { retries: 0 } } })
+  const client = connect({ baseUrl: house.base, apiKey: house.key, policy: { allowInsecureDev: true } })
+  return { ...house, calls, client }
+}
+
+const questions = {
+  which: { type: 'choice', instructions: 'Which?', criteria: { b: 'The letter', a: null, c: null } },
+  so: { type: 'noul', instructions: 'Is it so?' },
+  much: { type: 'score', instructions: 'How much?', criteria: ['low', 'middle', 'high'] },
+} as const
+
+t.test('a sealed decision is that of the clear route, and nothing of it is readable outside', async (t) => {
+  const it = await stage(t)
+  const asked = { model: 'sure', state: { canaryqstate: 'canaryqheron' }, questions }
+  const clear = (await (await it.call('POST', '/compat/v1/decision', asked)).json()) as Record<string, object>
+  const seen = it.logged.length
+  const sealed = await it.client.decisions.create(asked)
+  t.same(sealed.answers, clear['answers'])
+  t.same(sealed.usage, clear['usage'])
+  t.match(sealed, { model: 'sure', diagnostics: { engine: 'played' } })
+  t.same(it.calls[1], { ...it.calls[0] })
+  t.same(
+    traces(['canaryqheron', 'canaryqstate'], new Map([['log', Buffer.from(JSON.stringify(it.logged.slice(seen)))]])),
+    [],
+  )
+  t.equal((await it.client.decisions.create({ ...asked, model: 'jev-latest' })).model, 'sure', 'the first that decides')
+})
+
+t.test('labels keep the order in which they were sealed', async (t) => {
+  const it = await stage(t)
+  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+  const key = parseKeyset(fromHex(keyset, 1 << 20) ?? new Uint8Array())?.keys[0]
+  if (key === undefined) throw new Error('The enclave has no key')
+  const criteria = '{"10":null,"2":null,"b":null,"__proto__":null}'
+  const text = `{"$for":"rvenc/decision","model":"sure","state":null,"questions":{"9":{"type":"choice","instructions":"?","criteria":${criteria}},"1":{"type":"noul","instructions":"?"}}}`
+  const request = craftedText(key, text)
+  const answer = await it.call('POST', '/rvenc/decision', request.body)
+  t.equal(answer.status, 200)
+  const [first] = it.calls.at(-1)?.questions ?? []
+  t.same(first?.type === 'choice' && first.options.map(({ label }) => label), ['10', '2', 'b', '__proto__'])
+  t.match(opened(request, await answer.json()), { answers: { 9: { choice: '__proto__' }, 1: { noul: Number } } })
+  t.equal(print(readOrdered(text)), text)
+})
+
+t.test('what is wrong is said under the seal', async (t) => {
+  const it = await stage(t)
+  const create = (more: object) => it.client.decisions.create({ model: 'sure', state: null, questions, ...more })
+  const failed = (code: string, field: string | null = null) => ({
+    name: 'SealgateError',
+    fault: 'failed',
+    code,
+    field,
+  })
+  await t.rejects(create({ questions: {} }), failed('invalid_parameters', 'questions'))
+  await t.rejects(
+    create({ questions: { q: { type: 'odd', instructions: '' } } }),
+    failed('invalid_parameters', 'questions.q.type'),
+  )
+  await t.rejects(create({ images: ['data:image/png;base64,AAAA'] }), failed('refused', 'images.0'))
+  await t.rejects(create({ state: 'breaks' }), failed('upstream_failed'))
+  for (const model of ['open', 'none']) await t.rejects(create({ model }), failed('unknown_model', 'model'), model)
+  const stranger = connect({ baseUrl: it.base, apiKey: 'sk-none', policy: { allowInsecureDev: true } })
+  await t.rejects(stranger.decisions.create({ model: 'sure', state: null, questions }), {
+    name: 'SealgateError',
+    fault: 'unauthorized',
+    code: null,
+    field: null,
+  })
+})
+
+t.test('it is paid for as a decision in the clear is', async (t) => {
+  const it = await stage(t)
+  await it.client.decisions.create({ model: 'sure', state: null, questions })
+  const told = it.logged.find(({ facts }) => facts['route'] === 'POST /rvenc/decision')
+  t.match(told?.facts, { status: 200 })
+  const usage = async () => (await it.call('GET', '/admin/usage')).text()
+  await until(async () => (await usage()).includes('"sure"'))
+  t.match(await usage(), /"input":11\b/)
+})
+
+t.test('an agent decides by the tool', async (t) => {
+  const it = await stage(t)
+  const { client } = await agent(t, it.base, it.key, { args: ['--allow-insecure-dev', '--tools', 'decide'] })
+  const { content } = await client.callTool({ name: 'decide', arguments: { state: 'A text', questions } })
+  const [said] = content as { text: string }[]
+  t.match(JSON.parse(said?.text ?? ''), { model: 'sure', answers: { which: { choice: 'c' }, so: { noul: Number } } })
+})
