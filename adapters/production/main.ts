@@ -68,6 +68,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { kek } = await import('./commands/kek.ts')
     await kek(args, process.env)
   },
+  async prices(args) {
+    const { prices } = await import('./commands/prices.ts')
+    await prices(args, process.env)
+  },
   async sweep(args) {
     const { sweep } = await import('./commands/sweep.ts')
     await sweep(args, process.env)

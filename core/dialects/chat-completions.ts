@@ -99,17 +99,29 @@ export const usageOf = (wire: WireUsage | null | undefined): Usage | null => {
   const input = count(wire?.prompt_tokens)
   const output = count(wire?.completion_tokens)
   if (!wire || (input === null && output === null)) return null
-  const cached = count((wire['prompt_tokens_details'] as Record<string, unknown> | null | undefined)?.['cached_tokens'])
-  const reasoning = count(
-    (wire['completion_tokens_details'] as Record<string, unknown> | null | undefined)?.['reasoning_tokens'],
-  )
+  const prompt = (wire['prompt_tokens_details'] ?? {}) as Readonly<Record<string, unknown>>
+  const completion = (wire['completion_tokens_details'] ?? {}) as Readonly<Record<string, unknown>>
+  const parts = {
+    reasoning: count(completion['reasoning_tokens']),
+    cached: count(prompt['cached_tokens']),
+    ...writtenIn(wire),
+    audioInput: count(prompt['audio_tokens']) || null,
+    audioOutput: count(completion['audio_tokens']) || null,
+  }
   return {
     input: input ?? 0,
     output: output ?? 0,
-    ...(reasoning !== null && { reasoning }),
-    ...(cached !== null && { cached }),
+    ...Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== null)),
     ...(wire['estimated'] === true && { estimated: true }),
   }
+}
+
+/** What went into the prompt cache, as the Messages dialect tells it; null for none. */
+const writtenIn = (wire: WireUsage): Readonly<Record<'written' | 'writtenHour', number | null>> => {
+  const all = count(wire['cache_creation_input_tokens']) ?? 0
+  const kinds = (wire['cache_creation'] ?? {}) as Readonly<Record<string, unknown>>
+  const hour = Math.min(all, count(kinds['ephemeral_1h_input_tokens']) ?? 0)
+  return { written: all - hour || null, writtenHour: hour || null }
 }
 
 const count = (value: unknown): number | null =>

@@ -65,6 +65,7 @@ export const generations = (
       given = parts
       before.retire(() => alive.delete(before))
     },
+    current: () => current,
     dispose: () => Promise.all([...alive].map((it) => it.dispose())),
   }
 }

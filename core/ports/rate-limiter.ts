@@ -8,14 +8,21 @@ export interface Place {
 }
 
 /** What a limit guards decides what happens when the limiter's store is down. */
-export type Concern = 'places' | 'tokens' | 'requests'
+export type Concern = 'places' | 'tokens' | 'requests' | 'money'
 
-/** A bucket that holds `most` and refills evenly, whole in `per` ms. */
+/**
+ * A bucket that holds `most` and refills evenly, whole in `per` ms. Where `most` differs from call to call, what was used
+ * stays used, and all else of the new `most` is there at once.
+ */
 export interface Allowance {
   readonly name: string
   readonly concern: Exclude<Concern, 'places'>
   readonly most: number
   readonly per: number
+  /** Unix ms: nothing refills, and the name is not used for anything after this time. */
+  readonly until?: number
+  /** True where nothing is refused: the bucket may fall below zero. */
+  readonly soft?: boolean
 }
 
 export interface Charge {
@@ -28,8 +35,11 @@ export type Spent =
       readonly ok: true
       /** What is left of each allowance, in the order of the charges; null while the store is down and the limit open. */
       readonly left: readonly (number | null)[]
-      /** Corrects each amount once the truth is known, in the order of the charges; may drive an allowance below zero. A second call does nothing. */
-      settle(actual: readonly number[]): Promise<void>
+      /**
+       * Corrects each amount once the truth is known, in the order of the charges; may drive an allowance below zero. A
+       * second call does nothing. What is left then, as `left`; nothing where the limiter can't tell.
+       */
+      settle(actual: readonly number[]): Promise<readonly (number | null)[] | void>
     }
   | {
       readonly ok: false

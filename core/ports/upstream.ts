@@ -61,6 +61,8 @@ export interface Upstream extends Chats, Decides, MakesMedia, Embeds {
   readonly name: string
   /** The dialect in which the backend takes a call that has it as `native`; the common one alone when absent. */
   readonly dialect?: Dialect
+  /** Whose price list holds, by the name of the vendor's plugin; absent where it is not the vendor itself that is asked. */
+  readonly vendor?: string
   /** True when it asks no model. Such a backend works for a tool only where no other can, and never makes vectors for search. */
   readonly pretends?: boolean
   /** Throws when the backend is out of reach; that is its health. */

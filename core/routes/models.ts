@@ -9,7 +9,15 @@ const price = v.object({
   prompt_price_per_k: v.optional(v.number()),
   completion_price_per_k: v.optional(v.number()),
   reasoning_price_per_k: v.optional(v.number()),
+  cached_price_per_k: v.optional(v.number()),
+  cache_write_price_per_k: v.optional(v.number()),
+  cache_write_1h_price_per_k: v.optional(v.number()),
+  audio_prompt_price_per_k: v.optional(v.number()),
+  audio_completion_price_per_k: v.optional(v.number()),
+  character_price_per_k: v.optional(v.number()),
   audio_price_per_min: v.optional(v.number()),
+  image_price: v.optional(v.number()),
+  request_price: v.optional(v.number()),
 })
 
 /** A catalog entry, of which routes document their answers. */

@@ -120,7 +120,7 @@ export const streamed = async (
   try {
     const it = await given.inference.chat({ ...task, stream: true }, signal)
     const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
-    return { events: printing(it, writing(entry.name), settle), headers }
+    return { events: printing(it, writing(entry.name), reservation.began, settle), headers }
   } catch (error) {
     void reservation.settle(null, null)
     throw error
@@ -133,11 +133,13 @@ type Streaming = Served & { readonly answer: { readonly kind: 'chunks' } }
 const printing = (
   { answer, notes }: Streaming,
   writer: EventWriter,
+  began: () => void,
   settle: () => void,
 ): AsyncIterableIterator<ServerEvent> => {
   const chunks = answer.chunks[Symbol.asyncIterator]()
   const queue: ServerEvent[] = []
   let at = 0
+  let first = true
   let ended = false
 
   const took = ({
@@ -145,6 +147,8 @@ const printing = (
     value,
   }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
     queue.length = at = 0
+    if (first && !done) began()
+    first = false
     if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
     try {
       if (done) {

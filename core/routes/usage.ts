@@ -23,6 +23,8 @@ const totals = {
   unpriced: count,
   /** Null when the price of no request is known. */
   cost: v.nullable(count),
+  /** Part of the cost whose counts are partly a guess. */
+  estimated_cost: count,
 }
 
 const read = route({
@@ -64,6 +66,7 @@ const printed = ({ key, day, model, requests = 0, unanswered = 0, unpriced = 0, 
   estimated: row.estimated ?? 0,
   unanswered,
   unpriced,
+  estimated_cost: (row.estimated_cost_micros ?? 0) / 1e6,
   cost: requests > 0 && unpriced + unanswered === requests ? null : (row.cost_micros ?? 0) / 1e6,
 })
 

@@ -106,6 +106,7 @@ export default plugin({
     return {
       name,
       dialect: 'messages',
+      ...(baseUrl === 'https://api.anthropic.com' && { vendor: 'anthropic' }),
 
       async models(signal) {
         const models: Model[] = []

@@ -98,6 +98,7 @@ export default plugin({
     return {
       name,
       dialect: 'generate-content',
+      ...(baseUrl === 'https://generativelanguage.googleapis.com/v1beta' && { vendor: 'gemini' }),
       continues: false,
 
       async models(signal) {

@@ -89,6 +89,7 @@ export default plugin({
     }
     return {
       name,
+      ...(baseUrl === 'https://api.openai.com/v1' && { vendor: 'openai' }),
       ...backend,
       async models(signal) {
         const listed = await backend.models(signal)

@@ -169,6 +169,43 @@ export const rateLimiter = proof({
       equal((await refused(it, tokens('a', 10, 100), 11)).wait, Infinity)
       equal(await left(it, tokens('a', 10, 100)), 10)
     },
+    'a changed most counts at once, and what was used stays used': async (fresh) => {
+      const it = await fresh()
+      await spent(it, tokens('a', 10), 10)
+      await refused(it, tokens('a', 10), 1)
+      equal(await left(it, tokens('a', 25)), 15)
+      await spent(it, tokens('a', 25), 12)
+      const lowered = await it.spend([{ allowance: tokens('a', 20), amount: 1 }])
+      ok(!lowered.ok, 'lowered below what was used')
+      equal(await left(it, tokens('a', 25)), 3)
+    },
+    'refills by nothing until its end, and tells how long that is': async (fresh) => {
+      const it = await fresh()
+      const until = Date.now() + 5_000
+      const a = { ...tokens('a', 1_000, 5_000), until }
+      await spent(it, a, 999)
+      await sleep(30)
+      equal(await left(it, a), 1)
+      const { wait } = await refused(it, a, 2)
+      ok(wait > 3_000 && wait <= 5_100, 'until its end')
+      equal((await refused(it, a, 1_001)).wait, Infinity)
+    },
+    'a soft allowance refuses nothing and is counted': async (fresh) => {
+      const it = await fresh()
+      const a = { ...tokens('a', 10), soft: true }
+      const answer = await spent(it, a, 15)
+      deepEqual(answer.left, [-5])
+      await refused(it, tokens('a', 10), 1)
+      await refused(it, tokens('b', 10), 11)
+    },
+    'settling tells what is left': async (fresh) => {
+      const it = await fresh()
+      const answer = await spent(it, tokens('a', 10), 5)
+      deepEqual(
+        (await answer.settle([2]))?.map((left) => Math.round(left! * 1e6) / 1e6),
+        [8],
+      )
+    },
     'refills evenly': async (fresh) => {
       const it = await fresh()
       const a = tokens('a', 1_000, 1_000)

@@ -54,8 +54,11 @@ const limits = (whose: string): Readonly<Record<string, string>> => ({
   bytesPerMinute: 'Bytes of request bodies in a minute. A refused body counts too.',
   concurrentRequests: 'Requests under way at once.',
   tokensPerMinute: 'Tokens read and written. An estimate is taken before a call and corrected after it.',
-  tokensPerDay: 'The same, over a day.',
+  tokensPerDay: 'The same, over a day (`limits.days`).',
   audioMinutesPerDay: 'Minutes of audio that are transcribed in a day.',
+  costPerDay: 'What calls may cost in a day, in the currency of the prices (`limits.budgets`). The most that a call may cost is taken before it and corrected after it.',
+  costPerWeek: 'The same in a week.',
+  costPerMonth: 'The same in a month.',
 })
 
 const under = (path: string, meanings: Readonly<Record<string, string>>) =>
@@ -101,7 +104,24 @@ export const meanings: Readonly<Record<string, string>> = {
     'The price of a thousand tokens written.',
   'models.<name>.price_config.<standard or confidential>.<name>.reasoning_price_per_k':
     'The price of a thousand tokens of reasoning; absent, that of those written.',
+  'models.<name>.price_config.<standard or confidential>.<name>.cached_price_per_k':
+    'The price of a thousand tokens read from the prompt cache of the backend; absent, that of those read.',
+  'models.<name>.price_config.<standard or confidential>.<name>.cache_write_price_per_k':
+    'The price of a thousand tokens written to that cache for five minutes; absent, that of those read.',
+  'models.<name>.price_config.<standard or confidential>.<name>.cache_write_1h_price_per_k':
+    'The same for an hour; absent, as for five minutes.',
+  'models.<name>.price_config.<standard or confidential>.<name>.audio_prompt_price_per_k':
+    'The price of a thousand tokens of sound that are heard; absent, that of those read.',
+  'models.<name>.price_config.<standard or confidential>.<name>.audio_completion_price_per_k':
+    'The price of a thousand tokens of sound that are made; absent, that of those written.',
+  'models.<name>.price_config.<standard or confidential>.<name>.character_price_per_k':
+    'The price of a thousand characters that are spoken; absent, the text is charged by its tokens.',
   'models.<name>.price_config.<standard or confidential>.<name>.audio_price_per_min': 'The price of a minute of audio.',
+  'models.<name>.price_config.<standard or confidential>.<name>.image_price': 'The price of an image.',
+  'models.<name>.price_config.<standard or confidential>.<name>.request_price':
+    'The price of a request, beside all else; absent, none.',
+  'prices.currency':
+    'The currency of all prices, such as `EUR`. The table that ships with sealgate is in US dollars: it counts for models without a `price_config` where this is `USD`, or where this is absent and no model has a `price_config`.',
   'models.<name>.upstreams': 'The backends that serve it.',
   'models.<name>.upstreams[].provider': 'A key of `providers`.',
   'models.<name>.upstreams[].model': 'The name that the backend has for the model; absent, the name that callers send.',
@@ -122,6 +142,17 @@ export const meanings: Readonly<Record<string, string>> = {
   'organizations.<name>.quota.files': 'Files that it may have stored.',
   'limits.keyless.requestsPerSecond':
     'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
+  'limits.gateway.costPerDay': 'What all keys together may cost in a day; null means no budget.',
+  'limits.gateway.costPerWeek': 'The same in a week.',
+  'limits.gateway.costPerMonth': 'The same in a month.',
+  'limits.budgets.window':
+    'What kind of days, weeks and months the budgets have: those of the calendar in `limits.timeZone`, with weeks from Monday; or `rolling`, which refill evenly over 1, 7 and 30 days.',
+  'limits.budgets.soft': 'Whose budgets refuse nothing and only warn.',
+  'limits.budgets.unknownPrice':
+    'What happens with a call of a model without a price where a budget holds: `refuse` is a 403, `count` lets it pass and counts it under `unpriced`.',
+  'limits.days':
+    'What kind of day `tokensPerDay` and `audioMinutesPerDay` mean. `rolling` refills evenly, so that a whole allowance is there again a day after it was used up; `calendar` is whole again at midnight and refills by nothing until then.',
+  'limits.timeZone': 'Whose midnight that is, such as `Europe/Berlin`.',
   'limits.patience':
     'When Redis has not answered for this long, it counts as down. This is also the most time that it can add to a request. Choose a longer one where gateways share a busy machine.',
   'limits.redis':
@@ -129,6 +160,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'limits.whenDown.places':
     'For places, while Redis is down: `closed` refuses requests with 503, `open` lets them pass uncounted. Absent: closed.',
   'limits.whenDown.tokens': 'The same for tokens and audio. Absent: closed.',
+  'limits.whenDown.money': 'The same for budgets. Absent: closed.',
   'limits.whenDown.requests': 'The same for requests a second. Absent: open.',
   'timeouts.total': 'One deadline over all attempts. A stream that has begun may outlive it.',
   'timeouts.firstToken': 'How long one attempt at a stream may take until its first token; of a sealed stream the last backend has what is left of `timeouts.sealedIdle`.',

@@ -13,7 +13,11 @@ const spending = (change: (answer: Spent, amounts: readonly number[]) => Spent) 
 })
 
 const settling = (
-  settle: (answer: Spent & { ok: true }, actual: readonly number[], amounts: readonly number[]) => Promise<void>,
+  settle: (
+    answer: Spent & { ok: true },
+    actual: readonly number[],
+    amounts: readonly number[],
+  ) => ReturnType<(Spent & { ok: true })['settle']>,
 ) =>
   spending((answer, amounts) =>
     answer.ok ? { ...answer, settle: (actual) => settle(answer, actual, amounts) } : answer,
@@ -96,6 +100,30 @@ export const wrong = {
   'waits for ever for what never fits': spending((answer) =>
     answer.ok ? answer : { ...answer, wait: Math.min(answer.wait, long) },
   ),
+  'a changed most counts at once, and what was used stays used': (right) => {
+    const first = new Map<string, number>()
+    return {
+      spend: (charges) =>
+        right.spend(
+          charges.map(({ allowance, amount }) => {
+            const most = first.get(allowance.name) ?? allowance.most
+            first.set(allowance.name, most)
+            return { allowance: { ...allowance, most }, amount }
+          }),
+        ),
+    }
+  },
+  'refills by nothing until its end, and tells how long that is': (right) => ({
+    spend: (charges) =>
+      right.spend(charges.map(({ allowance: { until: _, ...allowance }, amount }) => ({ allowance, amount }))),
+  }),
+  'a soft allowance refuses nothing and is counted': (right) => ({
+    spend: (charges) => right.spend(charges.map((it) => (it.allowance.soft === true ? { ...it, amount: 0 } : it))),
+  }),
+  'settling tells what is left': settling(async (answer, actual) => {
+    await answer.settle(actual)
+    return answer.left
+  }),
   'refills evenly': (right) => ({
     spend: (charges) =>
       right.spend(charges.map((it) => ({ ...it, allowance: { ...it.allowance, per: it.allowance.per * 2 } }))),

@@ -15,9 +15,11 @@ const models = {
 /** Every limit on what one caller sends, lifted: a body that an allowance refuses shows nothing of its route. */
 const lifted = () =>
   Object.fromEntries(
-    Object.entries(SettingsShape.entries.limits.wrapped.entries).map(([whose, { wrapped }]) => [
+    (['key', 'organization', 'keyless'] as const).map((whose) => [
       whose,
-      Object.fromEntries(Object.keys(wrapped.entries).map((name) => [name, null])),
+      Object.fromEntries(
+        Object.keys(SettingsShape.entries.limits.wrapped.entries[whose].wrapped.entries).map((name) => [name, null]),
+      ),
     ]),
   )
 

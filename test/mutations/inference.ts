@@ -38,28 +38,118 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/inference/metering/allowances.ts',
+    test: meter,
+    changes: [
+      {
+        breaks: 'A key shares the daily allowances of its makers.',
+        from: '...(caller.makers ?? []).map(',
+        to: '...(caller.makers ?? []).slice(0, 0).map(',
+      },
+      {
+        breaks: 'A calendar day has an allowance of its own.',
+        from: 'if (today === null) return',
+        to: 'if (today !== null) return',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/meter.ts',
+    test: 'test/core/inference/metering/budgets.test.ts',
+    changes: [
+      {
+        breaks: 'A call without a price is refused where a budget holds.',
+        from: "holds && settings.limits.budgets.unknownPrice === 'refuse'",
+        to: 'false',
+      },
+      {
+        breaks: 'What a call did cost is settled.',
+        from: '(reserved) => cost ?? reserved',
+        to: '(reserved) => reserved',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/budget-warnings.ts',
+    test: 'test/adapters/production/redis/budgets.test.ts',
+    changes: [{ breaks: 'A share is told once.', from: 'if (first === null) continue\n', to: '' }],
+  },
+  {
+    file: 'core/inference/metering/price.ts',
+    test: 'test/core/inference/metering/prices.test.ts',
+    changes: [
+      {
+        breaks: 'An unknown price is null.',
+        from: 'if (each === undefined) return null',
+        to: 'if (each === undefined) continue',
+      },
+      {
+        breaks: 'Cached tokens are not charged twice.',
+        from: 'used.input - cached - written',
+        to: 'used.input - written',
+      },
+      { breaks: 'A long prompt has its own prices.', from: 'used.input > long.above', to: 'used.input < long.above' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/prices.ts',
+    test: 'test/core/inference/metering/prices.test.ts',
+    changes: [
+      { breaks: 'The configuration is before the table.', from: 'configured(settings, mode) ??', to: 'null ??' },
+      { breaks: 'Two currencies are never added.', from: ": currency === 'USD'", to: ': true' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/budgets.ts',
+    test: 'test/core/inference/metering/budgets.test.ts',
+    changes: [
+      { breaks: 'The gateway has a budget.', from: "      ...each('gateway', '', limits.gateway, now),\n", to: '' },
+      { breaks: 'A refused call is told whose budget it is.', from: '`${of}/${period}`', to: '`${period}/${of}`' },
+      { breaks: 'A soft budget refuses nothing.', from: 'soft: soft.includes(of)', to: 'soft: false' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/budget-warnings.ts',
+    test: 'test/core/inference/metering/budgets.test.ts',
+    changes: [{ breaks: 'A share is told when it is reached.', from: '>= percent - 1e-9', to: '> percent' }],
+  },
+  {
+    file: 'core/inference/routing/continue-stream.ts',
+    test: 'test/core/inference/metering/budgets.test.ts',
+    changes: [
+      {
+        breaks: 'A rescued answer has the details of both its parts.',
+        from: 'isFields(one) && isFields(b[name]) ? added(one, b[name]) : other',
+        to: 'other',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/metering/windows.ts',
+    test: 'test/core/inference/metering/windows.test.ts',
+    changes: [
+      { breaks: 'A week begins on Monday.', from: 'getUTCDay() + 6', to: 'getUTCDay() + 5' },
+      { breaks: 'A window ends where the next begins.', from: 'until: behind', to: 'until: inside' },
+    ],
+  },
+  {
     file: 'core/inference/metering/meter.ts',
     test: meter,
     changes: [
       {
         breaks: 'A 429 of an overdrawn allowance tells what is left.',
-        from: 'tell(charges, seen.ok ? seen.left : overdrawn(charges, seen))',
-        to: 'seen.ok ? tell(charges, seen.left) : {}',
+        from: 'tell(work, seen.ok ? seen.left : overdrawn(charges, seen), now)',
+        to: 'seen.ok ? tell(work, seen.left, now) : {}',
       },
       {
         breaks: 'A refused call tells what is left.',
-        from: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })",
-        to: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait) })",
+        from: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers })",
+        to: "throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait) })",
       },
       {
         breaks: 'A question that never fits names no time.',
-        from: 'if (spent.wait === Infinity) throw',
-        to: 'if (spent.wait === 0) throw',
-      },
-      {
-        breaks: 'A key shares the daily allowances of its makers.',
-        from: '        ...makersOf(caller).map(({ key, most }) => [`tokens/day/key/${key}`, most.tokensPerDay, day] as const),\n',
-        to: '',
+        from: 'if (wait === Infinity) throw',
+        to: 'if (wait === 0) throw',
       },
       {
         breaks: 'A call is settled once.',
@@ -78,13 +168,13 @@ export const inference: readonly Changes[] = [
       },
       {
         breaks: 'A long question never fits.',
-        from: 'input > most ? input : Math.min(most, input + output)',
-        to: 'Math.min(most, input + output)',
+        from: 'question > most ? question : Math.min(most, all)',
+        to: 'Math.min(most, all)',
       },
       {
         breaks: 'A long answer is let in while the allowance is whole.',
-        from: 'input > most ? input : Math.min(most, input + output)',
-        to: 'input + output',
+        from: 'question > most ? question : Math.min(most, all)',
+        to: 'all',
       },
     ],
   },

@@ -83,8 +83,18 @@ export const production: readonly Changes[] = [
       { breaks: 'A refused charge takes nothing.', from: '            bucket.left = before\n', to: '' },
       {
         breaks: 'An allowance holds its most.',
-        from: 'Math.min(most, bucket.left + (Math.max(0, now - bucket.at) * most) / per)',
-        to: 'bucket.left + (Math.max(0, now - bucket.at) * most) / per',
+        from: 'Math.min(bucket.most, bucket.left + more) + most - bucket.most',
+        to: 'bucket.left + more + most - bucket.most',
+      },
+      {
+        breaks: 'A raised most counts at once.',
+        from: 'Math.min(bucket.most, bucket.left + more) + most - bucket.most',
+        to: 'Math.min(bucket.most, bucket.left + more)',
+      },
+      {
+        breaks: 'An allowance with an end refills by nothing until then.',
+        from: 'const more = until === undefined ? ',
+        to: 'const more = until !== 0 ? ',
       },
       {
         breaks: 'A place falls free after its time.',

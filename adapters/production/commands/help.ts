@@ -23,6 +23,7 @@ sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs
 sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
+sealgate prices check                            tells which served models have no price
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
 sealgate doctor                                  shows which optional packages and programs are there
 sealgate add all                                 installs all optional packages into this project
@@ -139,9 +140,12 @@ rotate also takes${client}`,
   doctor: `sealgate doctor
 It prints the command that installs what is not there.`,
 
-  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets|synonyms... [--dry-run]
+  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets... [--dry-run]
   --dry-run                      prints the command alone
 It uses the package manager of the project in the working folder, npm by default.`,
+
+  prices: `sealgate prices check
+It reads the same environment as sealgate serve, and ends with 1 where a served model has no price.`,
 
   sweep: `sealgate sweep [--grace MS]
   --grace MS                     how old bytes without a record must be; files.grace by default

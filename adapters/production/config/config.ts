@@ -48,7 +48,12 @@ export const ConfigShape = v.strictObject({
       /** Ms without an answer after which Redis counts as down; this is also the most that it may add to a request. */
       patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
       whenDown: v.optional(
-        v.strictObject({ places: v.optional(mode), tokens: v.optional(mode), requests: v.optional(mode) }),
+        v.strictObject({
+          places: v.optional(mode),
+          tokens: v.optional(mode),
+          requests: v.optional(mode),
+          money: v.optional(mode),
+        }),
         {},
       ),
     }),

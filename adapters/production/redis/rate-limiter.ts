@@ -42,30 +42,49 @@ const renew = script(`${now}
 local over = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not over or tonumber(over) <= now then return 0 end${keep}`)
 
-/** A bucket is "<left> <when>", gone once it is whole. ARGV: spend or settle, then most, per and amount of each key. */
+/** Ms for which a bucket with an end is kept behind it, for calls that are settled late and for clocks that differ. */
+const grace = 3_600_000
+
+/**
+ * A bucket is "<left> <when>", gone once it is whole; the key behind it holds the `most` of which that is left, and is
+ * apart since processes of 1.0.0 read the bucket alone. ARGV: spend or settle, then most, per, amount, until (0 for none)
+ * and whether it is soft, of each bucket.
+ */
 const spend = script(`${now}
+local n = #KEYS / 2
 local level, left, refused, wait = {}, {}, 0, 0
-for i, key in ipairs(KEYS) do
-  local most, per, amount = tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1])
+for i = 1, n do
+  local key, at = KEYS[i], 5 * i - 3
+  local most, per, amount, till = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   if not level[key] then
-    local was, at = string.match(redis.call('GET', key) or '', '^(%S+) (%S+)$')
-    level[key] = was and math.min(most, was + math.max(0, now - at) * most / per) or most
+    local was, when = string.match(redis.call('GET', key) or '', '^(%S+) (%S+)$')
+    if was then
+      local of = tonumber(redis.call('GET', KEYS[n + i]) or most)
+      local more = till > 0 and 0 or math.max(0, now - when) * of / per
+      level[key] = math.min(of, was + more) + most - of
+    else
+      level[key] = most
+    end
   end
   level[key] = math.min(most, level[key] - amount)
   left[i] = string.format('%.17g', level[key])
-  if ARGV[1] == 'spend' and level[key] < -1e-9 then
-    local fits = amount > most and math.huge or math.ceil(-level[key] * per / most)
+  if ARGV[1] == 'spend' and level[key] < -1e-9 and ARGV[at + 4] ~= '1' then
+    local fits = till > 0 and math.max(1, math.ceil(till - now)) or math.ceil(-level[key] * per / most)
+    if amount > most then fits = math.huge end
     if fits > wait then refused, wait = i, fits end
   end
 end
 if refused > 0 then return {'', refused, string.format('%.17g', wait)} end
-for i, key in ipairs(KEYS) do
-  local most, per = tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+for i = 1, n do
+  local key, at = KEYS[i], 5 * i - 3
+  local most, per, till = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 3])
   if level[key] >= most then
-    redis.call('DEL', key)
+    redis.call('DEL', key, KEYS[n + i])
   else
-    local whole = math.ceil((most - level[key]) * per / most)
-    redis.call('SET', key, string.format('%.17g %.17g', level[key], now), 'PX', string.format('%.0f', whole))
+    local whole = till > 0 and math.max(1, till - now) + ${grace} or (most - level[key]) * per / most
+    local px = string.format('%.0f', math.ceil(whole))
+    redis.call('SET', key, string.format('%.17g %.17g', level[key], now), 'PX', px)
+    redis.call('SET', KEYS[n + i], string.format('%.17g', most), 'PX', px)
   end
 end
 return left`)
@@ -82,7 +101,7 @@ export default plugin({
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
     /** Open lets pass and counts nothing, closed refuses with 503. */
     whenDown: v.optional(
-      v.strictObject({ places: mode('closed'), tokens: mode('closed'), requests: mode('open') }),
+      v.strictObject({ places: mode('closed'), tokens: mode('closed'), requests: mode('open'), money: mode('closed') }),
       {},
     ),
     /** Ms without an answer after which Redis counts as down. */
@@ -103,8 +122,13 @@ export default plugin({
         client,
         spend,
         // One tag for all: which allowances meet in one step is not known before, and a step has to be in one slot.
-        charges.map(({ allowance }) => `{${prefix}:spend}:${allowance.name}`),
-        [step, ...charges.flatMap(({ allowance: { most, per } }, i) => [`${most}`, `${per}`, `${amounts[i]}`])],
+        ['', 'most:'].flatMap((of) => charges.map(({ allowance }) => `{${prefix}:spend}:${of}${allowance.name}`)),
+        [
+          step,
+          ...charges.flatMap(({ allowance: { most, per, until = 0, soft = false } }, i) =>
+            [most, per, amounts[i], until, soft ? 1 : 0].map(String),
+          ),
+        ],
       ) as Promise<readonly (string | number)[]>
 
     return {
@@ -172,7 +196,12 @@ export default plugin({
             settled = true
             const missing = amounts.map((amount, i) => (actual[i] ?? amount) - amount)
             // Without Redis the estimate stands: the work is done, and nobody could do better with an error.
-            await redis.ask((client) => apply(client, 'settle', charges, missing)).catch(() => {})
+            return redis
+              .ask((client) => apply(client, 'settle', charges, missing))
+              .then(
+                (left) => left.map(Number),
+                () => {},
+              )
           },
         }
       },

@@ -22,6 +22,8 @@ export interface UsageRow {
   readonly unanswered?: number
   /** Millionths of the price table's currency, over the requests whose price is known. */
   readonly cost_micros?: number
+  /** Part of `cost_micros`, over the requests whose counts are partly our guess. */
+  readonly estimated_cost_micros?: number
   /** Requests whose price is not known. */
   readonly unpriced?: number
   /** How often a process wrote here. */

@@ -1,19 +1,28 @@
-import { type Caller, limitsOf, organizationLimitsOf, perCaller } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { one } from '../../container.ts'
 import { TooMany } from '../../errors.ts'
 import { plugin } from '../../plugin.ts'
 import { Clock, Log } from '../../ports/platform.ts'
-import { RateLimiter, type Allowance, type Charge, type Spent } from '../../ports/rate-limiter.ts'
-import type { Usage } from '../../ports/upstream.ts'
+import { RateLimiter, type Charge, type Spent } from '../../ports/rate-limiter.ts'
+import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
-import { audioCostOf, costOf, type Mode } from './cost.ts'
-import type { Entry } from '../models/catalog-entry.ts'
-import { Ledger, type Counts } from './ledger.ts'
+import { allowances } from './allowances.ts'
+import { budgetWarnings } from './budget-warnings.ts'
+import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
+import { Ledger } from './ledger.ts'
+import type { Consumption } from './price.ts'
+import { type Billed, type Mode, prices } from './prices.ts'
+import { audio, nothing, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
+import { headersOf, overdrawn } from './token-headers.ts'
 import type { Estimate } from './tokens.ts'
+
+export type { Billed } from './prices.ts'
 
 export interface Reservation<Truth> {
   /** `x-ratelimit-{limit,remaining,reset}-tokens`; empty without a limit. */
   readonly headers: Readonly<Record<string, string>>
+  /** The first token of a stream has come. */
+  began(): void
   /**
    * Corrects the allowances and writes the totals; only the first call counts, and it never rejects. A backend that
    * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
@@ -24,16 +33,13 @@ export interface Reservation<Truth> {
   cancel(): Promise<void>
 }
 
-/** What is charged for. */
-export type Billed = Pick<Entry, 'name' | 'settings'>
-
 /**
- * What keys and organisations use: taken from their allowances before a call and counted after it. What a key uses in a
- * day is taken from the allowances of its makers, too.
+ * What keys and organisations use: taken from their allowances and budgets before a call and counted after it. What a key
+ * uses in a day is taken from the allowances of its makers, too, and what it costs from their budgets.
  */
 export interface Meter {
-  /** Throws TooMany, and then nothing was taken. */
-  reserve(caller: Caller, entry: Billed | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Usage>>
+  /** Throws TooMany, or Forbidden where a budget holds and the price is unknown; then nothing was taken. */
+  reserve(caller: Caller, entry: Billed | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Consumption>>
   /** As `reserve`, by the length of audio in seconds. */
   spendAudio(caller: Caller, entry: Billed | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
   /** Resolves when nothing is being settled any more. */
@@ -42,61 +48,69 @@ export interface Meter {
 
 export const Meter = one<Meter>('Meter')
 
-const minute = 60_000
-const day = 24 * 60 * minute
-
 type Granted = Spent & { readonly ok: true }
 
-/** What a kind of use costs. */
-interface Tariff<Truth> {
-  amountOf(truth: Truth): number
-  countsOf(truth: Truth, served: Billed | null, mode: Mode): Counts
+/** What a call is paid with. */
+interface Payment {
+  /** Of tokens or seconds. */
+  readonly work: readonly Charge[]
+  readonly budgets: readonly Budget[]
+  /** What is taken from each of the budgets. */
+  readonly money: readonly Charge[]
+}
+
+interface Call<Truth> {
+  readonly caller: Caller
+  readonly entry: Billed | null
+  readonly mode: Mode
+  readonly guess: Truth
 }
 
 export const meter = plugin({
   port: Meter,
   name: 'meter',
-  needs: { limiter: RateLimiter, ledger: Ledger, settings: Settings, clock: Clock, log: Log },
-  create: ({ limiter, ledger, settings, clock, log }): Meter => {
+  needs: {
+    limiter: RateLimiter,
+    ledger: Ledger,
+    settings: Settings,
+    clock: Clock,
+    log: Log,
+    observers: UsageObserver,
+  },
+  create: ({ limiter, ledger, settings, clock, log, observers }): Meter => {
     let settling = 0
     let settled = () => {}
 
-    const makersOf = ({ makers = [] }: Caller) =>
-      makers.map(({ key, limits }) => ({ key, most: limitsOf({ limits }, settings) }))
+    const allowancesOf = allowances(settings)
+    const budgetsOf = budgets(settings)
+    const { costOf, mostOf } = prices(settings)
+    const warn = budgetWarnings(limiter, log, observers)
 
-    const tokensOf = perCaller((caller) => {
-      const its = limitsOf(caller, settings)
-      const organization = organizationLimitsOf(caller.organization, settings)
-      return allowances([
-        [`tokens/minute/key/${caller.key}`, its.tokensPerMinute, minute],
-        [`tokens/minute/organization/${caller.organization}`, organization.tokensPerMinute, minute],
-        [`tokens/day/key/${caller.key}`, its.tokensPerDay, day],
-        ...makersOf(caller).map(({ key, most }) => [`tokens/day/key/${key}`, most.tokensPerDay, day] as const),
-        [`tokens/day/organization/${caller.organization}`, organization.tokensPerDay, day],
-      ])
-    })
+    const payment = ({ caller, entry, mode }: Call<unknown>, work: readonly Charge[], used: Consumption): Payment => {
+      const its = budgetsOf(caller, clock.now())
+      if (its.length === 0) return { work, budgets: its, money: [] }
+      const cost = mostOf(entry, mode, used)
+      const holds = its.some(({ allowance }) => allowance.soft !== true)
+      if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
+      const asked = mostOf(entry, mode, { ...used, output: 0 }) ?? 0
+      const money = its.map(({ allowance }) => ({ allowance, amount: amountWithin(allowance.most, asked, cost ?? 0) }))
+      return { work, budgets: its, money }
+    }
 
-    const audioOf = perCaller((caller) => {
-      const its = limitsOf(caller, settings)
-      const organization = organizationLimitsOf(caller.organization, settings)
-      return allowances([
-        [`audio/day/key/${caller.key}`, seconds(its.audioMinutesPerDay), day],
-        ...makersOf(caller).map(
-          ({ key, most }) => [`audio/day/key/${key}`, seconds(most.audioMinutesPerDay), day] as const,
-        ),
-        [`audio/day/organization/${caller.organization}`, seconds(organization.audioMinutesPerDay), day],
-      ])
-    })
-
-    const spend = async (charges: readonly Charge[], tell: typeof headersOf): Promise<Granted | null> => {
+    const spend = async ({ work, budgets, money }: Payment, tell: typeof headersOf): Promise<Granted | null> => {
+      const charges = [...work, ...money]
       if (charges.length === 0) return null
       const spent = await limiter.spend(charges)
       if (spent.ok) return spent
+      const { refused, wait } = spent
       // Only who is refused waits for this second look.
       const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
-      const headers = tell(charges, seen.ok ? seen.left : overdrawn(charges, seen))
-      if (spent.wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
-      throw new TooMany('Allowance used up', { retryAfter: Math.ceil(spent.wait), headers })
+      const now = clock.now()
+      const headers = tell(work, seen.ok ? seen.left : overdrawn(charges, seen), now)
+      const budget = budgets[refused - work.length]
+      if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
+      if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
+      throw new TooMany('Allowance used up', { retryAfter: Math.ceil(wait), headers })
     }
 
     const done = () => {
@@ -107,35 +121,59 @@ export const meter = plugin({
       done()
     }
 
-    const reserved = <Truth>(
-      spent: Granted | null,
-      headers: Readonly<Record<string, string>>,
-      { key, organization }: Caller,
-      entry: Billed | null,
-      guess: Truth,
-      mode: Mode,
-      { amountOf, countsOf }: Tariff<Truth>,
-    ): Reservation<Truth> => {
+    const open = async <Truth>(
+      call: Call<Truth>,
+      work: readonly Charge[],
+      tariff: Tariff<Truth>,
+      tell: typeof headersOf,
+    ): Promise<Reservation<Truth>> => {
+      const { caller, entry, mode, guess } = call
+      const paid = payment(call, work, tariff.consumptionOf(guess))
+      const spent = await spend(paid, tell)
+      const start = clock.now()
       let settled = false
-      const pay = async (amount: number): Promise<void> => {
+
+      const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
         if (spent === null) return
         settling++
-        await spent.settle(spent.left.map(() => amount)).then(done, undone)
+        const actual = [...work.map(() => amount), ...paid.money.map(({ amount }) => costOr(amount))]
+        const settle = async () => {
+          const left = (await spent.settle(actual)) ?? []
+          for (const [at, budget] of paid.budgets.entries()) {
+            const its = left[work.length + at]
+            if (its != null) await warn(budget, its, clock.now())
+          }
+        }
+        await settle().then(done, undone)
       }
+
       return {
-        headers,
+        headers: spent === null ? {} : tell(work, spent.left, start),
+        began() {
+          for (const observer of observers) observer.began(entry?.name ?? 'unknown', clock.now() - start)
+        },
         async cancel() {
           if (settled) return
           settled = true
-          await pay(0)
+          await pay(0, () => 0)
         },
         async settle(counted, backend, served = entry) {
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
-          const place = { organization, key, day: dayOf(clock.now()), model: served?.name ?? 'unknown' }
-          ledger.add(place, truth === null ? nothing : countsOf(truth, served, mode))
-          await pay(truth === null ? 0 : amountOf(truth))
+          const model = served?.name ?? 'unknown'
+          const place = { organization: caller.organization, key: caller.key, day: dayOf(clock.now()), model }
+          if (truth === null) {
+            ledger.add(place, nothing)
+            return pay(0, () => 0)
+          }
+          const used = tariff.consumptionOf(truth)
+          const cost = served && costOf(served, backend, mode, used)
+          ledger.add(place, tariff.countsOf(truth, cost))
+          const { input, output, cached = 0, reasoning = 0 } = used
+          const told = { model, backend: backend ?? 'unknown', input, output, cached, reasoning, cost }
+          for (const observer of observers) observer.used(told)
+          await pay(tariff.amountOf(truth), (reserved) => cost ?? reserved)
         },
       }
     }
@@ -143,22 +181,19 @@ export const meter = plugin({
     return {
       async reserve(caller, entry, estimate, mode = 'standard') {
         const { input, output } = estimate
-        const charges = tokensOf(caller).map((allowance): Charge => {
-          const { most } = allowance
-          // A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not.
-          return { allowance, amount: input > most ? input : Math.min(most, input + output) }
-        })
-        const spent = await spend(charges, headersOf)
-        const headers = spent === null ? {} : headersOf(charges, spent.left)
-        return reserved<Usage>(spent, headers, caller, entry, { input, output, estimated: true }, mode, tokens)
+        const work = allowancesOf.tokens(caller, clock.now()).map((allowance): Charge => ({
+          allowance,
+          amount: amountWithin(allowance.most, input, input + output),
+        }))
+        return open({ caller, entry, mode, guess: { ...estimate, estimated: true } }, work, tokens, headersOf)
       },
 
       async spendAudio(caller, entry, seconds, mode = 'standard') {
-        const charges = audioOf(caller).map((allowance): Charge => ({
+        const work = allowancesOf.audio(caller, clock.now()).map((allowance): Charge => ({
           allowance,
           amount: Math.min(allowance.most, seconds),
         }))
-        return reserved<number>(await spend(charges, () => ({})), {}, caller, entry, seconds, mode, audio)
+        return open({ caller, entry, mode, guess: seconds }, work, audio, () => ({}))
       },
 
       async dispose() {
@@ -168,12 +203,11 @@ export const meter = plugin({
   },
 })
 
-const allowances = (
-  all: readonly (readonly [name: string, most: number | null, per: number])[],
-): readonly Allowance[] =>
-  all.flatMap(([name, most, per]) => (most === null ? [] : [{ name, concern: 'tokens' as const, most, per }]))
+/** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
+const amountWithin = (most: number, question: number, all: number): number =>
+  question > most ? question : Math.min(most, all)
 
-const seconds = (minutes: number | null): number | null => (minutes === null ? null : minutes * 60)
+const day = 86_400_000
 
 /** UTC; a request costs little, and to write a date costs more than to look whether it is still the same. */
 const dayOf = (() => {
@@ -188,58 +222,3 @@ const dayOf = (() => {
     return text
   }
 })()
-
-const nothing: Counts = { requests: 1, unanswered: 1 }
-
-const tokens: Tariff<Usage> = {
-  amountOf: ({ input, output }) => input + output,
-  countsOf: (usage, served, mode) => {
-    const cost = served && costOf(served.settings, mode, usage)
-    return {
-      requests: 1,
-      input: usage.input,
-      output: usage.output,
-      reasoning: usage.reasoning ?? 0,
-      cached: usage.cached ?? 0,
-      estimated: usage.estimated ? 1 : 0,
-      unpriced: cost === null ? 1 : 0,
-      cost_micros: cost ?? 0,
-    }
-  },
-}
-
-const audio: Tariff<number> = {
-  amountOf: (seconds) => seconds,
-  countsOf: (seconds, served, mode) => {
-    const cost = served && audioCostOf(served.settings, mode, seconds)
-    return { requests: 1, audio_seconds: seconds, unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 }
-  },
-}
-
-/** Below zero for the allowance that is overdrawn; null for the others, of which nothing was told. */
-const overdrawn = (
-  charges: readonly Charge[],
-  { refused, wait }: Spent & { readonly ok: false },
-): readonly (number | null)[] =>
-  charges.map(({ allowance: { most, per } }, at) => (at === refused ? (-wait * most) / per : null))
-
-/** Of the allowance that has the smallest part left. */
-const headersOf = (charges: readonly Charge[], left: readonly (number | null)[]): Readonly<Record<string, string>> => {
-  let tightest: Allowance | null = null
-  let part = Infinity
-  let rest = 0
-  for (let i = 0; i < charges.length; i++) {
-    const { allowance } = charges[i]!
-    const its = left[i]
-    if (its == null || its / allowance.most >= part) continue
-    tightest = allowance
-    part = its / allowance.most
-    rest = Math.max(0, Math.floor(its))
-  }
-  if (tightest === null) return {}
-  return {
-    'x-ratelimit-limit-tokens': String(tightest.most),
-    'x-ratelimit-remaining-tokens': String(rest),
-    'x-ratelimit-reset-tokens': `${Math.ceil(((1 - Math.max(0, part)) * tightest.per) / 1000)}s`,
-  }
-}

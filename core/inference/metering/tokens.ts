@@ -38,6 +38,10 @@ const countOf = (value: unknown, otherwise: number): number =>
 export interface Estimate {
   readonly input: number
   readonly output: number
+  /** How many are asked for. */
+  readonly images?: number
+  /** Of the text to be spoken. */
+  readonly characters?: number
 }
 
 /** Bytes of all keys and values, without making text of them. */
@@ -54,17 +58,16 @@ export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, out
 
 /** Counts of several calls together; one guess makes the sum a guess. */
 export const total = (used: readonly Usage[]): Usage => {
-  const sum = (of: (usage: Usage) => number | undefined) => used.reduce((sum, usage) => sum + (of(usage) ?? 0), 0)
-  const reasoning = sum(({ reasoning }) => reasoning)
-  const cached = sum(({ cached }) => cached)
+  const sums = parts.map((part) => [part, used.reduce((sum, usage) => sum + (usage[part] ?? 0), 0)] as const)
   return {
-    input: sum(({ input }) => input),
-    output: sum(({ output }) => output),
-    ...(reasoning > 0 && { reasoning }),
-    ...(cached > 0 && { cached }),
+    input: used.reduce((sum, { input }) => sum + input, 0),
+    output: used.reduce((sum, { output }) => sum + output, 0),
+    ...Object.fromEntries(sums.filter(([, sum]) => sum > 0)),
     ...(used.some(({ estimated }) => estimated === true) && { estimated: true }),
   }
 }
+
+const parts = ['reasoning', 'cached', 'written', 'writtenHour', 'audioInput', 'audioOutput'] as const
 
 /** Bytes of a second of speech as it is usually packed. */
 const perSecond = 16_000

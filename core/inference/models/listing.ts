@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelType } from '../../ports/upstream.ts'
 import type { ModelSettings } from '../../settings.ts'
-import type { Mode } from '../metering/cost.ts'
+import type { Mode } from '../metering/prices.ts'
 import type { Entry } from './catalog-entry.ts'
 
 /** The types that a catalog may show. */

@@ -50,13 +50,33 @@ export const remaining = ({ text }: Given, body: ChatBody): ChatBody => {
 export const lostUsage = ({ body, text }: Given): WireUsage =>
   wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
 
-/** Counts of two parts of one answer; details are those of the later one. */
+/** Counts of two parts of one answer, each detail of them too. */
 export const sum = (a: WireUsage, b: WireUsage): WireUsage => {
   const prompt_tokens = (a.prompt_tokens ?? 0) + (b.prompt_tokens ?? 0)
   const completion_tokens = (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0)
   const total_tokens = prompt_tokens + completion_tokens
-  return { ...b, prompt_tokens, completion_tokens, total_tokens, ...(a['estimated'] === true && { estimated: true }) }
+  return {
+    ...added(a, b),
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    ...(a['estimated'] === true && { estimated: true }),
+  }
 }
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Numbers of both are added, however deep they stand; of all else the later one holds. */
+const added = (a: Fields, b: Fields): Fields =>
+  Object.fromEntries(
+    Object.keys({ ...a, ...b }).map((name) => {
+      const [one, other] = [a[name], b[name] ?? a[name]]
+      if (typeof one === 'number' && typeof b[name] === 'number') return [name, one + b[name]]
+      return [name, isFields(one) && isFields(b[name]) ? added(one, b[name]) : other]
+    }),
+  )
+
+const isFields = (it: unknown): it is Fields => typeof it === 'object' && it !== null && !Array.isArray(it)
 
 /** Makes chunks of a continuation fit behind what was given; null for one that says nothing new. */
 export type Weave = (chunk: Chunk) => Chunk | null

@@ -5,6 +5,7 @@ import { type Reply, type ServerEvent, events, json } from '../../http/reply.ts'
 import { Inference, type Task } from '../../inference/inference.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import { Meter, type Reservation } from '../../inference/metering/meter.ts'
+import type { Consumption } from '../../inference/metering/price.ts'
 import type { Candidate } from '../../inference/models/catalog-entry.ts'
 import { Clock } from '../../ports/platform.ts'
 import type { Drawn, Picture, Usage } from '../../ports/upstream.ts'
@@ -20,7 +21,7 @@ type Format = v.InferOutput<typeof formatShape>
 
 interface Drawing {
   readonly task: Task
-  readonly reservation: Reservation<Usage>
+  readonly reservation: Reservation<Consumption>
   readonly format: Format
   /** As events, of which there are no partial images. */
   readonly stream: boolean
@@ -35,7 +36,11 @@ export const drawing = async (
   signal: AbortSignal,
 ): Promise<Reply> => {
   const { task, reservation, format, kind } = it
-  const draw = () => charged(reservation, inference.run(task, it.ask, signal), usageOf)
+  const countOf = (drawn: Drawn): Consumption | null => {
+    const usage = usageOf(drawn)
+    return usage && { ...usage, images: drawn.length }
+  }
+  const draw = () => charged(reservation, inference.run(task, it.ask, signal), countOf)
   const created = () => Math.floor(clock.now() / 1000)
   if (it.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)
   const drawn = await draw()

@@ -52,7 +52,7 @@ export const imageEdits = route({
     const { prompt, image: images, mask, n: count, size, response_format, stream, provider, extra } = input
     const found = await served(catalog, caller, input.model, 'draw', signal)
     const entry = able(found, edits, 'model', 'expected a model that edits images')
-    const guess = { input: tokensOf(prompt) + perImage * images.length, output: 0 }
+    const guess = { input: tokensOf(prompt) + perImage * images.length, output: 0, images: count ?? 1 }
     const reservation = await meter.reserve(caller, entry, guess)
     const call = {
       prompt,

@@ -29,7 +29,7 @@ export const generations = route({
     const { provider, routing } = pinned(others.provider)
     const extra = { ...others, provider: undefined, ...routing }
     const entry = await served(catalog, caller, name, 'draw', signal)
-    const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0 })
+    const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0, images: n ?? 1 })
     return drawing(
       {
         task: { entry, ability: 'draw', provider },

@@ -44,7 +44,11 @@ export const speech = route({
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
     const entry = await served(catalog, caller, input.model, 'speak', signal)
     const tokens = tokensOf(input.input)
-    const reservation = await meter.reserve(caller, entry, { input: tokens, output: 0 })
+    const reservation = await meter.reserve(caller, entry, {
+      input: tokens,
+      output: 0,
+      characters: [...input.input].length,
+    })
     const task = { entry, ability: 'speak', provider: pinned(input.provider).provider } as const
     const { mime, size, parts } = await charged(
       reservation,

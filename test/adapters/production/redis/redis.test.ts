@@ -117,9 +117,24 @@ t.test('everything in the store ends by itself, and one step is in one slot', as
   await client.connect()
   t.teardown(() => client.destroy())
   const keys = (await client.keys('*')).filter((key) => key.includes(prefix))
-  t.equal(keys.length, 5, 'two probes, a name, a bucket that is not whole, a copy')
+  t.equal(keys.length, 6, 'two probes, a name, a bucket that is not whole and of what it is a part, a copy')
   for (const key of keys) t.ok((await client.pTTL(key)) > 0, key.replace(prefix, ''))
-  t.equal(keys.filter((key) => key.startsWith(`{${prefix}:spend}:`)).length, 1)
+  t.equal(keys.filter((key) => key.startsWith(`{${prefix}:spend}:`)).length, 2)
+})
+
+t.test('a bucket of 1.0.0 is read as it was written, and is kept in the same form', async (t) => {
+  const prefix = own()
+  const it = limiterOn(t, server.url, { prefix, ...patient })
+  const client = createClient({ url: server.url })
+  await client.connect()
+  t.teardown(() => client.destroy())
+  const key = `{${prefix}:spend}:tokens-100`
+  await client.set(key, `40 ${Date.now()}`, { expiration: { type: 'PX', value: 60_000 } })
+  t.match(await it.spend([charge('tokens', 30, 100)]), { ok: true })
+  const [left] = /^\S+(?= \S+$)/.exec((await client.get(key)) ?? '') ?? []
+  t.equal(Math.round(Number(left)), 10)
+  const more = { allowance: { ...charge('tokens', 0, 100).allowance, most: 150 }, amount: 55 }
+  t.match(await it.spend([more]), { ok: true }, 'a raised most counts at once')
 })
 
 for (const [way, break_, mend] of [

@@ -184,6 +184,7 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
     meter: {
       reserve: async (_: Caller, entry: Entry) => ({
         headers: { 'x-ratelimit-limit-tokens': '5' },
+        began() {},
         cancel: async () => {},
         async settle(usage: unknown, backend: string | null) {
           settled.push([entry.name, usage, backend])

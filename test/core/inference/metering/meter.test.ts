@@ -219,6 +219,31 @@ t.test('allowances', async (t) => {
     await t.rejects(its.meter.spendAudio(sibling, entry, 31), TooMany)
   })
 
+  t.test('of calendar days are whole again at midnight of their time zone', async (t) => {
+    const limits = { key: { tokensPerDay: 100 }, days: 'calendar', timeZone: 'Europe/Berlin' } as const
+    const its = house([actor('a', [])], { ...small(), limits })
+    const entry = (await its.catalog.find('small', never))!
+    const hour = 3_600_000
+    await (await its.meter.reserve(caller, entry, { input: 90, output: 10 })).settle({ input: 90, output: 10 }, 'a')
+    const refused = await its.meter.reserve(caller, entry, { input: 1, output: 0 }).catch((it: unknown) => it)
+    t.match(refused, { status: 429, retryAfter: 11 * hour, headers: { 'x-ratelimit-reset-tokens': `${11 * 3600}s` } })
+    await its.clock.pass(11 * hour - 1)
+    await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'nothing refills before')
+    await its.clock.pass(1)
+    await t.resolves(its.meter.reserve(caller, entry, { input: 100, output: 0 }))
+  })
+
+  t.test('that were changed count with the first call of the next generation', async (t) => {
+    const its = house([actor('a', [])], { ...small(), limits: { key: { tokensPerDay: 100 } } })
+    const entry = (await its.catalog.find('small', never))!
+    await (await its.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
+    await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
+    const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
+    const raised = meter.create({ ...its, observers: [], settings, log: { info() {}, warn() {}, error() {} } }, {}, 'meter')
+    await t.resolves(raised.reserve(caller, entry, { input: 900, output: 0 }), 'all of the raise is there')
+    await t.rejects(raised.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'and no more')
+  })
+
   t.test('audio by its length', async (t) => {
     const its = house([actor('a', [])], {
       ...small({ price_config: { standard: { eu: { audio_price_per_min: 0.6 } } } }),

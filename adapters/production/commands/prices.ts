@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util'
+import { boot } from '../boot.ts'
+import { usages } from './help.ts'
+
+/** Ms in which providers have to list their models. */
+const patience = 30_000
+
+/** Tells which served models have no price; ends with 1 where there is one. */
+export const prices = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
+  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Error(usages.prices)
+  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
+  try {
+    const { models: all, lists } = await gateway.prices(AbortSignal.timeout(patience))
+    for (const { model, mode, backend, known } of all)
+      if (!known) print(['no price', model, mode, backend ?? ''].join('\t'))
+    const missing = all.filter(({ known }) => !known).length
+    const dates = Object.entries(lists).map(([vendor, day]) => `${vendor} of ${day}`)
+    print(`${all.length - missing} of ${all.length} have a price; shipped prices: ${dates.join(', ')}`)
+    process.exitCode = missing > 0 ? 1 : 0
+  } finally {
+    await gateway.close()
+  }
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,0 +1,67 @@
+import { type Caller, limitsOf, organizationLimitsOf } from '../../access/caller.ts'
+import { Forbidden, TooMany } from '../../errors.ts'
+import type { Allowance } from '../../ports/rate-limiter.ts'
+import type { Holder } from '../../ports/usage-observer.ts'
+import type { Budgets as Most, Settings } from '../../settings.ts'
+import { kept } from './allowances.ts'
+import { calendar, lengthOf, type Period, periods } from './windows.ts'
+
+/** An allowance of money: its amounts are millionths of the currency. */
+export interface Budget {
+  readonly allowance: Allowance
+  readonly of: Holder
+  /** The name of an organisation, or the id of a key. */
+  readonly whose: string
+  readonly period: Period
+}
+
+const settingOf = { day: 'costPerDay', week: 'costPerWeek', month: 'costPerMonth' } as const
+
+/** The budgets from which a caller's calls are paid: of the gateway, of its organisation, of its key and of those that made it. */
+export const budgets = (settings: Settings): ((caller: Caller, now: number) => readonly Budget[]) => {
+  const { limits } = settings
+  const { window, soft } = limits.budgets
+  const windows = new Map(periods.map((period) => [period, calendar(period, limits.timeZone)]))
+
+  const allowance = (name: string, most: number, of: Holder, period: Period, now: number): Allowance => {
+    const whole = { name, concern: 'money' as const, most: most * 1e6, per: lengthOf(period), soft: soft.includes(of) }
+    if (window === 'rolling') return whole
+    const its = windows.get(period)!(now)
+    return { ...whole, name: `${name}/${its.name}`, until: its.until }
+  }
+
+  const each = (of: Holder, whose: string, most: Partial<Most>, now: number): readonly Budget[] =>
+    periods.flatMap((period) => {
+      const sum = most[settingOf[period]] ?? null
+      if (sum === null) return []
+      return [{ allowance: allowance(`cost/${period}/${of}/${whose}`, sum, of, period, now), of, whose, period }]
+    })
+
+  return kept(
+    (caller: Caller, now) => [
+      ...each('key', caller.key, limitsOf(caller, settings), now),
+      ...(caller.makers ?? []).flatMap(({ key, limits }) => each('key', key, limitsOf({ limits }, settings), now)),
+      ...each('organization', caller.organization, organizationLimitsOf(caller.organization, settings), now),
+      ...each('gateway', '', limits.gateway, now),
+    ],
+    ({ allowance }) => allowance.until,
+  )
+}
+
+/** What the caller of a refused call is told: whose budget, and when it is new. */
+export const spentBudget = ({ of, period }: Budget, wait: number, now: number, headers: object): TooMany => {
+  const facts = { code: 'budget_exceeded', headers: { ...headers, 'x-sealgate-budget': `${of}/${period}` } }
+  const whose = `The budget of the ${of} for the ${period}`
+  if (wait === Infinity)
+    return new TooMany('The request costs more than its budget', { ...facts, validator: { budget: whose } })
+  const anew = new Date(now + wait).toISOString()
+  return new TooMany('Budget used up', {
+    ...facts,
+    headers: { ...facts.headers, 'x-sealgate-budget-reset': anew },
+    retryAfter: Math.ceil(wait),
+    validator: { budget: `${whose} has room at ${anew}` },
+  })
+}
+
+export const unknownPrice = (): Forbidden =>
+  new Forbidden('The model has no price, and budgets hold', { code: 'price_unknown' })

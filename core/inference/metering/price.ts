@@ -1,0 +1,87 @@
+import type { Usage } from '../../ports/usage.ts'
+
+/** Millionths of a currency for one token, character, second, image or request each; what is absent is unknown. */
+export interface Price {
+  readonly input?: number | undefined
+  readonly output?: number | undefined
+  /** As `output` when absent. */
+  readonly reasoning?: number | undefined
+  readonly cached?: number | undefined
+  /** Written to the backend's prompt cache for five minutes. */
+  readonly written?: number | undefined
+  /** The same for an hour. */
+  readonly writtenHour?: number | undefined
+  readonly audioInput?: number | undefined
+  readonly audioOutput?: number | undefined
+  readonly character?: number | undefined
+  readonly second?: number | undefined
+  readonly image?: number | undefined
+  /** None when absent. */
+  readonly request?: number | undefined
+  /** What holds instead for the whole of a call that reads more tokens than that. */
+  readonly long?: Price & { readonly above: number }
+  /** What a call in a batch is multiplied by. */
+  readonly batch?: number | undefined
+  /** The same by region. */
+  readonly regions?: Readonly<Record<string, number>>
+}
+
+/** All that a call may be charged for. */
+export interface Consumption extends Usage {
+  /** Characters that were spoken: these are charged instead of the tokens of the text. */
+  readonly characters?: number
+  readonly images?: number
+  readonly seconds?: number
+}
+
+export interface Terms {
+  readonly batch?: boolean
+  readonly region?: string | null
+}
+
+type Part = readonly [amount: number | undefined, price: number | undefined]
+
+/** Millionths of the currency, exact to a thousandth of one; null where a price that the call needs is unknown. */
+export const costOf = (
+  price: Price,
+  used: Consumption,
+  { batch = false, region = null }: Terms = {},
+): number | null => {
+  const { long } = price
+  const its = long !== undefined && used.input > long.above ? long : price
+  let cost = its.request ?? price.request ?? 0
+  for (const [amount = 0, each] of partsOf(its, used)) {
+    if (amount === 0) continue
+    if (each === undefined) return null
+    cost += amount * each
+  }
+  const factor = (region === null ? undefined : price.regions?.[region]) ?? 1
+  if (batch && price.batch === undefined) return null
+  return Math.round(cost * factor * (batch ? price.batch! : 1) * 1e3) / 1e3
+}
+
+const partsOf = (price: Price, used: Consumption): readonly Part[] => {
+  const { characters, images, seconds, audioInput = 0, audioOutput = 0, reasoning = 0 } = used
+  const { cached = 0, written = 0, writtenHour = 0 } = used
+  const made: readonly Part[] = [
+    [characters, price.character],
+    [images, price.image],
+    [seconds, price.second],
+  ]
+  // What is spoken or drawn is charged by its characters and images or by its tokens, never by both.
+  if (characters !== undefined && price.character !== undefined) return made
+  if (images !== undefined && price.image !== undefined) return made
+  return [
+    [seconds, price.second],
+    // Tokens that are our guess leave out those of the images.
+    [used.estimated === true ? images : 0, price.image],
+    [used.input - cached - written - writtenHour - audioInput, price.input],
+    [cached, price.cached],
+    [written, price.written],
+    [writtenHour, price.writtenHour],
+    [audioInput, price.audioInput],
+    [used.output - reasoning - audioOutput, price.output],
+    [reasoning, price.reasoning ?? price.output],
+    [audioOutput, price.audioOutput],
+  ]
+}

@@ -1,0 +1,39 @@
+import type { Counts } from './ledger.ts'
+import type { Consumption } from './price.ts'
+
+/** How a kind of use is counted. */
+export interface Tariff<Truth> {
+  /** What is taken from the allowances. */
+  amountOf(truth: Truth): number
+  /** What is charged for. */
+  consumptionOf(truth: Truth): Consumption
+  /** `cost` in millionths of the currency; null where it is unknown. */
+  countsOf(truth: Truth, cost: number | null): Counts
+}
+
+/** A call that no backend answered. */
+export const nothing: Counts = { requests: 1, unanswered: 1 }
+
+const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 })
+
+export const tariffOfTokens: Tariff<Consumption> = {
+  amountOf: ({ input, output }) => input + output,
+  consumptionOf: (used) => used,
+  countsOf: ({ input, output, reasoning = 0, cached = 0, estimated = false }, cost) => ({
+    requests: 1,
+    input,
+    output,
+    reasoning,
+    cached,
+    estimated: estimated ? 1 : 0,
+    ...priced(cost),
+    estimated_cost_micros: estimated ? (cost ?? 0) : 0,
+  }),
+}
+
+/** By seconds. */
+export const audio: Tariff<number> = {
+  amountOf: (seconds) => seconds,
+  consumptionOf: (seconds) => ({ input: 0, output: 0, seconds }),
+  countsOf: (seconds, cost) => ({ requests: 1, audio_seconds: seconds, ...priced(cost) }),
+}

@@ -1,0 +1,57 @@
+export const periods = ['day', 'week', 'month'] as const
+export type Period = (typeof periods)[number]
+
+/** Days of a period that refills evenly. */
+const lengths: Readonly<Record<Period, number>> = { day: 1, week: 7, month: 30 }
+
+const dayMs = 86_400_000
+/** Longer than any calendar month, whatever the clocks of its time zone do. */
+const horizon = 33 * dayMs
+
+/** Ms. */
+export const lengthOf = (period: Period): number => lengths[period] * dayMs
+
+/** A period of the calendar. */
+export interface Window {
+  /** Its first day, or its month. */
+  readonly name: string
+  /** Unix ms at which the next one begins. */
+  readonly until: number
+}
+
+/** The window in which a time lies, as people in the time zone count their days; weeks begin on Monday. */
+export const calendar = (period: Period, timeZone: string): ((now: number) => Window) => {
+  const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  })
+  const nameAt = (time: number): string => {
+    const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]))
+    const month = `${parts.get('year')}-${parts.get('month')}`
+    if (period === 'month') return month
+    const date = `${month}-${parts.get('day')}`
+    return period === 'day' ? date : mondayOf(date)
+  }
+
+  let from = Infinity
+  let current: Window = { name: '', until: -Infinity }
+  return (now) => {
+    if (now >= from && now < current.until) return current
+    const name = nameAt(now)
+    let [inside, behind] = [now, now + horizon]
+    while (behind - inside > 1) {
+      const middle = Math.floor((inside + behind) / 2)
+      if (nameAt(middle) === name) inside = middle
+      else behind = middle
+    }
+    from = now
+    return (current = { name, until: behind })
+  }
+}
+
+const mondayOf = (date: string): string => {
+  const time = Date.parse(date)
+  return new Date(time - ((new Date(time).getUTCDay() + 6) % 7) * dayMs).toISOString().slice(0, 10)
+}

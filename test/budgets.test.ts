@@ -1,0 +1,92 @@
+import './fakes/unwatched.ts'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Upstream } from '../core/ports/upstream.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import { running } from './environments.ts'
+import { actor, say, stop, usage } from './fakes/backends.ts'
+import { program } from './fakes/served.ts'
+import { until } from './until.ts'
+
+const price = { prompt_price_per_k: 0.001, completion_price_per_k: 0.002 }
+const settings = (costPerDay: number): SettingsInput => ({
+  models: { small: { upstreams: [{ provider: 'a' }], price_config: { standard: { eu: price } } } },
+  limits: { organization: { costPerDay } },
+})
+const body = (stream = false) => ({
+  model: 'small',
+  stream,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Say it.' }],
+})
+
+t.test('a gateway keeps to a budget, says so in every dialect, and measures it', async (t) => {
+  const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
+  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const it = await running(t, { ...memory(), upstreams }, settings(0.001))
+  const ask = (path = '/std/chat/completions', stream = false) => it.call('POST', path, body(stream))
+  const settled = (part: number) =>
+    until(async () => (await (await it.call('GET', '/metrics')).text()).includes(`period="day"} ${part}`))
+
+  t.equal((await ask()).status, 200)
+  t.ok(await settled(0.6))
+  await (await ask('/std/chat/completions', true)).text()
+  t.ok(await settled(1.2), 'what was written beyond the estimate is settled')
+
+  const refused = await ask()
+  t.equal(refused.status, 429)
+  t.equal(refused.headers.get('x-sealgate-budget'), 'organization/day')
+  const anew = refused.headers.get('x-sealgate-budget-reset')!
+  t.match(anew, /^20\d\d-\d\d-\d\dT00:00:00\.000Z$/)
+  t.ok(Number(refused.headers.get('retry-after')) > 0)
+  const told = await refused.text()
+  t.match(told, /budget of the organization for the day/)
+  for (const path of ['/v1/chat/completions', '/v1/messages']) {
+    const error = await ask(path)
+    t.equal(error.status, 429, path)
+    t.equal(error.headers.get('x-sealgate-budget'), 'organization/day')
+    if (path === '/v1/messages') t.match(await error.text(), /"code":"budget_exceeded"/)
+  }
+  t.equal(backend.calls.length, 2, 'who is refused costs nothing')
+
+  await it.gateway.renew({ settings: settings(0.01) })
+  t.equal((await ask()).status, 200, 'a raised budget counts with the first call after the reload')
+
+  const metrics = await (await it.call('GET', '/metrics')).text()
+  t.match(metrics, /^sealgate_tokens_total\{model="small",backend="a",kind="input"\} (800|1200)$/m)
+  t.match(metrics, /^sealgate_cost_total\{model="small",backend="a"\} 0\.001[28]/m)
+  t.match(metrics, /^sealgate_first_token_seconds_count\{model="small"\} 1$/m)
+  t.match(metrics, /^sealgate_budget_warnings_total\{of="organization",period="day",percent="50"\} 1$/m)
+  t.notMatch(metrics, /key_/, 'no key has a label')
+  t.same(
+    it.logged.filter(({ event }) => event === 'budget.share').map(({ facts }) => facts['percent']),
+    [50, 80, 100],
+  )
+})
+
+t.test('sealgate prices check tells which served models have no price', async (t) => {
+  const folder = t.testdir()
+  const check = async (models: object) => {
+    const file = join(folder, 'sealgate.json')
+    const providers = { vendor: { use: 'openai', apiKey: 'k' }, own: { use: 'vllm', baseUrl: 'http://127.0.0.1:9/v1' } }
+    await writeFile(file, JSON.stringify({ providers, models }))
+    const env = { PATH: process.env['PATH'], SEALGATE_CONFIG: file, SEALGATE_DATA: join(folder, 'data') }
+    return new Promise<{ readonly code: unknown; readonly out: string }>((resolve) =>
+      execFile(process.execPath, [program, 'prices', 'check'], { env }, (error, out) =>
+        resolve({ code: error?.code ?? 0, out }),
+      ),
+    )
+  }
+  const known = { upstreams: [{ provider: 'vendor', model: 'gpt-4.1-mini' }] }
+  const unknown = { upstreams: [{ provider: 'own' }] }
+  const all = await check({ known })
+  t.equal(all.code, 0)
+  t.match(all.out, /^1 of 1 have a price; shipped prices: openai of 20/)
+  const some = await check({ known, unknown })
+  t.equal(some.code, 1)
+  t.match(some.out, /^no price\tunknown\tstandard\town\n1 of 2 have a price/)
+})

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import type { Caller } from '../../../../core/access/caller.ts'
+import { Forbidden, GatewayError, TooMany } from '../../../../core/errors.ts'
+import type { Chunk } from '../../../../core/ports/upstream.ts'
+import type { SettingsInput } from '../../../../core/settings.ts'
+import { actor, failed, say, stop } from '../../../fakes/backends.ts'
+import { metered, type Metered, payer, unlimited } from '../../../fakes/metered.ts'
+
+const never = new AbortController().signal
+const hour = 3_600_000
+
+/** One millionth for a token read and two for one written. */
+const price = { prompt_price_per_k: 0.001, completion_price_per_k: 0.002 }
+const model = { upstreams: [{ provider: 'a' }], price_config: { standard: { eu: price } } }
+
+const house = (limits: SettingsInput['limits'], more: object = {}): Metered =>
+  metered([actor('a', [])], {
+    models: { small: { ...model, ...more } },
+    limits: {
+      ...limits,
+      key: { ...unlimited.key, ...limits?.key },
+      organization: { ...unlimited.organization, ...limits?.organization },
+    },
+  })
+
+const call = async (its: Metered, input: number, output: number, who: Caller = payer) =>
+  its.meter.reserve(who, (await its.catalog.find('small', never))!, { input, output })
+
+/** Of a call that is refused. */
+const refusal = async (its: Metered, input: number, output = 0, who: Caller = payer): Promise<TooMany> => {
+  const error = await call(its, input, output, who).catch((it: unknown) => it)
+  assert.ok(error instanceof TooMany)
+  return error
+}
+
+t.test('a budget is reserved before the call and settled after it', async (t) => {
+  const its = house({ key: { costPerDay: 0.001 } })
+  const first = await call(its, 200, 400)
+  await refusal(its, 1)
+  await first.settle({ input: 200, output: 50 }, 'a')
+  await (await call(its, 700, 0)).settle({ input: 700, output: 0 }, 'a')
+  await refusal(its, 1)
+  t.match(await its.books(), { requests: 2, cost_micros: 1_000 })
+})
+
+t.test('what is cancelled or unanswered costs nothing, and no call is settled twice', async (t) => {
+  const its = house({ key: { costPerDay: 0.001 } })
+  await (await call(its, 1_000, 0)).cancel()
+  await (await call(its, 1_000, 0)).settle(null, null)
+  const once = await call(its, 1_000, 0)
+  await once.settle({ input: 400, output: 0 }, 'a')
+  await once.settle({ input: 0, output: 0 }, 'a')
+  await t.resolves(call(its, 600, 0))
+  await refusal(its, 1)
+})
+
+t.test('a refused call is told whose budget it is and when it is new', async (t) => {
+  for (const [limits, of, anew] of [
+    [{ key: { costPerDay: 0.001 } }, 'key/day', '2030-02-01T00:00:00.000Z'],
+    [{ organization: { costPerWeek: 0.001 } }, 'organization/week', '2030-02-04T00:00:00.000Z'],
+    [{ gateway: { costPerMonth: 0.001 } }, 'gateway/month', '2030-02-01T00:00:00.000Z'],
+    [{ key: { costPerDay: 0.001 }, timeZone: 'Asia/Tokyo' }, 'key/day', '2030-01-31T15:00:00.000Z'],
+    [{ key: { costPerDay: 0.001 }, budgets: { window: 'rolling' } }, 'key/day', '2030-02-01T00:00:00.000Z'],
+  ] as const) {
+    const its = house(limits)
+    await (await call(its, 1_000, 0)).settle({ input: 1_000, output: 0 }, 'a')
+    const error = await refusal(its, 500)
+    t.match(error, {
+      status: 429,
+      code: 'budget_exceeded',
+      headers: { 'x-sealgate-budget': of, 'x-sealgate-budget-reset': anew },
+      retryAfter: Date.parse(anew) - its.clock.now(),
+    })
+    t.ok(error.validator?.['budget']?.endsWith(anew), of)
+    await its.clock.pass(Date.parse(anew) - its.clock.now())
+    await t.resolves(call(its, 500, 0), `${of} is new`)
+  }
+  const never_ = await refusal(house({ key: { costPerDay: 0.001 } }), 1_001)
+  t.match(never_, { code: 'budget_exceeded', retryAfter: null }, 'what never fits names no time')
+})
+
+t.test('a raised budget counts with the first call, and keys share those of their makers', async (t) => {
+  const its = house({ key: { costPerDay: 0.001 } })
+  await call(its, 1_000, 0)
+  await refusal(its, 1)
+  const raised = { ...payer, limits: { costPerDay: 0.003 } }
+  await call(its, 2_000, 0, raised)
+  await refusal(its, 1, 0, raised)
+  const child = {
+    ...payer,
+    key: 'key_2',
+    limits: { costPerDay: 1 },
+    makers: [{ key: 'key_1', limits: { costPerDay: 0.0035 } }],
+  }
+  await refusal(its, 501, 0, child)
+  await t.resolves(call(its, 500, 0, child))
+})
+
+t.test('soft budgets refuse nothing; shares are told once for each window', async (t) => {
+  const its = house({ gateway: { costPerDay: 0.001 }, budgets: { soft: ['gateway'] } })
+  const use = async (input: number) => (await call(its, input, 0)).settle({ input, output: 0 }, 'a')
+  const told = () => its.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
+  await use(499)
+  t.same(told(), [])
+  await use(1)
+  t.same(told(), [50])
+  await use(400)
+  t.same(told(), [50, 80])
+  for (let i = 0; i < 3; i++) await use(100)
+  t.same(told(), [50, 80, 100])
+  t.match(its.events.at(-1), { event: 'budget.share', of: 'gateway', whose: '', period: 'day', percent: 100 })
+  await its.clock.pass(12 * hour)
+  await use(1_000)
+  t.same(told(), [50, 80, 100, 50, 80, 100], 'the next day anew')
+  t.equal(its.seen.filter(([what]) => what === 'warned').length, 6)
+  t.match(
+    its.seen.findLast(([what]) => what === 'stands'),
+    ['stands', 'gateway', '', 'day', 1],
+  )
+})
+
+t.test('a model without a price is refused or counted as such, and never free', async (t) => {
+  const unknown = { price_config: {} }
+  const refused = await call(house({ key: { costPerDay: 1 } }, unknown), 1, 1).catch((it: unknown) => it)
+  t.ok(refused instanceof Forbidden)
+  t.match(refused as GatewayError, { status: 403, code: 'price_unknown' })
+  await t.resolves(call(house({}, unknown), 1, 1), 'where no budget holds')
+  const soft: SettingsInput['limits'] = { key: { costPerDay: 1 }, budgets: { soft: ['key'] } }
+  await t.resolves(call(house(soft, unknown), 1, 1), 'where none refuses')
+  const counted = house({ key: { costPerDay: 1 }, budgets: { unknownPrice: 'count' } }, unknown)
+  await (await call(counted, 1, 1)).settle({ input: 1, output: 1 }, 'a')
+  t.match(await counted.books(), { requests: 1, unpriced: 1, cost_micros: undefined })
+  t.match(counted.seen.find(([what]) => what === 'used')?.[1], { cost: null })
+})
+
+t.test('budgets are what a model of them says, whatever comes in whatever order', async () => {
+  const amount = fc.nat(300)
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('call' as const), key: fc.nat(2), input: amount, output: amount }),
+    fc.record({
+      do: fc.constant('end' as const),
+      which: fc.nat(9),
+      input: amount,
+      output: amount,
+      way: fc.constantFrom('told', 'guessed', 'failed', 'cancelled', 'lost'),
+    }),
+    fc.record({ do: fc.constant('day' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const [mostKey, mostAll] = [700, 1_500]
+      const its = house({ key: { costPerDay: mostKey / 1e6 }, gateway: { costPerDay: mostAll / 1e6 } })
+      let used = new Map<string, number>()
+      let [today, books, requests] = [0, 0, 0]
+      const open: {
+        key: string
+        day: number
+        reserved: number[]
+        cost: number
+        it: Awaited<ReturnType<typeof call>>
+      }[] = []
+      const add = (name: string, sum: number) => used.set(name, (used.get(name) ?? 0) + sum)
+      const within = (most: number, input: number, all: number) => (input > most ? input : Math.min(most, all))
+      for (const step of steps) {
+        if (step.do === 'day') {
+          await its.clock.pass(24 * hour)
+          used = new Map()
+          today++
+        } else if (step.do === 'call') {
+          const key = `key_${step.key}`
+          const cost = step.input + 2 * step.output
+          const reserved = [within(mostKey, step.input, cost), within(mostAll, step.input, cost)]
+          const fits =
+            (used.get(key) ?? 0) + reserved[0]! <= mostKey && (used.get('all') ?? 0) + reserved[1]! <= mostAll
+          const it = await call(its, step.input, step.output, { ...payer, key }).catch((error: unknown) => error)
+          assert.equal(!(it instanceof TooMany), fits)
+          if (it instanceof TooMany) continue
+          add(key, reserved[0]!)
+          add('all', reserved[1]!)
+          open.push({ key, day: today, reserved, cost, it: it as Awaited<ReturnType<typeof call>> })
+        } else if (open.length > 0) {
+          const [{ key, day, reserved, cost, it }] = open.splice(step.which % open.length, 1) as [(typeof open)[number]]
+          // Whoever was killed settles nothing: its reservation stands until the window ends.
+          if (step.way === 'lost') continue
+          const truth = { told: step.input + 2 * step.output, guessed: cost, failed: 0, cancelled: 0 }[step.way]!
+          if (step.way === 'cancelled') await it.cancel()
+          else if (step.way === 'told') await it.settle({ input: step.input, output: step.output }, 'a')
+          else await it.settle(null, step.way === 'guessed' ? 'a' : null)
+          books += truth
+          if (step.way !== 'cancelled') requests++
+          if (day !== today) continue
+          add(key, truth - reserved[0]!)
+          add('all', truth - reserved[1]!)
+        }
+      }
+      const told = await its.books()
+      assert.equal(told['cost_micros'] ?? 0, books)
+      assert.equal(told['requests'] ?? 0, requests)
+      await its.dispose()
+    }),
+    { numRuns: 60 },
+  )
+})
+
+t.test('the books are the backend’s own bill to the cent', async (t) => {
+  const rates = { ...price, cached_price_per_k: 0.0001, reasoning_price_per_k: 0.005, cache_write_price_per_k: 0.00125 }
+  let bill = 0
+  const used = (input: number, output: number, cached: number, reasoning: number, written: number): Chunk => {
+    bill += input - cached - written + cached * 0.1 + written * 1.25 + (output - reasoning) * 2 + reasoning * 5
+    return {
+      ...say(''),
+      choices: [],
+      usage: {
+        prompt_tokens: input,
+        completion_tokens: output,
+        total_tokens: input + output,
+        prompt_tokens_details: { cached_tokens: cached },
+        completion_tokens_details: { reasoning_tokens: reasoning },
+        cache_creation_input_tokens: written,
+      },
+    }
+  }
+  const scripts = Array.from({ length: 40 }, (_, i) => [
+    say('word '),
+    stop,
+    used(1_000 + 7 * i, 50 + i, 11 * i, i, 3 * i),
+  ])
+  // Tells what it used and then breaks: another backend goes on.
+  const broken = Array.from({ length: 10 }, (_, i) => [say('word '), used(500 + i, 20, 100, 5, 10), failed(null)])
+  const plain = actor('a', ...scripts)
+  const breaking = actor('b', ...broken)
+  const rescuer = actor('c', ...broken.map((_, i) => [say('more'), stop, used(600 + i, 30, 200, 7, 20)]))
+  const prices = { price_config: { standard: { eu: rates } } }
+  const its = metered([plain, breaking, rescuer], {
+    models: {
+      small: { ...prices, upstreams: [{ provider: 'a' }] },
+      rescued: { ...prices, continues: true, upstreams: [{ provider: 'b' }, { provider: 'c', priority: 2 }] },
+    },
+    limits: { ...unlimited, gateway: { costPerMonth: 1 } },
+    routing: { breaker: { faults: 1_000, ratio: 1 } },
+  })
+  const run = async (name: string) => {
+    const entry = (await its.catalog.find(name, never))!
+    const reservation = await its.meter.reserve(payer, entry, { input: 1_500, output: 100 })
+    const it = await its.inference.chat({ entry, body: { messages: [] }, stream: true }, never)
+    for await (const _ of it.answer.chunks);
+    const { usageOf } = await import('../../../../core/dialects/chat-completions.ts')
+    await reservation.settle(usageOf(it.usage), it.backend)
+  }
+  await Promise.all(scripts.map(() => run('small')))
+  for (const _ of broken) await run('rescued')
+  const { cost_micros = 0, requests, estimated = 0 } = await its.books()
+  t.equal(requests, 50)
+  t.equal(estimated, 0)
+  t.equal(rescuer.calls.length, 10, 'ten were rescued')
+  t.ok(Math.abs(cost_micros - bill) < 0.01, `${cost_micros} of ${bill} millionths`)
+  t.equal((cost_micros / 1e4).toFixed(2), (bill / 1e4).toFixed(2), 'to the hundredth of a cent')
+})
+
+t.test('what is a guess is summed apart', async (t) => {
+  const its = house({ key: { costPerDay: 1 } })
+  await (await call(its, 100, 100)).settle({ input: 10, output: 5 }, 'a')
+  await (await call(its, 100, 100)).settle({ input: 10, output: 10, estimated: true }, 'a')
+  await (await call(its, 100, 100)).settle(null, 'a')
+  t.match(await its.books(), { cost_micros: 350, estimated_cost_micros: 330, estimated: 2 })
+})

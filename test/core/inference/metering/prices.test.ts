@@ -1,0 +1,172 @@
+import t from 'tap'
+import * as v from 'valibot'
+import { usageOf } from '../../../../core/dialects/chat-completions.ts'
+import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { costOf, type Consumption, type Price } from '../../../../core/inference/metering/price.ts'
+import { pricesOf } from '../../../../core/inference/metering/prices-check.ts'
+import { prices } from '../../../../core/inference/metering/prices.ts'
+import { shipped, shippedPrice } from '../../../../core/inference/metering/shipped-prices.ts'
+import type { Upstream } from '../../../../core/ports/upstream.ts'
+import { ModelSettings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
+import { actor } from '../../../fakes/backends.ts'
+
+const all: Price = {
+  input: 2,
+  output: 8,
+  reasoning: 10,
+  cached: 0.5,
+  written: 2.5,
+  writtenHour: 4,
+  audioInput: 40,
+  audioOutput: 80,
+  character: 15,
+  second: 100,
+  image: 40_000,
+  request: 1_000,
+  batch: 0.5,
+  regions: { eu: 1.1 },
+}
+
+const chat: Consumption = {
+  input: 1_000,
+  output: 500,
+  reasoning: 200,
+  cached: 300,
+  written: 100,
+  writtenHour: 50,
+  audioInput: 10,
+  audioOutput: 20,
+}
+
+t.test('each kind of use has its own price, and no token is charged twice', async (t) => {
+  const sum = 540 * 2 + 300 * 0.5 + 100 * 2.5 + 50 * 4 + 10 * 40 + 280 * 8 + 200 * 10 + 20 * 80 + 1_000
+  t.equal(costOf(all, chat), sum)
+  t.equal(costOf(all, chat, { batch: true }), sum / 2)
+  t.equal(costOf(all, chat, { region: 'eu' }), Math.round(sum * 1.1 * 1e3) / 1e3)
+  t.equal(costOf(all, chat, { region: 'elsewhere' }), sum)
+  t.equal(costOf(all, { input: 0, output: 0, images: 3 }), 121_000)
+  const drawn = { input: 10, output: 100, images: 1 }
+  t.equal(costOf({ image: 40_000 }, drawn), 40_000, 'an image by itself, not by its tokens too')
+  t.equal(costOf({ input: 2, output: 8 }, drawn), 820, 'by its tokens where images have no price')
+  t.equal(costOf({ input: 2, output: 8 }, { ...drawn, estimated: true }), null, 'and not by a guess at them')
+  t.equal(costOf(all, { input: 0, output: 0, seconds: 90 }), 10_000)
+  t.equal(costOf(all, { input: 7, output: 0, characters: 20 }), 1_300, 'by characters, not by tokens too')
+  t.equal(costOf({ input: 2 }, { input: 7, output: 0, characters: 20 }), 14, 'by tokens where characters have no price')
+  t.equal(costOf({ input: 0.02 }, { input: 1, output: 0 }), 0.02, 'a small cost is no 0')
+  t.equal(costOf({ output: 8 }, { input: 0, output: 3, reasoning: 2 }), 24, 'reasoning as what is written')
+})
+
+t.test('an unknown price is null for each kind of use, and never 0', async (t) => {
+  const needed = {
+    input: { input: 1, output: 0 },
+    output: { input: 0, output: 1 },
+    cached: { input: 1, output: 0, cached: 1 },
+    written: { input: 1, output: 0, written: 1 },
+    writtenHour: { input: 1, output: 0, writtenHour: 1 },
+    audioInput: { input: 1, output: 0, audioInput: 1 },
+    audioOutput: { input: 0, output: 1, audioOutput: 1 },
+    second: { input: 0, output: 0, seconds: 1 },
+    image: { input: 0, output: 0, images: 1, estimated: true },
+  } satisfies Partial<Record<keyof Price, Consumption>>
+  for (const [name, used] of Object.entries(needed)) {
+    t.type(costOf(all, used), 'number', name)
+    t.equal(costOf({ ...all, [name]: undefined }, used), null, `without ${name}`)
+  }
+  t.equal(costOf({ ...all, character: undefined, input: undefined }, { input: 1, output: 0, characters: 4 }), null)
+  t.equal(costOf({ ...all, batch: undefined }, chat, { batch: true }), null, 'no price for batches')
+})
+
+t.test('a long prompt has its own prices for the whole call, or none', async (t) => {
+  const long: Price = { input: 1, output: 2, long: { above: 100, input: 3, output: 5 } }
+  t.equal(costOf(long, { input: 100, output: 10 }), 120)
+  t.equal(costOf(long, { input: 101, output: 10 }), 353)
+  t.equal(costOf({ input: 1, output: 2, long: { above: 100 } }, { input: 101, output: 0 }), null)
+})
+
+t.test('what backends tell of caches and sound is read', async (t) => {
+  t.same(
+    usageOf({
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 30, audio_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 7, audio_tokens: 4 },
+      cache_creation_input_tokens: 40,
+      cache_creation: { ephemeral_5m_input_tokens: 25, ephemeral_1h_input_tokens: 15 },
+    }),
+    { input: 100, output: 20, reasoning: 7, cached: 30, written: 25, writtenHour: 15, audioInput: 5, audioOutput: 4 },
+  )
+  t.same(usageOf({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, cache_creation_input_tokens: 'x' }), {
+    input: 1,
+    output: 1,
+  })
+})
+
+t.test('the shipped table is dated, has its sources, and only prices above nothing', async (t) => {
+  for (const [vendor, { asOf, sources, models }] of Object.entries(shipped)) {
+    t.match(asOf, /^20\d\d-\d\d-\d\d$/)
+    t.ok(sources.length > 0 && sources.every((it) => it.startsWith('https://')), vendor)
+    for (const [name, { regions: _, long: __, ...price }] of Object.entries(models))
+      for (const [kind, each] of Object.entries(price)) t.ok((each as number) > 0, `${name} ${kind}`)
+  }
+  t.equal(shippedPrice('openai', 'gpt-4.1-2025-04-14')?.input, 2, 'a dated version')
+  t.equal(shippedPrice('anthropic', 'claude-haiku-4-5-20251001')?.writtenHour, 2)
+  t.equal(shippedPrice('openai', 'gpt-4.1-unheard'), null)
+  t.equal(shippedPrice('toString', 'gpt-4.1'), null)
+})
+
+const vendor = (name: string, of?: string): Upstream => ({
+  ...actor(name, []),
+  ...(of !== undefined && { vendor: of }),
+})
+const settingsOf = (it: SettingsInput) => v.parse(SettingsShape, it)
+const million = { input: 1_000_000, output: 0 }
+
+t.test('the configuration is before the table, and two currencies are never added', async (t) => {
+  const priced = { price_config: { standard: { eu: { prompt_price_per_k: 0.003 } } }, upstreams: [{ provider: 'a' }] }
+  const free = { upstreams: [{ provider: 'a' }] }
+  const entryFor = (model: object, upstreams = [vendor('a', 'openai'), vendor('b')]) =>
+    entryOf(
+      'gpt-5',
+      v.parse(ModelSettings, model),
+      upstreams.map((it) => candidateOf(it, 'gpt-5')),
+    )
+  const plain = prices(settingsOf({ models: { 'gpt-5': free } }))
+  t.equal(plain.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
+  t.equal(plain.costOf(entryFor(free), 'b', 'standard', million), null, 'no vendor')
+  t.equal(plain.mostOf(entryFor(free), 'standard', million), null, 'one of its backends has no price')
+  const other = prices(settingsOf({ models: { a: priced, 'gpt-5': free } }))
+  t.equal(other.costOf(entryFor(free), 'a', 'standard', million), null, 'nobody said that the prices are in dollars')
+  t.equal(other.costOf(entryFor(priced), 'b', 'standard', million), 3_000_000)
+  const dollars = prices(settingsOf({ prices: { currency: 'USD' }, models: { a: priced, 'gpt-5': free } }))
+  t.equal(dollars.costOf(entryFor(free), 'a', 'standard', million), 1_250_000)
+  const euros = prices(settingsOf({ prices: { currency: 'EUR' }, models: { 'gpt-5': free } }))
+  t.equal(euros.costOf(entryFor(free), 'a', 'standard', million), null)
+  t.equal(dollars.mostOf(null, 'standard', million), 3_000_000, 'the dearest that is configured')
+  t.equal(dollars.mostOf(null, 'confidential', million), null)
+})
+
+t.test('the check tells which served models have no price', async (t) => {
+  const models: SettingsInput['models'] = {
+    'gpt-5': { confidential: true, upstreams: [{ provider: 'a' }, { provider: 'b' }] },
+    drawer: { type: 'IMAGE', upstreams: [{ provider: 'b' }] },
+  }
+  const settings = settingsOf({ models })
+  const entries = Object.entries(settings.models).map(([name, it]) =>
+    entryOf(name, it, [
+      ...(name === 'gpt-5' ? [candidateOf(vendor('a', 'openai'), name)] : []),
+      candidateOf(vendor('b'), name),
+    ]),
+  )
+  const { models: told, lists } = pricesOf(entries, settings)
+  t.same(
+    told.map(({ model, mode, backend, known }) => [model, mode, backend, known]),
+    [
+      ['gpt-5', 'standard', 'a', true],
+      ['gpt-5', 'standard', 'b', false],
+      ['gpt-5', 'confidential', null, false],
+      ['drawer', 'standard', 'b', false],
+    ],
+  )
+  t.same(Object.keys(lists), Object.keys(shipped))
+})

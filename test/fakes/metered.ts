@@ -1,0 +1,99 @@
+import * as v from 'valibot'
+import memoryCache from '../../adapters/memory/cache.ts'
+import metadataStore from '../../adapters/memory/metadata-store.ts'
+import memoryLimiter from '../../adapters/memory/rate-limiter.ts'
+import type { Caller } from '../../core/access/caller.ts'
+import type { Fitting } from '../../core/container.ts'
+import { Inference, inference } from '../../core/inference/inference.ts'
+import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/metering/ledger.ts'
+import { Meter, meter } from '../../core/inference/metering/meter.ts'
+import { Catalog, catalog } from '../../core/inference/models/catalog.ts'
+import { plugin, use } from '../../core/plugin.ts'
+import { MetadataStore } from '../../core/ports/metadata-store.ts'
+import { Clock, Log, Random } from '../../core/ports/platform.ts'
+import { RateLimiter } from '../../core/ports/rate-limiter.ts'
+import { Upstream } from '../../core/ports/upstream.ts'
+import { UsageObserver } from '../../core/ports/usage-observer.ts'
+import { Settings, SettingsShape, type SettingsInput } from '../../core/settings.ts'
+import { fitted } from '../fitted.ts'
+import { fakeClock } from './clock.ts'
+
+export const payer: Caller = {
+  key: 'key_1',
+  organization: 'org_1',
+  user: 'u',
+  scopes: ['chats.completion'],
+  models: null,
+  limits: {},
+}
+
+/** Nothing but budgets holds. */
+export const unlimited = {
+  key: { tokensPerMinute: null },
+  organization: { tokensPerMinute: null },
+} as const
+
+/** A meter with all that it needs and time that passes only when told to; everything stays in this process unless another limiter is given. */
+export const metered = (
+  upstreams: readonly Upstream[],
+  settings: SettingsInput,
+  limiter: Fitting<RateLimiter> = use(memoryLimiter),
+) => {
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const events: { readonly event: string; readonly [fact: string]: unknown }[] = []
+  const seen: (readonly unknown[])[] = []
+  const note = (event: string, facts: object = {}) => void events.push({ event, ...facts })
+  const observer: UsageObserver = {
+    used: (use) => void seen.push(['used', use]),
+    began: (...it) => void seen.push(['began', ...it]),
+    stands: (...it) => void seen.push(['stands', ...it]),
+    warned: (...it) => void seen.push(['warned', ...it]),
+  }
+  const parts = fitted(
+    use(catalog),
+    use(inference),
+    use(ledger),
+    use(meter),
+    use(memoryCache),
+    use(metadataStore),
+    limiter,
+    ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
+    use(plugin({ port: UsageObserver, name: 'seen', create: () => observer })),
+    use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
+    use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
+    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
+    use(
+      plugin({
+        port: Random,
+        name: 'random',
+        create: (): Random => ({ bytes: (n) => new Uint8Array(n), fraction: () => 0 }),
+      }),
+    ),
+  )
+  const supplied = parts.supply({
+    catalog: Catalog,
+    inference: Inference,
+    meter: Meter,
+    ledger: Ledger,
+    limiter: RateLimiter,
+    rows: MetadataStore,
+  })
+  return {
+    ...supplied,
+    clock,
+    events,
+    seen,
+    dispose: () => parts.dispose(),
+    /** All rows as one. */
+    async books(): Promise<Readonly<Record<string, number>>> {
+      await clock.pass(2_000)
+      const sums: Record<string, number> = {}
+      for (const { row } of (await supplied.rows.list(usages, {})).rows as readonly { readonly row: UsageRow }[])
+        for (const [name, count] of Object.entries(row))
+          if (typeof count === 'number' && !name.startsWith('by:')) sums[name] = (sums[name] ?? 0) + count
+      return sums
+    },
+  }
+}
+
+export type Metered = ReturnType<typeof metered>
