@@ -146,7 +146,7 @@ t.test('the tools that were wished for are offered alone, and odd wishes end the
     [['--root', root, '--out', join(root, 'out')], /--out names a folder outside every --root/],
   ] as const) {
     const child = spawn(process.execPath, [program, 'mcp', '--base-url', house.base, '--key', 'k', ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     const [out, error, [code]] = await Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, 'exit')])
     t.equal(code, 1)
