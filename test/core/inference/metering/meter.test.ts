@@ -239,7 +239,11 @@ t.test('allowances', async (t) => {
     await (await its.meter.reserve(caller, entry, { input: 100, output: 0 })).settle({ input: 100, output: 0 }, 'a')
     await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
     const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
-    const raised = meter.create({ ...its, observers: [], settings, log: { info() {}, warn() {}, error() {} } }, {}, 'meter')
+    const raised = meter.create(
+      { ...its, observers: [], settings, log: { info() {}, warn() {}, error() {} } },
+      {},
+      'meter',
+    )
     await t.resolves(raised.reserve(caller, entry, { input: 900, output: 0 }), 'all of the raise is there')
     await t.rejects(raised.reserve(caller, entry, { input: 1, output: 0 }), TooMany, 'and no more')
   })
