@@ -1,17 +1,19 @@
+const at = (row: readonly number[], place: number): number => row[place] ?? 0
+
 /** Changes of one letter, or of two neighbours' places, that lead from one word to the other. */
 const distance = (one: string, other: string): number => {
-  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
+  const rows = [Array.from({ length: other.length + 1 }, (_, place) => place)]
   for (let i = 1; i <= one.length; i++) {
-    const [row, above, before] = [[i], rows[i - 1]!, rows[i - 2]]
+    const [row, above, before] = [[i], rows[i - 1] ?? [], rows[i - 2]]
     for (let j = 1; j <= other.length; j++) {
       const same = one[i - 1] === other[j - 1] ? 0 : 1
       const swapped = before !== undefined && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
-      const least = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + same)
-      row.push(swapped ? Math.min(least, before[j - 2]! + 1) : least)
+      const least = Math.min(at(above, j) + 1, at(row, j - 1) + 1, at(above, j - 1) + same)
+      row.push(swapped ? Math.min(least, at(before, j - 2) + 1) : least)
     }
     rows.push(row)
   }
-  return rows[one.length]![other.length]!
+  return at(rows[one.length] ?? [], other.length)
 }
 
 /** Letters of a word that is looked for; a longer one is no slip. */

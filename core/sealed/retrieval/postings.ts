@@ -35,14 +35,14 @@ export const postingsOf = (passages: readonly (readonly Field[])[]): Postings =>
   }
   const words = Uint32Array.from(found.keys()).sort()
   const starts = new Uint32Array(words.length + 1)
-  for (const [at, word] of words.entries()) starts[at + 1] = starts[at]! + found.get(word)!.length / 2
-  const rows = new (passages.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length]!)
+  for (const [at, word] of words.entries()) starts[at + 1] = (starts[at] ?? 0) + (found.get(word)?.length ?? 0) / 2
+  const rows = new (passages.length > 0xffff ? Uint32Array : Uint16Array)(starts[words.length] ?? 0)
   const counts = new Uint8Array(rows.length)
   for (const [at, word] of words.entries()) {
-    const pairs = found.get(word)!
-    for (let pair = 0, to = starts[at]!; pair < pairs.length; pair += 2, to++) {
-      rows[to] = pairs[pair]!
-      counts[to] = Math.min(pairs[pair + 1]!, 0xff)
+    const pairs = found.get(word) ?? []
+    for (let pair = 0, to = starts[at] ?? 0; pair < pairs.length; pair += 2, to++) {
+      rows[to] = pairs[pair] ?? 0
+      counts[to] = Math.min(pairs[pair + 1] ?? 0, 0xff)
     }
   }
   const bytes = [lengths, words, starts, rows, counts].reduce((sum, { byteLength }) => sum + byteLength, 0)
@@ -59,6 +59,6 @@ export const hashOf = (word: string): number => {
 const note = (found: Map<number, number[]>, word: number, row: number, times: number): void => {
   const pairs = found.get(word)
   if (pairs === undefined) found.set(word, [row, times])
-  else if (pairs.at(-2) === row) pairs[pairs.length - 1]! += times
+  else if (pairs.at(-2) === row) pairs.push((pairs.pop() ?? 0) + times)
   else pairs.push(row, times)
 }

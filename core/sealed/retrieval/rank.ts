@@ -70,7 +70,7 @@ const byVector = (
   let some = false
   for (const [at, { vectors }] of shelves.entries()) {
     if (vectors?.size !== vector.length) continue
-    cosines(vectors, vector, near, starts[at]!)
+    cosines(vectors, vector, near, starts[at] ?? 0)
     some = true
   }
   return some ? near : null
@@ -82,7 +82,8 @@ const joined = (words: Float32Array, near: Float32Array): Float32Array => {
   const spread = Math.sqrt(near.reduce((sum, it) => sum + (it - mean) ** 2, 0) / near.length)
   return words.map((score, place) => {
     // Passages that all mean the same stand out as little as one that stands alone.
-    const beyond = spread > 0 ? (near[place]! - mean) / spread - ordinary : near[place]!
+    const nearness = near[place] ?? 0
+    const beyond = spread > 0 ? (nearness - mean) / spread - ordinary : nearness
     const outstands = Math.min(1, Math.max(0, beyond / outstanding))
     return ((best > 0 ? score / best : 0) + vectorWeight * outstands) / (1 + vectorWeight)
   })
@@ -111,22 +112,32 @@ const byWords = (
     worth.set(hash, value)
     most += value + valueOfFile
     for (const { shelf, from, to } of found) {
-      const { rows, counts, lengths, length } = shelves[shelf]!.postings
+      const postings = shelves[shelf]?.postings
+      if (postings === undefined) continue
+      const { rows, counts, lengths, length } = postings
+      const start = starts[shelf] ?? 0
       let all = 0
       for (let entry = from; entry < to; entry++) {
-        const row = rows[entry]!
-        all += counts[entry]!
-        scores[starts[shelf]! + row]! += value * share(counts[entry]!, lengths[row]! / mean, lengthWeight)
+        const row = rows[entry] ?? 0
+        const times = counts[entry] ?? 0
+        all += times
+        raise(scores, start + row, value * share(times, (lengths[row] ?? 0) / mean, lengthWeight))
       }
-      ofFiles[shelf]! += valueOfFile * share(all, length / meanOfFiles, lengthWeightOfFile)
+      raise(ofFiles, shelf, valueOfFile * share(all, length / meanOfFiles, lengthWeightOfFile))
     }
   }
   for (const [shelf, { passages }] of shelves.entries()) {
-    for (let place = starts[shelf]!; place < starts[shelf]! + passages.length; place++) {
-      if (scores[place]! > 0) scores[place] = (scores[place]! + ofFiles[shelf]!) / most
+    const start = starts[shelf] ?? 0
+    for (let place = start; place < start + passages.length; place++) {
+      const score = scores[place] ?? 0
+      if (score > 0) scores[place] = (score + (ofFiles[shelf] ?? 0)) / most
     }
   }
   return { scores, worth }
+}
+
+const raise = (scores: Float32Array, place: number, by: number): void => {
+  scores[place] = (scores[place] ?? 0) + by
 }
 
 /** From 0 to 1: how much of a word's value a text has in which the word stands so many times. */
@@ -143,8 +154,9 @@ interface Standing {
 const standingsOf = (places: readonly number[], orders: Int32Array): readonly Standing[] => {
   const found: Standing[] = []
   for (let at = 0; at < places.length; at += 3) {
-    const shelf = orders[places[at]!] ?? absent
-    if (shelf !== absent) found.push({ shelf, from: places[at + 1]!, to: places[at + 2]! })
+    const [number = absent, from = 0, to = 0] = [places[at], places[at + 1], places[at + 2]]
+    const shelf = orders[number] ?? absent
+    if (shelf !== absent) found.push({ shelf, from, to })
   }
   return found
 }
@@ -163,11 +175,11 @@ const rarity = (having: number, all: number): number => Math.log(1 + (all - havi
 /** The places of the highest scores above 0, the highest first, of equals the earlier. */
 export const bestOf = (scores: Float32Array, most: number): readonly number[] => {
   const best: number[] = []
-  for (let place = 0; place < scores.length; place++) {
-    const score = scores[place]!
-    if (score <= 0 || (best.length === most && score <= scores[best[most - 1]!]!)) continue
+  const scoreOf = (rank: number): number => scores[best[rank] ?? absent] ?? 0
+  for (const [place, score] of scores.entries()) {
+    if (score <= 0 || (best.length === most && score <= scoreOf(most - 1))) continue
     let at = best.length
-    while (at > 0 && scores[best[at - 1]!]! < score) at--
+    while (at > 0 && scoreOf(at - 1) < score) at--
     best.splice(at, 0, place)
     if (best.length > most) best.pop()
   }

@@ -140,11 +140,13 @@ const shown = (
     const at = starts.findLastIndex((start) => start <= place)
     const start = starts[at]!
     const { fileId, title, passages } = shelves[at]!
-    const stretch = around(passages, place - start, (row) => (taken.has(start + row) ? null : scores[start + row]!))
+    const stretch = around(passages, place - start, (row) =>
+      taken.has(start + row) ? null : (scores[start + row] ?? 0),
+    )
     for (let row = stretch.first; row <= stretch.last; row++) taken.add(start + row)
     const snippet = snippetOf(stretch.text, (word) => worth.get(hashOf(word)) ?? 0)
     const { page, heading } = passages[place - start]!
-    found.push({ fileId, title, heading, snippet, score: scores[place]!, page })
+    found.push({ fileId, title, heading, snippet, score: scores[place] ?? 0, page })
   }
   return found
 }
