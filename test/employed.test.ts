@@ -44,7 +44,7 @@ const stage = async (t: Test, drawing: { readonly model?: string } = {}) => {
   const enclave = plugin({
     port: Enclave,
     name: 'studio',
-    create: (): Enclave => inside(within, { models }, {}, new Uint8Array(32)),
+    create: (): Enclave => inside(within, { models }, { retrieval: { model: 'vectors' } }, new Uint8Array(32)),
   })
   const adapters = { ...memory(), upstreams: [backend], tools, enclave: use(enclave) }
   const it = await running(t, adapters, { ...unhurried, models })

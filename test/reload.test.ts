@@ -20,6 +20,7 @@ const asked = (model: string, stream = false) => ({ model, stream, messages: [{ 
 
 t.test('each thing lives as long as a request may need it', async (t) => {
   const life: string[] = []
+  const calls: string[] = []
   let go = () => {}
   const held = new Promise<void>((resolve) => (go = resolve))
   const upstream = (name: string) =>
@@ -33,6 +34,7 @@ t.test('each thing lives as long as a request may need it', async (t) => {
             name,
             models: async () => [],
             async chat() {
+              calls.push(name)
               if (name === 'a') await held
               const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]
               const completion = { id: 'c', object: 'chat.completion', created: 1, model: name, choices } as any
@@ -58,7 +60,7 @@ t.test('each thing lives as long as a request may need it', async (t) => {
     return (await it.call('POST', '/admin/reload')).status
   }
   const slow = say('a')
-  await sleep(50)
+  t.ok(await until(() => calls.includes('a')))
   t.equal(await reload({ settings: models('b', 'c'), upstreams: [b!, c!] }), 200)
   t.same([await say('a'), await say('b'), await say('c')], [404, 'b', 'c'], 'for requests that begin now')
   await sleep(1300)
@@ -178,7 +180,7 @@ t.test('the command reads its file again', async (t) => {
     [config(b.baseUrl, { providers: { main: { use: 'openai', baseUrl: 5 } } }), /^providers\.main: main: baseUrl/],
     [config(b.baseUrl, { tools: { makeTea: {} } }), /there is no makeTea in tools/],
     [config(b.baseUrl, { enclave: { providers: { rehearsal: { use: 'rehearsal', no: 1 } } } }), /^enclave\.providers/],
-    [config(b.baseUrl, { enclave: { providers: {} } }), /^models\.secret\.upstreams names no provider/],
+    [config(b.baseUrl, { enclave: { providers: {} } }), /^models\.secret\.upstreams: none of its providers/],
     [config(b.baseUrl, { models: { m: { upstreams: [{ provider: 'x' }] } } }), /models\.m\.upstreams\.0\.provider/],
   ] as const) {
     await it.write(broken)

@@ -5,6 +5,7 @@ interface Walked {
   readonly type: string
   readonly entries?: Readonly<Record<string, v.GenericSchema>>
   readonly item?: v.GenericSchema
+  readonly items?: readonly v.GenericSchema[]
   readonly key?: v.GenericSchema
   readonly value?: v.GenericSchema
   readonly wrapped?: v.GenericSchema
@@ -20,7 +21,7 @@ const leaves: readonly unknown[] = [
   ...[8, 24, 32, 48, 64, 101, 1088, 1120].map(hexOf),
   'file_01a20254-881f-774b-bb9a-21a31b46e190',
   ...['data:image/png;base64,iVBORw0KGgo=', 'data:video/mp4;base64,AAAA', 'en'],
-  ...[1, 2, 0, 0.5, 1_900_000_000_000, true, null, new Uint8Array()],
+  ...[1, 2, 0, 0.5, 1_000, 1_900_000_000_000, true, null, new Uint8Array()],
 ]
 
 const fits = (schema: v.GenericSchema, value: unknown): boolean => v.safeParse(schema, value).success
@@ -39,9 +40,10 @@ const filledArray = (schema: v.GenericSchema, item: v.GenericSchema): unknown =>
 
 /** A value with every field that the schema names, and one element in each array and record. */
 export const sampleOf = (schema: v.GenericSchema): unknown => {
-  const { type, entries, item, key, value, wrapped, options, literal } = schema as unknown as Walked
+  const { type, entries, item, items, key, value, wrapped, options, literal } = schema as unknown as Walked
   if (entries !== undefined)
     return Object.fromEntries(Object.entries(entries).map(([name, it]) => [name, sampleOf(it)]))
+  if (items !== undefined) return items.map(sampleOf)
   if (item !== undefined) return filledArray(schema, item)
   if (type === 'record') return { [String(sampleOf(key!))]: sampleOf(value!) }
   if (wrapped !== undefined) return sampleOf(wrapped)

@@ -241,7 +241,7 @@ const errors: readonly Row[] = [
       const client = literalClient(it.base, it.key)
       for (const path of ['/std/chat/completions', '/files/encrypted/upload', '/rvenc/audio/transcriptions']) {
         const { status, headers, body } = await client.send(path, { body: { model: 'lone', messages } })
-        t.match([status, body.error], [503, /read before/], path)
+        t.match([status, body.error], [503, /Another reader took the body/], path)
         t.same([headers.get('x-should-retry'), headers.get('retry-after')], ['false', null])
       }
     },

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, number, numberOf, order, same, utf8 } from './bytes.ts'
 import { toHex } from './hex.ts'
-import { type Kem, kems } from './kem.ts'
+import { type Kem, kems } from './kem-names.ts'
 
 export interface EnclaveKey {
   readonly kem: number

@@ -30,7 +30,8 @@ const refused = (field: string) => ({ name: 'Forbidden', validator: { [field]: /
 
 t.test('a new key gets nothing that its maker lacks', (t) => {
   const give = (given: object) => () => granted(given, own, settings, now)
-  t.match(give({})(), { scopes: own.scopes, models: own.models, limits: own.limits, expires_at: own.expires_at })
+  t.match(give({})(), { scopes: ['models.read'], models: own.models, limits: own.limits, expires_at: own.expires_at })
+  t.same(give({ scopes: own.scopes })().scopes, own.scopes, 'more than the plain scopes is named')
   t.same(give({})().makers, ['key_first', 'key_own'])
   t.throws(give({ scopes: ['models.read', 'api_key.delete'] }), refused('scopes'))
   t.throws(give({ models: ['one', 'three'] }), refused('models'))

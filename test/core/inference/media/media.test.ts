@@ -103,7 +103,7 @@ t.test('embeddings', async (t) => {
     model: 'vectors',
     usage: { prompt_tokens: 4, total_tokens: 4 },
   })
-  t.same(calls, [{ model: 'its-EMBEDDING', texts: ['text'], dimensions: 2 }])
+  t.same(calls, [{ model: 'its-EMBEDDING', texts: ['text'], dimensions: 2, extra: {} }])
   const two = await ask('/embeddings', { model: 'vectors', input: ['a', 'b'], encoding_format: 'base64' })
   const packed = Buffer.from(two.body.data[1].embedding, 'base64')
   t.same([packed.readFloatLE(0), packed.readFloatLE(4), packed.length], [1, 0.5, 8])
@@ -170,7 +170,15 @@ t.test('speech', async (t) => {
   })
   t.same([it.status, it.type, [...it.bytes]], [200, 'audio/wav', [1, 2, 3]])
   t.same(calls, [
-    { model: 'its-AUDIO_SPEECH', text: 'Hello', voice: 'v', instructions: 'Slowly', format: 'wav', speed: 2 },
+    {
+      model: 'its-AUDIO_SPEECH',
+      text: 'Hello',
+      voice: 'v',
+      instructions: 'Slowly',
+      format: 'wav',
+      speed: 2,
+      extra: {},
+    },
   ])
   t.equal((await ask('/audio/speech', { model: 'say', input: 'Hello', speed: 9 })).status, 400)
 })
