@@ -106,7 +106,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/seal-admission.ts',
+    file: 'adapters/production/commands/seal/admission.ts',
     test: 'test/seal-program.test.ts',
     changes: [
       {
@@ -117,7 +117,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/seal-environment.ts',
+    file: 'adapters/production/commands/seal/environment.ts',
     test: 'test/seal-program.test.ts',
     changes: [
       { breaks: 'A program has no variable of the gateway.', from: 'isOurs || tells', to: 'tells' },
@@ -147,7 +147,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/seal-routes.ts',
+    file: 'adapters/production/commands/seal/routes.ts',
     test: 'test/seal-doors.test.ts',
     changes: [
       {
@@ -159,7 +159,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/seal-errors.ts',
+    file: 'adapters/production/commands/seal/errors.ts',
     test: 'test/seal-doors.test.ts',
     changes: [
       { breaks: 'A failure before the first frame has its status.', from: 'known?.status ?? ', to: '' },

@@ -5,12 +5,12 @@ import { type AddressInfo, isIP } from 'node:net'
 import { parseArgs } from 'node:util'
 import { type Client, connect } from '../../../core/sealed/client/client.ts'
 import { clientOf, clientOptions } from './client-options.ts'
-import { admission } from './seal-admission.ts'
-import { type Started, checkProgram, runProgram } from './seal-child.ts'
-import { keepsakesOf } from './seal-keepsakes.ts'
-import { type SameUser, sameUser } from './seal-owner.ts'
-import { queueOf } from './seal-queue.ts'
-import { standardRoutes } from './seal-routes.ts'
+import { admission } from './seal/admission.ts'
+import { type Started, checkProgram, runProgram } from './seal/child.ts'
+import { keepsakesOf } from './seal/keepsakes.ts'
+import { type SameUser, sameUser } from './seal/owner.ts'
+import { queueOf } from './seal/queue.ts'
+import { standardRoutes } from './seal/routes.ts'
 
 const options = {
   ...clientOptions,

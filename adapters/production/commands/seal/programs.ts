@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type Place, checkClaude, checkCodex, checkGemini } from './seal-settings.ts'
+import { type Place, checkClaude, checkCodex, checkGemini } from './settings.ts'
 
 /** What a program is told of the proxy. */
 export interface Proxy {

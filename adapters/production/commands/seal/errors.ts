@@ -1,10 +1,10 @@
-import { googleError } from '../../../core/dialects/generate-content/error.ts'
-import { messagesError } from '../../../core/dialects/messages/error.ts'
-import { sentenceOf as sentenceOfGateway } from '../../../core/dialects/sentence.ts'
-import { GatewayError } from '../../../core/errors.ts'
-import { type Fault, SealgateError } from '../../../core/sealed/client/error.ts'
-import { sentenceOf } from './error-text.ts'
-import { codes } from './seal-codes.ts'
+import { googleError } from '../../../../core/dialects/generate-content/error.ts'
+import { messagesError } from '../../../../core/dialects/messages/error.ts'
+import { sentenceOf as sentenceOfGateway } from '../../../../core/dialects/sentence.ts'
+import { GatewayError } from '../../../../core/errors.ts'
+import { type Fault, SealgateError } from '../../../../core/sealed/client/error.ts'
+import { sentenceOf } from '../error-text.ts'
+import { codes } from './codes.ts'
 
 /** What is refused here, before anything is sealed. */
 export class Refused extends Error {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { DialectEvent, EventWriter } from '../../../core/dialects/event.ts'
-import type { Chunk } from '../../../core/ports/upstream.ts'
-import { drained } from '../network/on-drain.ts'
+import type { DialectEvent, EventWriter } from '../../../../core/dialects/event.ts'
+import type { Chunk } from '../../../../core/ports/upstream.ts'
+import { drained } from '../../network/on-drain.ts'
 
 /** Ms of silence before a sign of life. */
 const beat = 15_000

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Refused } from './seal-errors.ts'
-import type { SameUser } from './seal-owner.ts'
+import { Refused } from './errors.ts'
+import type { SameUser } from './owner.ts'
 
 export interface Rules {
   /** Pages of these may use the port; of no other. */

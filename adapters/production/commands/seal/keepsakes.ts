@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { keepsakesUnder } from '../../../core/access/keepsakes.ts'
-import type { Seal } from '../../../core/dialects/keepsake.ts'
+import { keepsakesUnder } from '../../../../core/access/keepsakes.ts'
+import type { Seal } from '../../../../core/dialects/keepsake.ts'
 
 /** Programs keep reasoning between turns and runs under a secret of this machine, which the key of the gateway gives. */
 export const keepsakesOf = (apiKey: string): Seal =>

@@ -1,6 +1,6 @@
-import type { Client } from '../../../core/sealed/client/client.ts'
-import { type Call, type Door, say } from './seal-call.ts'
-import { Refused } from './seal-errors.ts'
+import type { Client } from '../../../../core/sealed/client/client.ts'
+import { type Call, type Door, say } from './call.ts'
+import { Refused } from './errors.ts'
 
 /** What the catalog tells of a model, as far as programs read it. */
 interface Listed {

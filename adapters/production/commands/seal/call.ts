@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { Refused, type Tongue } from './seal-errors.ts'
+import { Refused, type Tongue } from './errors.ts'
 
 /** A request of a program, and what answers it. */
 export interface Call {

@@ -1,15 +1,15 @@
-import { transcriptEvents } from '../../../core/dialects/transcript-events.ts'
+import { transcriptEvents } from '../../../../core/dialects/transcript-events.ts'
 import {
   type TranscriptFormat,
   formats,
   printTranscript,
   tellsSpeakers,
-} from '../../../core/dialects/transcript-formats.ts'
-import type { AudioParams, Hearing, Heard } from '../../../core/sealed/client/audio.ts'
-import type { Client } from '../../../core/sealed/client/client.ts'
-import type { Spoken, Transcript } from '../../../core/ports/upstream.ts'
-import { type Call, type Door, whole } from './seal-call.ts'
-import { Refused } from './seal-errors.ts'
+} from '../../../../core/dialects/transcript-formats.ts'
+import type { AudioParams, Hearing, Heard } from '../../../../core/sealed/client/audio.ts'
+import type { Client } from '../../../../core/sealed/client/client.ts'
+import type { Spoken, Transcript } from '../../../../core/ports/upstream.ts'
+import { type Call, type Door, whole } from './call.ts'
+import { Refused } from './errors.ts'
 
 /** Sounds in the common audio format, sealed, and their transcripts in the format that is asked for. */
 export const audioDoors = ({ audio }: Client): readonly Door[] =>

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { homedir, constants } from 'node:os'
-import { environmentFor } from './seal-environment.ts'
-import { type Proxy, programOf } from './seal-programs.ts'
+import { environmentFor } from './environment.ts'
+import { type Proxy, programOf } from './programs.ts'
 
 export interface Started {
   readonly command: string

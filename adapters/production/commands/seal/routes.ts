@@ -1,25 +1,17 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import type { DialectEvent } from '../../../core/dialects/event.ts'
-import type { Seal } from '../../../core/dialects/keepsake.ts'
-import type { ChatParams, Options } from '../../../core/sealed/client/chat.ts'
-import type { Client } from '../../../core/sealed/client/client.ts'
-import type { Chunk } from '../../../core/ports/upstream.ts'
-import { audioDoors } from './seal-audio.ts'
-import type { Admission } from './seal-admission.ts'
-import { type Call, type Door, objectIn, say } from './seal-call.ts'
-import { Refused, type Tongue, toldBy } from './seal-errors.ts'
-import { modelDoors } from './seal-models.ts'
-import { type Queue, whileBusy } from './seal-queue.ts'
-import { relay } from './seal-relay.ts'
-import {
-  type Talk,
-  chatTalk,
-  countContents,
-  countMessages,
-  googleTalk,
-  messagesTalk,
-  responsesTalk,
-} from './seal-talks.ts'
+import type { DialectEvent } from '../../../../core/dialects/event.ts'
+import type { Seal } from '../../../../core/dialects/keepsake.ts'
+import type { ChatParams, Options } from '../../../../core/sealed/client/chat.ts'
+import type { Client } from '../../../../core/sealed/client/client.ts'
+import type { Chunk } from '../../../../core/ports/upstream.ts'
+import { audioDoors } from './audio.ts'
+import type { Admission } from './admission.ts'
+import { type Call, type Door, objectIn, say } from './call.ts'
+import { Refused, type Tongue, toldBy } from './errors.ts'
+import { modelDoors } from './models.ts'
+import { type Queue, whileBusy } from './queue.ts'
+import { relay } from './relay.ts'
+import { type Talk, chatTalk, countContents, countMessages, googleTalk, messagesTalk, responsesTalk } from './talks.ts'
 
 export interface Proxied {
   readonly client: Client

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { SealgateError } from '../../../../core/sealed/client/error.ts'
 
 /** Streams that wait for their turn, in the order in which they came. */
 export interface Queue {
