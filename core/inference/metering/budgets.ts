@@ -49,12 +49,13 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
 }
 
 /** What the caller of a refused call is told: whose budget, and when it is new. */
-export const spentBudget = ({ of, period }: Budget, wait: number, now: number, headers: object): TooMany => {
+export const spentBudget = ({ of, period, allowance }: Budget, wait: number, now: number, headers: object): TooMany => {
   const facts = { code: 'budget_exceeded', headers: { ...headers, 'x-sealgate-budget': `${of}/${period}` } }
   const whose = `The budget of the ${of} for the ${period}`
   if (wait === Infinity)
     return new TooMany('The request costs more than its budget', { ...facts, validator: { budget: whose } })
-  const anew = new Date(now + wait).toISOString()
+  // A window of the calendar ends at its own moment, however long the refusal took.
+  const anew = new Date(allowance.until ?? now + wait).toISOString()
   return new TooMany('Budget used up', {
     ...facts,
     headers: { ...facts.headers, 'x-sealgate-budget-reset': anew },
