@@ -11,7 +11,9 @@ import { type Running, running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Kept, type Labels, type Literal, literalClient, stored } from './fakes/literal-client.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
+import { chapters } from './interface/chapters.ts'
 import { inference, stageOf } from './interface/inference.ts'
+import { sceneOf as chaptersScene } from './interface/scene.ts'
 import { until } from './until.ts'
 
 const fixture = async (path: string) => new Uint8Array(await readFile(join('test/vectors/files', path)))
@@ -646,18 +648,27 @@ const http: readonly Row[] = [
   ],
 ]
 
-const rows: readonly Row[] = [...reads.map(read), ...files, ...tools, ...indexing, ...uploads, ...audio, ...http]
+const literal: readonly Row[] = [...reads.map(read), ...files, ...tools, ...indexing, ...uploads, ...audio, ...http]
 
-t.test('each statement of the interface, by a client that knows nothing else', async (t) => {
-  const scene = await sceneOf(t)
+/** Plays the rows whose statement has the words of `ROW` in it, all of them by default. */
+const held = async <S>(
+  t: Test,
+  scene: S,
+  rows: readonly (readonly [statement: string, holds: (t: Test, scene: S) => Promise<void>])[],
+): Promise<void> => {
   const only = process.env['ROW'] ?? ''
   for (const [statement, holds] of rows.filter(([name]) => name.includes(only)))
     await t.test(statement, (t) => holds(t, scene))
-})
+}
 
-t.test('what the interface says of inference and its errors', async (t) => {
-  const only = process.env['ROW'] ?? ''
-  const stage = await stageOf(t)
-  for (const [statement, holds] of inference.filter(([name]) => name.includes(only)))
-    await t.test(statement, (t) => holds(t, stage))
-})
+const patience = { timeout: 170_000 }
+
+t.test('each statement of the interface, by a client that knows nothing else', patience, async (t) =>
+  held(t, await chaptersScene(t), chapters),
+)
+
+t.test('what literal clients send beside it', patience, async (t) => held(t, await sceneOf(t), literal))
+
+t.test('what the interface says of inference and its errors', patience, async (t) =>
+  held(t, await stageOf(t), inference),
+)
