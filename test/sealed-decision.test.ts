@@ -67,14 +67,18 @@ t.test('a sealed decision is that of the clear route, and nothing of it is reada
   t.equal((await it.client.decisions.create({ ...asked, model: 'jev-latest' })).model, 'sure', 'the first that decides')
 })
 
-t.test('labels keep the order in which they were sealed', async (t) => {
-  const it = await stage(t)
-  const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
+const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'>) => {
+  const { keyset } = (await (await call('GET', '/rvenc/keys')).json()) as { keyset: string }
   const key = parseKeyset(fromHex(keyset, 1 << 20) ?? new Uint8Array())?.keys[0]
   if (key === undefined) throw new Error('The enclave has no key')
+  return key
+}
+
+t.test('labels keep the order in which they were sealed', async (t) => {
+  const it = await stage(t)
   const criteria = '{"10":null,"2":null,"b":null,"__proto__":null}'
   const text = `{"$for":"rvenc/decision","model":"sure","state":null,"questions":{"9":{"type":"choice","instructions":"?","criteria":${criteria}},"1":{"type":"noul","instructions":"?"}}}`
-  const request = craftedText(key, text)
+  const request = craftedText(await firstKey(it), text)
   const answer = await it.call('POST', '/rvenc/decision', request.body)
   t.equal(answer.status, 200)
   const [first] = it.calls.at(-1)?.questions ?? []
@@ -125,4 +129,23 @@ t.test('an agent decides by the tool', async (t) => {
   const { content } = await client.callTool({ name: 'decide', arguments: { state: 'A text', questions } })
   const [said] = content as { text: string }[]
   t.match(JSON.parse(said?.text ?? ''), { model: 'sure', answers: { which: { choice: 'c' }, so: { noul: Number } } })
+})
+
+t.test('a key that stands twice is refused under the seal, and its name stays inside', async (t) => {
+  const it = await stage(t)
+  const twice = '{"model":"sure","state":{"canaryqname":1,"canaryqname":2},"questions":{"q":{"type":"noul"}}}'
+  const request = craftedText(await firstKey(it), twice)
+  const answer = await it.call('POST', '/rvenc/decision', request.body)
+  const text = await answer.text()
+  t.equal(answer.status, 400)
+  t.notMatch(text, 'canaryqname')
+  t.match(opened(request, (JSON.parse(text) as { data: never }).data), { code: 'invalid_parameters' })
+})
+
+t.test('a decision about a long text is read as a short one is', async (t) => {
+  const it = await stage(t)
+  const state = 'The heron waits. '.repeat(200_000)
+  const { answers } = (await it.client.decisions.create({ model: 'sure', state, questions })) as { answers: object }
+  t.same(Object.keys(answers), Object.keys(questions))
+  t.equal(it.calls.at(-1)?.state, state)
 })

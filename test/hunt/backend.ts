@@ -15,11 +15,14 @@ const choice = {
 
 const vector = { index: 0, embedding: 'AACAPwAAAEAAAEDA' }
 
+const drawn = { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] }
+
 /** The same answer to every question of a kind. Nothing is read of a body but how many texts it has. */
 const answers: Readonly<Record<string, object>> = {
   '/v1/models': { object: 'list', data: [] },
   '/v1/chat/completions': { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage },
-  '/v1/images/generations': { created: 1, data: [{ b64_json: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }] },
+  '/v1/images/generations': drawn,
+  '/v1/images/edits': drawn,
   '/v1/audio/transcriptions': { text: 'Hello.', duration: 2, language: 'english' },
   '/v1/audio/translations': { text: 'Hello.', duration: 2, language: 'english' },
 }

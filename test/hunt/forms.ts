@@ -1,4 +1,4 @@
-import { form } from '../../plugins/providers/shared/form.ts'
+import { form, formOf } from '../../plugins/providers/shared/form.ts'
 import type { Spoiled } from './bodies.ts'
 
 type Fields = readonly (readonly [name: string, value: string])[]
@@ -13,11 +13,11 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const spread = (sample: Readonly<Record<string, unknown>>): Fields =>
   Object.entries(sample).flatMap(([name, value]) => [value].flat().map((it) => [name, textOf(it)] as const))
 
-const made = (fields: Fields, bytes = file.bytes): Buffer => Buffer.from(form(fields, { ...file, bytes }).body)
-
-/** The form of a sample whose field `file` is a file: valid, and each of its fields spoiled. */
-export const spoiledForms = ({ file: _, ...sample }: Readonly<Record<string, unknown>>): readonly Spoiled[] => {
-  const fields = spread(sample)
+/** The form of a sample, one of whose fields is a file: valid, and each of its other fields spoiled. */
+export const spoiledForms = (sample: Readonly<Record<string, unknown>>, field = 'file'): readonly Spoiled[] => {
+  const fields = spread(sample).filter(([name]) => name !== field)
+  const made = (fields: Fields, bytes = file.bytes): Buffer =>
+    Buffer.from(formOf(fields, [{ ...file, field, bytes }]).body)
   const grown = (name: string, text: (size: number) => Buffer): Spoiled => ({ name, grows: true, text })
   const many = (size: number, one: (at: number) => readonly [string, string]) =>
     Array.from({ length: Math.max(1, Math.floor(size / 70)) }, (_, at) => one(at))

@@ -55,6 +55,7 @@ const sealedAudio = {
 
 const lasting = { expires_at: 4_000_000_000_000, addresses: ['127.0.0.0/8'] }
 
+const drawing = { model: 'drawing', provider: 'constant' }
 const conversation = { model: 'chatting', provider: 'constant', stream: false }
 
 /** Where a valid field is another than any, or absent: models and providers are those of the configuration. */
@@ -72,12 +73,14 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/v1/messages': { ...conversation, tools: [] },
   '/v1/messages/count_tokens': { model: 'chatting', tools: [] },
   '/v1/embeddings': { model: 'embedding', provider: 'constant' },
-  '/v1/images/generations': { model: 'drawing', provider: 'constant' },
+  '/v1/images/generations': drawing,
   '/v1/audio/speech': { model: 'speaking', provider: 'constant' },
   '/v1/audio/transcriptions': { model: 'hearing', provider: 'constant', temperature: '0.5', granularities: ['word'] },
   '/std/chat/completions': { model: 'chatting', provider: 'constant', stream: false },
   '/std/embeddings': { model: 'embedding', provider: 'constant' },
-  '/std/images/generations': { model: 'drawing', provider: 'constant' },
+  '/std/images/generations': drawing,
+  '/v1/images/edits': { ...drawing, stream: 'false', mask: undefined, extra: undefined },
+  '/std/images/edits': { ...drawing, stream: 'false', mask: undefined, extra: undefined },
   '/std/audio/speech': { model: 'speaking', provider: 'constant' },
   '/std/audio/transcriptions': { model: 'hearing', provider: 'constant', temperature: '0.5', granularities: ['word'] },
   '/compat/v1/decision': { model: 'chatting', provider: 'constant', images: [], videos: [], samples: 1, steps: 1 },
@@ -117,6 +120,9 @@ const validBody = (schema: v.GenericSchema, route: string): Readonly<Record<stri
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
+/** The field of a form that is a file, where it is no `file`. */
+const fileField: Readonly<Record<string, string>> = { '/std/images/edits': 'image', '/v1/images/edits': 'image' }
+
 const plainTarget = ({ method, path, body }: AnyRoute): Target => {
   const sample = validBody(body!.schema, path)
   const bytes = body!.read === 'stream' ? streamed[path]! : body!.bytes
@@ -130,7 +136,7 @@ const plainTarget = ({ method, path, body }: AnyRoute): Target => {
     type: form ? formType : 'application/json',
     limit: typeof bytes === 'function' ? bytes(settings) : bytes,
     envelope: null,
-    bodies: form ? spoiledForms(sample) : spoiledOf(sample),
+    bodies: form ? spoiledForms(sample, fileField[path]) : spoiledOf(sample),
     declared: [],
   }
 }

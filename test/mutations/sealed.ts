@@ -364,4 +364,20 @@ export const sealed: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/sealed/enclave/open.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'The name of a key that stands twice stays inside the seal.',
+        from: "error instanceof BadRequest ? new OpenedRefusal('invalid_parameters', asker) : error",
+        to: 'error',
+      },
+      {
+        breaks: 'A long decision is read twice, from bytes that are still there.',
+        from: 'outer.ordered === true && plain !== null ? plain.slice() : plain',
+        to: 'plain',
+      },
+    ],
+  },
 ]

@@ -90,7 +90,8 @@ export const opening =
         enter(epochs, key, cipherText)
         throw new OpenedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
       }
-      const json = params === null ? {} : await jsonOf(plain)
+      // A long text moves to the thread that reads it, and an ordered one is read twice.
+      const json = params === null ? {} : await jsonOf(outer.ordered === true && plain !== null ? plain.slice() : plain)
       const opened = json === undefined ? null : openParts(secret, parts)
       if (opened === null) continue
       if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
@@ -100,10 +101,11 @@ export const opening =
       const { receipt: wanted, ...rest } = said
       const receipt =
         wanted === true ? { key, route, digest: requestDigest(sealedParts(cipherText, nonce, params, parts)) } : null
-      const kept = outer.ordered && plain !== null ? { ordered: (await readJson(plain, 'ordered')) as OrderedJson } : {}
+      const asker = { secret, named: asks === true ? route : null }
+      const kept = outer.ordered && plain !== null ? { ordered: await orderedOf(plain, asker) } : {}
       const it = {
         ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
-        named: asks === true ? route : null,
+        named: asker.named,
         ...kept,
       }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
@@ -167,6 +169,15 @@ const none = new Uint8Array(24)
 
 /** A large part, which was decoded while it came in; null for what its check has to look at. */
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
+
+/** Objects in the order sent. Throws OpenedRefusal for a key that stands twice: its name is the caller's own word. */
+const orderedOf = async (plain: Uint8Array, asker: OpenedRefusal['asker']): Promise<OrderedJson> => {
+  try {
+    return (await readJson(plain, 'ordered')) as OrderedJson
+  } catch (error) {
+    throw error instanceof BadRequest ? new OpenedRefusal('invalid_parameters', asker) : error
+  }
+}
 
 /** `undefined` when it did not open, is no JSON, is nested too deep or has too many elements. */
 const jsonOf = async (plain: Uint8Array | null): Promise<unknown> => {
