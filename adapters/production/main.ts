@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import module from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { makeFolder } from '../../core/fsync.ts'
 import { overview, usages } from './commands/help.ts'
 import { didYouMean } from './nearest.ts'
 import { version } from './version.ts'
@@ -110,7 +111,14 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
 /** What Node has compiled is kept beside the stores, where nobody else writes; an older Node keeps nothing. */
 const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
-  enableCompileCache?.(join(env['SEALGATE_DATA'] || './data', 'compiled'))
+  const folder = join(env['SEALGATE_DATA'] || './data', 'compiled')
+  try {
+    makeFolder(folder)
+  } catch {
+    // The configuration meets the same folder and names the fault.
+    return
+  }
+  enableCompileCache?.(folder)
 }
 
 const serveOptions = {
