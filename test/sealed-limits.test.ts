@@ -56,7 +56,7 @@ const stage = async (t: Test, own: InsideSettings) => {
       description: 'Keeps a parser busy.',
       kind: 'simple',
       params: v.object({}),
-      run: (_, signal) => apart('./fakes/endless', null, signal, { time: 60_000 }),
+      run: (_, signal) => apart('../test/fakes/endless', null, signal, { time: 60_000 }),
     }),
   })
   const tools = [use(holds), use(busy), use(searchRag)]
