@@ -10,7 +10,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'core/access': ['core/ports', 'core'],
   'core/inference': ['core/ports', 'core/dialects', 'core/access', 'core'],
   'core/files': ['core/ports', 'core/dialects', 'core'],
-  'core/generations': ['core/ports', 'core/access', 'core/inference', 'core/files', 'core'],
+  'core/receipts': ['core/ports', 'core/sealed/wire', 'core'],
+  'core/generations': ['core/ports', 'core/access', 'core/inference', 'core/files', 'core/receipts', 'core'],
   'core/http': ['core/ports', 'core/access', 'core/dialects', 'core/generations', 'core'],
   'core/routes': [
     'core/http',
@@ -19,6 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/dialects',
     'core/inference',
     'core/files',
+    'core/receipts',
     'core/generations',
     'core/sealed/wire/body.ts',
     'core',

@@ -59,7 +59,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   },
   async receipt(args) {
     const { receipt } = await import('./commands/receipt.ts')
-    await receipt(args)
+    await receipt(args, process.env)
   },
   async files(args) {
     const { files } = await import('./commands/files.ts')

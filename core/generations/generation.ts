@@ -4,6 +4,7 @@ import { indexing } from '../files/indexing.ts'
 import { inference } from '../inference/inference.ts'
 import { catalog } from '../inference/models/catalog.ts'
 import { meter } from '../inference/metering/meter.ts'
+import { receiptLog } from '../receipts/receipt-log.ts'
 import { plugin, use } from '../plugin.ts'
 import type { Enclave } from '../ports/enclave.ts'
 import { Clock, Log } from '../ports/platform.ts'
@@ -39,7 +40,7 @@ export const generation = (base: Container, renewable: Renewable, settings: Sett
   const { upstreams, enclave, tools } = renewable
   for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
   const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools]
-  const parts = [catalog, inference, meter, cabinet, indexing].map((part) => use<any, any, any>(part))
+  const parts = [catalog, inference, meter, cabinet, indexing, receiptLog].map((part) => use<any, any, any>(part))
   for (const fitting of [...own, ...parts]) container.fit<any>(fitting)
 
   let active = 0

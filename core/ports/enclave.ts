@@ -90,7 +90,30 @@ export interface Trailer {
   readonly backend: string | null
   readonly usage: Usage | null
   readonly audioSeconds: number | null
+  /** The hash of the receipt, hex; absent where the request asked for none. */
+  readonly receipt?: string
 }
+
+/** A state of the log of receipts, and how it continues a state of `from` receipts. Hex. */
+export interface WantedHead {
+  readonly log: string
+  readonly size: number
+  readonly root: string
+  readonly from: number
+  readonly path: readonly string[]
+}
+
+/** A state of the log as the enclave signed it. */
+export interface SignedHead {
+  readonly text: string
+  readonly ed25519: string
+  readonly ml_dsa_65: string
+  /** The name of the enclave, where there are several. */
+  readonly enclave?: string
+}
+
+/** `behind`: the size that the enclave signed last, from which the path has to lead. */
+export type HeadAnswer = SignedHead | { readonly behind: number }
 
 export type SealedReply =
   | {
@@ -130,6 +153,8 @@ export interface Enclave {
     /** For the routes that work with stored files. */
     shelf?: Shelf,
   ): Promise<SealedReply>
+  /** Signs a state of the log of receipts that continues the state before. Throws BadRequest for any other state. */
+  signHead?(wanted: WantedHead): Promise<HeadAnswer>
   /** Signed lists of what may run, where the gateway has some. */
   signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
   dispose?(): Promise<void> | void

@@ -9,6 +9,7 @@ import { front } from './front.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
 import { models } from './models.ts'
+import { receiptRoutes } from './receipts.ts'
 import { retrieval } from './retrieval.ts'
 import { rvenc } from './sealed-inference.ts'
 import { tools } from './tools.ts'
@@ -22,7 +23,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   v1,
   decision: decisions,
   chat: [...chat, ...models, ...media],
-  rvenc,
+  rvenc: [...rvenc, ...receiptRoutes],
   tools,
   files: fileRoutes,
   index: retrieval,

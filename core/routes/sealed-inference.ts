@@ -9,6 +9,7 @@ import { Meter, type Reservation } from '../inference/metering/meter.ts'
 import { secondsOf } from '../inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { type Alarm, Clock } from '../ports/platform.ts'
+import { ReceiptLog } from '../receipts/receipt-log.ts'
 import { Streams } from '../http/stream-slot.ts'
 import { Settings } from '../settings.ts'
 import { billed } from './priced-model.ts'
@@ -40,8 +41,10 @@ const chat = route({
   body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
   errors: bareError,
   faults: { 429: bareFault },
-  needs: { enclave: Enclave, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
-  async handle({ id, input, caller, headers, signal }, { enclave, meter, streams, clock, settings: { timeouts } }) {
+  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, supplied) {
+    const { enclave, receipts, meter, streams, clock, settings } = supplied
+    const { timeouts } = settings
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     const stop = new AbortController()
@@ -53,6 +56,7 @@ const chat = route({
         { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
         either,
       )
+      receipts.enter(caller.organization, reply)
       if (reply.kind === 'body') {
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return reply.failure === null
@@ -87,13 +91,14 @@ const decision = route({
   places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
   errors: bareError,
   faults: { 429: bareFault },
-  needs: { enclave: Enclave, meter: Meter },
-  async handle({ id, input, caller, headers, signal }, { enclave, meter }) {
+  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, { enclave, receipts, meter }) {
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     try {
       const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
       const reply = await enclave.handle('rvenc/decision', input, grant, signal)
+      receipts.enter(caller.organization, reply)
       if (reply.kind !== 'body') throw new Unavailable()
       void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
       return reply.failure === null
@@ -165,8 +170,8 @@ const audio = (
     body: { read: 'stream', schema: audioBody },
     errors: bareError,
     faults: { 413: bareFault, 429: bareFault },
-    needs: { enclave: Enclave, meter: Meter },
-    async handle({ id, caller, headers, bytes, signal }, { enclave, meter }) {
+    needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
+    async handle({ id, caller, headers, bytes, signal }, { enclave, receipts, meter }) {
       // What does not tell its length is taken to be as long as may be, until it was heard.
       const length = Number(headers['content-length'] ?? mostAudio)
       if (length > mostAudio) throw new TooLarge('The file is too large')
@@ -178,6 +183,7 @@ const audio = (
           { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) },
           signal,
         )
+        receipts.enter(caller.organization, reply)
         if (reply.kind !== 'body') throw new Unavailable()
         void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
         return reply.failure === null

@@ -14,6 +14,7 @@ import { type Billed, Meter, type Reservation } from '../inference/metering/mete
 import { Enclave, type Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
+import { ReceiptLog } from '../receipts/receipt-log.ts'
 import { billed } from './priced-model.ts'
 import { grantOf } from './caller-views.ts'
 import { hex } from './sealed-hex.ts'
@@ -93,8 +94,16 @@ const execute = route({
     ]) as SealedSchema,
     bytes: ({ bodies }) => bodies.chat * 2 + 8192,
   },
-  needs: { tools: Tool, enclave: Enclave, meter: Meter, cabinet: Cabinet, blobs: BlobStore, rows: MetadataStore },
-  async handle({ id, params, input, caller, signal }, { tools, enclave, meter, cabinet, blobs, rows }) {
+  needs: {
+    tools: Tool,
+    enclave: Enclave,
+    receipts: ReceiptLog,
+    meter: Meter,
+    cabinet: Cabinet,
+    blobs: BlobStore,
+    rows: MetadataStore,
+  },
+  async handle({ id, params, input, caller, signal }, { tools, enclave, receipts, meter, cabinet, blobs, rows }) {
     const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
@@ -110,6 +119,7 @@ const execute = route({
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
       const stop = tool.takes === undefined ? signal : new AbortController().signal
       const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
+      receipts.enter(caller.organization, reply)
       if (reply.kind !== 'body') throw new Unavailable()
       void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
       return reply.failure === null

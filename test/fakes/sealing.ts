@@ -160,6 +160,7 @@ export const sealedStage = async (
       keys: (...it) => current.keys(...it),
       attest: (...it) => current.attest(...it),
       models: (...it) => current.models(...it),
+      signHead: async (wanted) => current.signHead!(wanted),
       handle: (...it) => current.handle(...it),
       dispose: () => current.dispose?.(),
     }),

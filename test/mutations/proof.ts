@@ -138,4 +138,68 @@ export const proofs: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/sealed/wire/log.ts',
+    test: 'test/receipt-log.test.ts',
+    changes: [
+      {
+        breaks: 'A log continues its own beginning alone.',
+        from: 'same(old, from) && same(now, to)',
+        to: 'same(now, to)',
+      },
+      { breaks: 'A log leads to its own root.', from: 'same(old, from) && same(now, to)', to: 'same(old, from)' },
+      { breaks: 'A log never shrinks.', from: ' || earlier.size > later.size', to: '' },
+      { breaks: 'A place is of the size that was signed.', from: 'if (place.size !== size) return false', to: '' },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/log-heads.ts',
+    test: 'test/receipt-log.test.ts',
+    changes: [
+      {
+        breaks: 'An enclave signs no fork.',
+        from: "if (last !== null && !isContinued(last, now, path)) throw new BadRequest('The log does not continue')",
+        to: '',
+      },
+      {
+        breaks: 'An enclave signs one log.',
+        from: "if (last !== null && last.log !== log) throw new BadRequest('The log is another one')",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/receipts/tiles.ts',
+    test: 'test/receipt-log.test.ts',
+    changes: [
+      {
+        breaks: 'Leaves that a killed process left are replaced.',
+        from: '.slice(0, used * digits)\n',
+        to: '\n',
+      },
+      { breaks: 'Two writers never mix.', from: '{ nodes }, seen)', to: '{ nodes })' },
+    ],
+  },
+  {
+    file: 'core/receipts/receipt-log.ts',
+    test: 'test/receipt-log.test.ts',
+    changes: [
+      {
+        breaks: 'A proof is for the organisation of the receipt.',
+        from: "if (row?.organization !== organization) return 'unknown'",
+        to: "if (row === null) return 'unknown'",
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/receipt-log.ts',
+    test: 'test/receipt-log.test.ts',
+    changes: [
+      {
+        breaks: 'A head that does not continue the kept one is a fork.',
+        from: 'if (earlier !== undefined && !isContinued(earlier, now.facts, said.path ?? [])) return forked()',
+        to: '',
+      },
+    ],
+  },
 ]

@@ -20,7 +20,7 @@ sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what u
 sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
 sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
-sealgate receipt verify FILE                     shows what a kept receipt proves, without a network
+sealgate receipt verify|prove FILE               shows what a kept receipt proves, without a network; its place in the log
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
 sealgate prices check                            tells which served models have no price
@@ -110,12 +110,14 @@ sealgate releases sign FILE --signer FILE
   --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
 digest shows the release digest of an enclave that is started alone with CONFIG. The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
 
-  receipt: `sealgate receipt verify FILE --evidence FILE [--policy FILE] [--json]
+  receipt: `sealgate receipt verify FILE --evidence FILE [--log PROOF] [--policy FILE] [--json]
+sealgate receipt prove FILE [--save PROOF] [--base-url U] [--key K] [--policy FILE] [--json]
   --evidence FILE                what sealgate verify --save kept while the key of the receipt was published
+  --log PROOF                    what prove --save kept: shows that the receipt stands in the log
   --policy FILE                  what the enclave must prove; docs/evidence.md describes the file
   --measurements HEX,HEX         the enclave must be one of these
   --allow-insecure-dev           accepts a development enclave too, which proves nothing
-It ends with 0 when the receipt holds, 1 when it is refused.`,
+prove asks the gateway for the place of the receipt in its log, and checks it. Both end with 0 when the receipt holds, 1 when it is refused.`,
 
   files: `sealgate files put FILE... [--index] [--incognito] [--type T]
 sealgate files get ID [--out FILE]

@@ -1,24 +1,37 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { connect } from '../../../core/sealed/client/client.ts'
 import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { type LogProof, checkProof } from '../../../core/sealed/client/receipt-log.ts'
 import { isNamedKey } from '../../../core/sealed/client/receipts.ts'
 import { checkAttestation } from '../../../core/sealed/client/seal-request.ts'
+import type { HeadFacts } from '../../../core/sealed/wire/log.ts'
+import type { Place } from '../../../core/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
 import { keptAnswer } from '../verify.ts'
 import { refusalLines } from '../verdict-lines.ts'
-import { clientOptions, policyOf } from './client-options.ts'
+import { clientOf, clientOptions, policyOf } from './client-options.ts'
 
 const options = {
   'allow-insecure-dev': clientOptions['allow-insecure-dev'],
   measurements: clientOptions.measurements,
   policy: clientOptions.policy,
   memory: clientOptions.memory,
+  'base-url': clientOptions['base-url'],
+  key: clientOptions.key,
   evidence: { type: 'string' },
+  log: { type: 'string' },
+  save: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 const time = (ms: number): string => new Date(ms).toISOString()
+
+const placeLines = (place: Place, { size, at }: HeadFacts): readonly string[] => [
+  `✓ entry ${place.index + 1} of ${size} in the log of receipts`,
+  `! the log as it was at ${time(at)} by the clock of the host`,
+]
 
 const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `✓ both signatures hold, by keys of the verified keyset (${proof})`,
@@ -46,7 +59,11 @@ const verify = async (file: string, values: ReturnType<typeof asked>['values']):
     const { proof, key, evidence } = await checkAttestation(kept, policyOf(values), kept.at)
     const facts = (key.signers ?? []).map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
     if (facts === undefined || !isNamedKey(proof.body, facts.key)) throw new SealgateError('no_receipt')
-    show(values.json ? [JSON.stringify({ verified: true, ...facts })] : linesOf(facts, evidence.type))
+    const logged = values.log === undefined ? null : await provenIn(values.log)
+    const head = logged && checkProof(receipt, logged, key.signers ?? []).facts
+    const said = { verified: true, ...facts, ...(logged && head && { log: { index: logged.place.index, ...head } }) }
+    const lines = [...linesOf(facts, evidence.type), ...(logged && head ? placeLines(logged.place, head) : [])]
+    show(values.json ? [JSON.stringify(said)] : lines)
     return 0
   } catch (error) {
     if (!(error instanceof SealgateError)) throw error
@@ -56,12 +73,32 @@ const verify = async (file: string, values: ReturnType<typeof asked>['values']):
   }
 }
 
+/** What `prove --save` kept. */
+const provenIn = async (file: string): Promise<LogProof> => JSON.parse(await readFile(file, 'utf8')) as LogProof
+
+/** Asks the gateway where the receipt stands in its log. 0 when it stands there, 1 when not or not yet. */
+const prove = async (file: string, values: ReturnType<typeof asked>['values'], env: NodeJS.ProcessEnv) => {
+  const receipt = receiptIn(await readFile(file, 'utf8'))
+  try {
+    const found = await connect(clientOf(values, env)).receipts.proof(receipt)
+    if (found === null) throw new SealgateError('not_logged')
+    const { place, head, facts } = found
+    if (values.save !== undefined) await writeFile(values.save, JSON.stringify({ place, head }))
+    show(values.json ? [JSON.stringify({ verified: true, index: place.index, ...facts })] : placeLines(place, facts))
+    return 0
+  } catch (error) {
+    if (!(error instanceof SealgateError)) throw error
+    show(values.json ? [JSON.stringify({ verified: false, fault: error.fault })] : refusalLines(error))
+    return 1
+  }
+}
+
 const asked = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
 
-export const receipt = async (args: readonly string[]): Promise<void> => {
+export const receipt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = asked(args)
   const [act, file, ...more] = positionals
-  if (act !== 'verify' || file === undefined || more.length > 0)
-    throw new Error('sealgate receipt takes verify and one file')
-  process.exitCode = await verify(file, values)
+  if ((act !== 'verify' && act !== 'prove') || file === undefined || more.length > 0)
+    throw new Error('sealgate receipt takes verify or prove, and one file')
+  process.exitCode = await (act === 'verify' ? verify(file, values) : prove(file, values, env))
 }

@@ -109,6 +109,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     keys: () => one('GET', 'keys'),
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
+    signHead: (wanted) => one('POST', `head?wanted=${encodeURIComponent(JSON.stringify(wanted))}`),
     async handle(route, sealed, grant, signal, shelf) {
       const bytes = sealed instanceof Uint8Array ? sealed : null
       const streamed = bytes === null && Symbol.asyncIterator in sealed

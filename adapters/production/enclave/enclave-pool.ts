@@ -83,6 +83,10 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
   return {
     keys: (name) => published(name, (line) => line.keys()),
     attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
+    async signHead(wanted) {
+      const [{ name }, answer] = await told(undefined, (line) => (line.signHead ?? missing)(wanted))
+      return 'behind' in answer ? answer : { ...answer, enclave: name }
+    },
     async models(signal) {
       if (listed === null || clock.now() - listed.at > fresh) {
         const [, models] = await told(undefined, (line) => line.models(signal))
@@ -122,6 +126,10 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       await Promise.all(members.map(({ line }) => line.dispose?.()))
     },
   }
+}
+
+const missing = async (): Promise<never> => {
+  throw new Unavailable()
 }
 
 /** Bytes at each end of a long body in which its key is looked for. */

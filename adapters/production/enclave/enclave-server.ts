@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
-import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
+import { type Enclave, type Grant, type WantedHead, longestSealed } from '../../../core/ports/enclave.ts'
 import { drained } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { askingBack } from './file-rpc.ts'
@@ -35,6 +35,8 @@ export const answering =
       else if (path === 'attest')
         say(await it.attest(new Uint8Array(Buffer.from(url.searchParams.get('challenge') ?? '', 'hex'))))
       else if (path === 'models') say(await it.models(gone.signal))
+      else if (path === 'head' && it.signHead !== undefined)
+        say(await it.signHead(JSON.parse(url.searchParams.get('wanted') ?? '{}') as WantedHead))
       else throw new Unavailable()
       response.end()
     } catch (error) {

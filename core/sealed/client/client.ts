@@ -9,6 +9,7 @@ import type { Footing } from './footing.ts'
 import { keysOf } from './keys.ts'
 import { type MemoryStore, memoryOf } from './memory.ts'
 import { checking } from './proof.ts'
+import { type ReceiptLog, logOf } from './receipt-log.ts'
 import { sealingParts, sending } from './send-sealed.ts'
 import { type Tools, tools } from './tools.ts'
 import { type Upkeep, upkeep } from './index-and-rotate.ts'
@@ -43,6 +44,8 @@ export interface Client {
   readonly decisions: Decisions
   readonly files: Files
   readonly tools: Tools
+  /** The log of receipts, checked here. */
+  readonly receipts: ReceiptLog
   /** Asks the enclave for evidence, checks it, and tells what it proved. */
   verify(): Promise<Verified>
   /** The confidential catalog as the gateway tells it. */
@@ -85,6 +88,12 @@ export const connect = ({
     decisions: decisions(send),
     files: { ...files, ...upkeep(footing, askAside, access, sealParts, store) },
     tools: tools(askAside, sending(aside, enclaveKeys), footing, access),
+    receipts: logOf(
+      (path) => ask.data('GET', path),
+      async (of) =>
+        (of === null ? await enclaveKeys.current(false, null) : (await enclaveKeys.verified(of.enclave)).key).signers ??
+        [],
+    ),
     verify: async () => toldOf(await enclaveKeys.verified()),
     models: {
       async list() {

@@ -27,6 +27,8 @@ export const sentences = {
   truncated: 'The answer was cut off',
   damaged: 'The answer was changed on its way, or is not from the enclave',
   no_receipt: 'The receipt is missing, or is not of this answer',
+  not_logged: 'The log of receipts does not hold this receipt, or no enclave of these keys signed its head',
+  forked: 'The log of receipts does not continue the head that this client has seen',
 } as const
 
 export type Fault = keyof typeof sentences

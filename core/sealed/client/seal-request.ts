@@ -70,8 +70,8 @@ export interface Verification {
 export interface SealingKeys {
   /** A verified key to seal to; fetched and verified anew when there is none, or when `fresh` is wanted. */
   current(fresh: boolean, signal: AbortSignal | null): Promise<SealingKey>
-  /** Asks anew, under a challenge of its own. */
-  verified(): Promise<Verification>
+  /** Asks anew, under a challenge of its own; the named enclave, where there are several. */
+  verified(enclave?: string): Promise<Verification>
 }
 
 const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: string): Promise<Response> =>
@@ -86,9 +86,10 @@ const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> =>
 }
 
 /** Asks under a challenge of its own, and for the lists that the policy demands and does not bring along. */
-export const askAttestation = async ({ policy, ...at }: Connection): Promise<Attestation> => {
+export const askAttestation = async ({ policy, ...at }: Connection, enclave?: string): Promise<Attestation> => {
   const challenge = randomBytes(32)
-  const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}`)
+  const which = enclave === undefined ? '' : `&enclave=${encodeURIComponent(enclave)}`
+  const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}${which}`)
   if (!answer.ok) throw refusal(answer)
   // What is not JSON is quoted by the error that says so; ours says nothing of it.
   const said: unknown = await answer.json().catch(() => null)
@@ -128,7 +129,10 @@ export const sealingKeys = (at: Connection): SealingKeys => {
       fetching ??= fetched().finally(() => (fetching = null))
       return (await fetching).key
     },
-    verified: fetched,
+    verified: (enclave) =>
+      enclave === undefined
+        ? fetched()
+        : askAttestation(at, enclave).then((it) => checkAttestation(it, at.policy, Date.now())),
   }
 }
 

@@ -16,7 +16,7 @@ import { streamKey } from '../wire/schedule.ts'
 import { Refusal, catalogue, parameters } from './refusals.ts'
 import type { Opened } from './open.ts'
 import { type Paced, paced } from './frame-pacing.ts'
-import { type Asked, receiptOf } from './receipts.ts'
+import { type Asked, entryOf, receiptOf } from './receipts.ts'
 import { refusalOf, sealedReply } from './reply.ts'
 
 export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
@@ -45,8 +45,15 @@ export const chat = async (
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const chunks = shown(it.answer.chunks, asksUsage(body))
   const counted = () => trailerOf(it, entry, guess.input)
-  const witness = asked && ((answer: Uint8Array) => receiptOf(asked, answer, counted(), clock))
-  const ended = () => tell(counted())
+  const given: { receipt?: string } = {}
+  const witness =
+    asked &&
+    (async (answer: Uint8Array) => {
+      const receipt = await receiptOf(asked, answer, counted(), clock)
+      given.receipt = entryOf(receipt)
+      return receipt
+    })
+  const ended = () => tell({ ...counted(), ...given })
   const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended, witness)
   return { kind: 'frames', frames, trailer }
 }

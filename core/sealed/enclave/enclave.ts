@@ -17,6 +17,7 @@ import { chat, chatNeeds } from './chat.ts'
 import { decision } from './decision.ts'
 import { Epochs } from './epochs.ts'
 import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
+import { headSigning } from './log-heads.ts'
 import { speakersBy } from './tell-speakers.ts'
 import { receive } from './read-sealed-body.ts'
 import { type Asked, receipted } from './receipts.ts'
@@ -147,6 +148,8 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     ),
   }
 
+  const signHead = headSigning(() => epochs.signer(), clock)
+
   let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
 
   const published = async (challenge: Uint8Array): Promise<Keyset> => {
@@ -211,6 +214,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
   return {
     keys: () => published(new Uint8Array(32)),
     attest: (challenge) => published(challenge),
+    signHead: async (wanted) => signHead(wanted),
     models: async (signal) =>
       (await forChat.catalog.list(signal)).map(({ name, settings, candidates }) => ({
         name,

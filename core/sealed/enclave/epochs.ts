@@ -19,6 +19,12 @@ export interface HeldKey {
   readonly signer: Signer
 }
 
+/** Signs states of the log of receipts. */
+export interface HeldSigner {
+  readonly epoch: number
+  sign(text: string): Pair
+}
+
 interface Epoch {
   readonly number: number
   readonly notBefore: number
@@ -72,6 +78,13 @@ export class Epochs {
   receiptKeys(): readonly Pair[] {
     const now = this.#turn()
     return this.#epochs.filter(({ notAfter }) => now < notAfter).map(({ signer }) => signer.keys)
+  }
+
+  /** Signs for the epoch that has begun last. */
+  signer(): HeldSigner {
+    const now = this.#turn()
+    const { number, signer } = this.#epochs.filter(({ notBefore }) => notBefore <= now).at(-1) ?? this.#epochs[0]!
+    return { epoch: number, sign: signer.signHead }
   }
 
   /** The keys of one kind that may open: the current one, older ones, and the published next. Null when the kind is switched off. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/platform.ts'
 import type { SealedReply, Trailer } from '../../ports/enclave.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
+import { headSigned } from '../wire/log.ts'
 import {
   type Receipt,
   type ReceiptFacts,
@@ -21,6 +22,8 @@ export interface Signer {
   readonly hash: Uint8Array
   /** One signature a tick covers all receipts that wait. */
   sign(facts: Omit<ReceiptFacts, 'number'>): Promise<Receipt>
+  /** Signs a state of the log of receipts. */
+  signHead(text: string): Pair
 }
 
 interface Waiting {
@@ -44,6 +47,7 @@ export const receiptSigner = (): Signer => {
   return {
     keys,
     hash: receiptKeysHash(keys)!,
+    signHead: (text) => sign(headSigned(text)),
     sign: (facts) =>
       new Promise((tell) => {
         if (waiting.length === 0) setImmediate(signAll)
@@ -59,6 +63,9 @@ export interface Asked {
   readonly digest: Uint8Array
   readonly facts: Pick<ReceiptFacts, 'route' | 'key' | 'release' | 'epoch' | 'begun'>
 }
+
+/** The hash by which the log knows a receipt. */
+export const entryOf = ({ text }: Receipt): string => toHex(receiptLeaf(text))
 
 /** A receipt of an answer with this digest. */
 export const receiptOf = (
@@ -93,5 +100,6 @@ export const receipted = async (
   const receipt = await receiptOf(asked, answerDigest(fromHex(nonce, 24)!, sealed), reply.trailer, clock)
   const receiptNonce = freshNonce()
   const said = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
-  return { ...reply, body: { ...reply.body, encryptedReceipt: toHex(said), receiptNonce: toHex(receiptNonce) } }
+  const body = { ...reply.body, encryptedReceipt: toHex(said), receiptNonce: toHex(receiptNonce) }
+  return { ...reply, body, trailer: { ...reply.trailer, receipt: entryOf(receipt) } }
 }

@@ -9,14 +9,15 @@ export interface Place {
   readonly path: readonly string[]
 }
 
-/** Leaves of one tree, and the neighbours that lead up from each. */
-const most = { leaves: 1 << 20, path: 20 }
+/** Leaves of the largest tree, and neighbours of the longest path. */
+const most = { leaves: 1 << 30, path: 30 }
 
 /** The label keeps leaves of one kind from standing for those of another. */
 export const leafOf = (label: string, bytes: Uint8Array): Uint8Array =>
   sha256(concat(Uint8Array.of(0), utf8(label), bytes))
 
-const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concat(Uint8Array.of(1), left, right))
+/** The node above two others. */
+export const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concat(Uint8Array.of(1), left, right))
 
 /** The root over these leaves, and the place of each. */
 export const treeOf = (

@@ -1,0 +1,205 @@
+import { one } from '../container.ts'
+import { Unavailable } from '../errors.ts'
+import { plugin } from '../plugin.ts'
+import { Enclave, type SealedReply, type SignedHead } from '../ports/enclave.ts'
+import { MetadataStore, kind } from '../ports/metadata-store.ts'
+import { type Alarm, Clock, Log, Random } from '../ports/platform.ts'
+import { fromHex, toHex } from '../sealed/wire/hex.ts'
+import { logLeaf } from '../sealed/wire/log.ts'
+import { logTree } from './log-tree.ts'
+import { tilesIn } from './tiles.ts'
+
+/** A receipt, by the hash of its text. */
+interface ReceiptRow {
+  readonly organization: string
+  readonly at: number
+  readonly state: 'waiting' | 'entered'
+  /** The place in the log; null while the receipt waits. */
+  readonly index: number | null
+}
+
+const receiptRows = kind<ReceiptRow>('receipt', [['state', 'at']])
+
+/** The log as it was signed last, and the process that may write it. */
+interface LogRow {
+  readonly log: string
+  readonly size: number
+  readonly head: SignedHead | null
+  readonly signed: number
+  readonly holder: string | null
+  readonly until: number
+}
+
+const logRows = kind<LogRow>('receipt_log')
+const logId = 'log'
+
+export interface Proof {
+  readonly index: number
+  readonly size: number
+  readonly path: readonly string[]
+  readonly head: SignedHead
+}
+
+/** A log of the receipts that the enclave gave, in which none can be changed or left out later. */
+export interface ReceiptLog {
+  /** Enters the receipt of an answer, when the answer has one. */
+  enter(organization: string, reply: SealedReply): void
+  /** Null before the first receipt. */
+  head(): Promise<SignedHead | null>
+  /** Null for a receipt that waits, and 'unknown' for a receipt of nobody or of another organisation. */
+  proof(organization: string, receipt: string): Promise<Proof | null | 'unknown'>
+  /** Nodes that lead from one size to the size of the head; null for a size that the log never had. */
+  continued(from: number): Promise<{ readonly path: readonly string[]; readonly head: SignedHead } | null>
+  /** Resolves when nothing is under way any more. */
+  dispose(): Promise<void>
+}
+
+export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
+
+/** Ms: from a receipt to its entry, of one writer's turn, and of a head before it is signed anew. */
+const times = { wait: 1_000, turn: 30_000, head: 3_600_000 }
+
+/** Receipts that one turn enters. */
+const most = 1_000
+
+/** How often an enclave that signed another size is asked again: once for each enclave is enough. */
+const tries = 4
+
+const printed = (nodes: readonly Uint8Array[]): readonly string[] => nodes.map(toHex)
+
+export const receiptLog = plugin({
+  port: ReceiptLog,
+  name: 'receipt-log',
+  needs: { enclave: Enclave, rows: MetadataStore, clock: Clock, random: Random, log: Log },
+  create: ({ enclave, rows, clock, random, log }): ReceiptLog => {
+    const own = toHex(random.bytes(8))
+    const tiles = tilesIn(rows)
+    const tree = logTree(tiles.whole)
+    const entering = new Set<Promise<unknown>>()
+    let turning: Promise<void> | null = null
+    let closed = false
+
+    const known = async (): Promise<LogRow> => {
+      const found = await rows.get(logRows, logId)
+      if (found !== null) return found
+      const first = { log: toHex(random.bytes(16)), size: 0, head: null, signed: 0, holder: null, until: 0 }
+      await rows.create(logRows, logId, first)
+      return (await rows.get(logRows, logId)) ?? first
+    }
+
+    /** The log with this process as its only writer; null while another process writes. */
+    const claimed = async (): Promise<LogRow | null> => {
+      const { holder, until } = await known()
+      if (until > clock.now() && holder !== own) return null
+      return rows.update(logRows, logId, { holder: own, until: clock.now() + times.turn }, { holder, until })
+    }
+
+    const signed = async (name: string, size: number): Promise<SignedHead> => {
+      const root = toHex(await tree.root(size))
+      let from = 0
+      for (let left = tries; left > 0; left--) {
+        const path = printed(await tree.continued(from, size))
+        const answer = await enclave.signHead?.({ log: name, size, root, from, path })
+        if (answer === undefined) break
+        if (!('behind' in answer)) return answer
+        // The enclave signed a size that this log never had.
+        if (answer.behind > size) break
+        from = answer.behind
+      }
+      throw new Unavailable()
+    }
+
+    const turn = async (): Promise<void> => {
+      const { rows: waiting } = await rows.list(receiptRows, {
+        where: { state: 'waiting' },
+        order: { by: 'at' },
+        limit: most,
+        countTo: most,
+      })
+      const isOld = async () => {
+        const seen = await rows.get(logRows, logId)
+        return seen !== null && seen.size > 0 && clock.now() - seen.signed >= times.head
+      }
+      if (waiting.length === 0 && !(await isOld())) return
+      const held = await claimed()
+      if (held === null) return soon(times.turn)
+      const { log: name, size } = held
+      const leaves = waiting.map(({ id }) => logLeaf(fromHex(id, 32)!))
+      await tiles.append(size, leaves)
+      const now = size + waiting.length
+      const head = await signed(name, now)
+      const change = { size: now, head, signed: clock.now(), holder: null, until: 0 }
+      const written = await rows.update(logRows, logId, change, { holder: own, until: held.until, size })
+      if (written === null) throw new Unavailable()
+      // A process that is killed here leaves receipts that wait: they get a second place, which proves as much.
+      for (const [at, { id }] of waiting.entries())
+        await rows.update(receiptRows, id, { state: 'entered', index: size + at })
+      if (waiting.length === most) soon(times.wait)
+    }
+
+    let alarm: Alarm | null = null
+    let due = Infinity
+
+    const ring = (): void => {
+      due = Infinity
+      if (turning !== null) return soon(times.wait)
+      turning = turn()
+        .catch((cause: unknown) => {
+          log.error('receipts.waiting', {}, cause)
+          soon(times.turn)
+        })
+        .finally(() => {
+          turning = null
+          soon(times.head)
+        })
+    }
+
+    /** A turn after `ms`, unless one comes earlier. */
+    const soon = (ms: number): void => {
+      if (closed || enclave.signHead === undefined || due <= clock.now() + ms) return
+      alarm?.off()
+      due = clock.now() + ms
+      alarm = clock.alarm(ms, ring)
+    }
+    soon(times.turn)
+
+    const enter = async (organization: string, receipt: string): Promise<void> => {
+      await rows.create(receiptRows, receipt, { organization, at: clock.now(), state: 'waiting', index: null })
+      soon(times.wait)
+    }
+
+    const entered = (work: Promise<void>): void => {
+      const done = work.catch((cause: unknown) => log.error('receipts.lost', {}, cause))
+      entering.add(done)
+      void done.finally(() => entering.delete(done))
+    }
+
+    return {
+      enter(organization, reply) {
+        if (enclave.signHead === undefined) return
+        const told = reply.kind === 'body' ? Promise.resolve(reply.trailer) : reply.trailer
+        entered(told.then(({ receipt }) => (receipt === undefined ? undefined : enter(organization, receipt))))
+      },
+      head: async () => (await rows.get(logRows, logId))?.head ?? null,
+      async proof(organization, receipt) {
+        const row = await rows.get(receiptRows, receipt)
+        if (row?.organization !== organization) return 'unknown'
+        const now = await rows.get(logRows, logId)
+        if (row.index === null || now?.head == null || now.size <= row.index) return null
+        const { size, head } = now
+        return { index: row.index, size, path: printed(await tree.place(row.index, size)), head }
+      },
+      async continued(from) {
+        const now = await rows.get(logRows, logId)
+        if (now?.head == null || from > now.size) return null
+        return { path: printed(await tree.continued(from, now.size)), head: now.head }
+      },
+      async dispose() {
+        closed = true
+        alarm?.off()
+        await Promise.all([...entering])
+        await turning
+      },
+    }
+  },
+})
