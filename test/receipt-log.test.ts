@@ -16,7 +16,7 @@ import { toHex } from '../core/sealed/wire/hex.ts'
 import { isContinued, isInLog, logLeaf, openHead } from '../core/sealed/wire/log.ts'
 import { nodeOf } from '../core/sealed/wire/tree.ts'
 import { asking, sealedStage } from './fakes/sealing.ts'
-import { program } from './fakes/served.ts'
+import { program, served } from './fakes/served.ts'
 import { until } from './until.ts'
 
 const leaves = (count: number) =>
@@ -234,4 +234,17 @@ t.test('a receipt stands in the log, for its own organisation', async (t) => {
   await it.client.chat.completions.create(asking('after'), { receipt })
   t.ok(await until(() => stands(2), 20_000))
   t.match(await it.client.receipts.head(second.facts), { facts: { size: 3, after: null } }, 'another enclave goes on')
+})
+
+t.test('the log of a started gateway is signed by its confidential process', async (t) => {
+  const key = `sk_live_${'5'.repeat(44)}`
+  const it = await served({ SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEY: key })
+  t.teardown(() => it.child.kill('SIGKILL'))
+  const client = connect({ baseUrl: it.base, apiKey: key, policy: { allowInsecureDev: true } })
+  const kept: CheckedReceipt[] = []
+  await client.tools.call('getTime', { timezone: 'Europe/Rome' }, { receipt: (one) => void kept.push(one) })
+  const stands = async () => (await client.receipts.proof(kept[0]!.receipt).catch(() => null)) !== null
+  t.ok(await until(stands, 20_000))
+  t.match(await client.receipts.head(), { facts: { size: 1, after: null } })
+  await it.stop('SIGINT')
 })
