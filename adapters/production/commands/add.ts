@@ -5,7 +5,7 @@ import { type Ability, abilities, specsOf } from '../../../core/optional-package
 import { didYouMean } from '../nearest.ts'
 import { usages } from './help.ts'
 
-/** Package managers by the file that they leave in a project. */
+/** Package managers by their lock file. */
 const managers: readonly (readonly [file: string, program: string, verb: string])[] = [
   ['pnpm-lock.yaml', 'pnpm', 'add'],
   ['yarn.lock', 'yarn', 'add'],

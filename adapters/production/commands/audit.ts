@@ -3,7 +3,7 @@ import { usages } from './help.ts'
 import { tableOf } from './table.ts'
 import { noMore, withGateway } from './with-gateway.ts'
 
-/** The administrative acts, newest first; prints to standard output. */
+/** Prints the administrative acts to standard output, newest first. */
 export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...args],

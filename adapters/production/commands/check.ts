@@ -15,10 +15,12 @@ import { complaint } from './error-text.ts'
 import { usages } from './help.ts'
 import { noMore } from './with-gateway.ts'
 
-/** Ms that backends, stores and the enclave are waited for. */
+/** In ms: the longest wait for backends, stores and the enclave. */
 const patience = 10_000
 
-/** Everything that is wrong with a configuration, and what of it can be reached; ends with 1 where anything is. */
+/**
+ * Lists every fault of a configuration and tries its backends, stores and enclave. Exit code 1 when a fault is found.
+ */
 export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -53,7 +55,7 @@ const lineOf = (file: string, { path, words }: Fault, parsed: Parsed | null): st
 
 const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
   const unset = unsetIn(said, env)
-  // What stands for a variable that is not set is taken to be right.
+  // An unset variable counts as valid here; it is reported on its own below.
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
   const ready = filled(said, standing)
   const shape = faultsOf(ready)

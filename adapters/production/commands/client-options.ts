@@ -4,7 +4,7 @@ import type { Policy } from '../../../core/sealed/client/verify.ts'
 import { parsePolicy } from '../../../core/sealed/evidence/policy.ts'
 import { seenFile } from './seen-file.ts'
 
-/** What every command takes that speaks to a gateway as a client. */
+/** Options of every command that calls a gateway as a client. */
 export const clientOptions = {
   'base-url': { type: 'string' },
   key: { type: 'string' },
@@ -23,7 +23,7 @@ export interface ClientValues {
   readonly memory?: string | undefined
 }
 
-/** Where to, as whom, and what the enclave has to prove. */
+/** The address, the API key and the policy for the enclave's evidence. */
 export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectOptions => {
   const baseUrl = urlOf(values['base-url'] ?? env['SEALGATE_URL'])
   const apiKey = values.key ?? env['SEALGATE_KEY']
@@ -31,7 +31,7 @@ export const clientOf = (values: ClientValues, env: NodeJS.ProcessEnv): ConnectO
   return { baseUrl, apiKey, policy: policyOf(values) }
 }
 
-/** What the enclave has to prove. */
+/** The policy for the enclave's evidence. */
 export const policyOf = (values: ClientValues): Policy => {
   const measurements = values.measurements?.split(',').map((it) => it.trim().toLowerCase())
   if (measurements?.some((it) => !/^([0-9a-f]{2})+$/.test(it))) throw new Error('--measurements is a list in hex')

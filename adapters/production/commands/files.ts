@@ -16,7 +16,7 @@ import { mimeOf } from './mimes.ts'
 import { progress } from './progress.ts'
 import { usages } from './help.ts'
 
-/** A client's files from the command line: sealed and opened here. */
+/** A client's files from the command line. The command seals and opens the content itself. */
 export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -69,7 +69,7 @@ const put = async (its: Files, path: string, options: { index: boolean; incognit
     .upload(source, { ...options, onProgress: bar.told })
     .catch(naming(source.name))
     .finally(bar.end)
-  // What was stored before is kept as it was.
+  // A duplicate keeps the index setting of the first upload, so its index is asked for here.
   if (kept.is_duplicate && options.index) await index(its, kept.id)
   print(`${kept.id}\t${kept.name}${kept.is_duplicate ? '\t(already there)' : ''}`)
 }
@@ -79,7 +79,7 @@ const index = async (its: Files, id: string) => {
   if (!begun?.success) throw new Error('The file could not be indexed')
 }
 
-/** Of several files only this one is refused. */
+/** Puts the file's name before the error, when several files are sent. */
 const naming =
   (name: string) =>
   (error: unknown): never => {
@@ -92,11 +92,11 @@ const absent = (error: unknown): never => {
     : error
 }
 
-/** Under its name only when every byte of it has been proven. */
+/** The file gets its name only after every byte is verified. */
 const get = async (its: Files, id: string, out: string | undefined) => {
   const bar = progress(id)
   const file = await its.download(id, { onProgress: bar.told }).catch(absent)
-  // A name that was sealed may still hold a path.
+  // A sealed name may contain a path.
   const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f]/g, '_') || id)
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {

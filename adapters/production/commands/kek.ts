@@ -8,7 +8,7 @@ import { newPassphrase, passphrase } from './passphrase.ts'
 import { progress } from './progress.ts'
 import { usages } from './help.ts'
 
-/** The client's own keys; the gateway never sees them. */
+/** Manages the client's own keys. The gateway never sees them. */
 export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const [verb, ...rest] = args
   const at = (said: string | undefined) => keyFileOf(env, said)
@@ -50,7 +50,7 @@ export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   }
 }
 
-/** Never over another one, and gone again when nobody could say a passphrase. */
+/** Never replaces a file. The new file is removed when no passphrase is given. */
 const write = async (file: string, ring: KeyRing, env: NodeJS.ProcessEnv): Promise<void> => {
   const handle = await open(file, 'wx', 0o600)
   try {
@@ -71,14 +71,14 @@ const restored = async (
 ): Promise<KeyFile> => {
   if (from === undefined) {
     const kek = fromRecoveryCode(code!)
-    // The code has the KEK alone: what was indexed has to be indexed anew.
+    // The code holds only the KEK: indexed files must be indexed again.
     return { kek, wrapped_rag_dek: newRagDek(kek) }
   }
   const ring = await restore(await readFile(from, 'utf8'), await passphrase(env))
   return { kek: ring.kek, wrapped_rag_dek: ring.wrappedRagDek }
 }
 
-/** The new key is on the disk before the first file is under it. */
+/** The new key is on the disk before the first file is wrapped with it. */
 const rotate = async (file: string, rehash: boolean, options: Parameters<typeof connect>[0]): Promise<void> => {
   const keys = await readKeys(file)
   const next = keys.next ?? newKek()

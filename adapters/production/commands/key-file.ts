@@ -9,13 +9,13 @@ const key = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const Shape = v.strictObject({
   kek: key,
   wrapped_rag_dek: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{80}$/))),
-  /** The key that a rotation goes to, from before its first file until after its last. */
+  /** The new key of a rotation, present until every file is wrapped with it. */
   next: v.optional(key),
 })
 
 export type KeyFile = v.InferOutput<typeof Shape>
 
-/** Where a client's keys are, unless it is told. */
+/** The path of the client's keys: the given path, SEALGATE_KEYS or the default. */
 export const keyFileOf = (env: NodeJS.ProcessEnv, said: string | undefined): string =>
   said ?? env['SEALGATE_KEYS'] ?? './sealgate-keys.json'
 
@@ -36,11 +36,13 @@ const json = (text: string): unknown => {
   }
 }
 
-/** For its owner's eyes alone, and never half-written. An existing one is kept unless it is to be replaced. */
+/**
+ * Writes the file whole or not at all, readable by its owner only. An existing file is kept unless `replace` is true.
+ */
 export const writeKeys = (file: string, keys: KeyFile, replace: boolean): Promise<void> =>
   writeSecret(file, JSON.stringify(keys, null, 2), replace)
 
-/** The memory of the client, in a file beside its keys. It has a part for each KEK. */
+/** The client's memory, in a file beside its keys, with one part for each KEK. */
 export const memoryFileOf = (keyFile: string): MemoryStore => {
   const file = `${keyFile}.memory`
   return {

@@ -23,7 +23,7 @@ export type KeyValues = Readonly<
 
 const day = 86_400_000
 
-/** What `keys create` makes. */
+/** The new key that `keys create` asks for. */
 export const newKeyOf = (values: KeyValues): NewKey => {
   const { name, organization, user } = values
   return {
@@ -38,7 +38,7 @@ export const newKeyOf = (values: KeyValues): NewKey => {
   }
 }
 
-/** What `keys update` changes: what is named, and nothing else. */
+/** The changes that `keys update` names; all other fields stay. */
 export const changeOf = ({ name, models, addresses, days }: KeyValues): KeyChange => ({
   ...(name !== undefined && { name }),
   ...(models !== undefined && { models: listOf(models) }),
@@ -48,7 +48,7 @@ export const changeOf = ({ name, models, addresses, days }: KeyValues): KeyChang
 
 const split = (list: string): readonly string[] => list.split(',').map((it) => it.trim())
 
-/** Null for all of them. */
+/** Null means all. */
 const listOf = (list: string | undefined): readonly string[] | null =>
   list === undefined || list === 'all' ? null : split(list)
 

@@ -12,7 +12,7 @@ interface Asked {
   readonly gateway: Gateway
   readonly values: KeyValues
   readonly organization: string | null
-  /** Empty for a verb that takes none. */
+  /** Empty when the verb takes no id. */
   readonly id: string
 }
 
@@ -21,7 +21,7 @@ interface Verb {
   run(asked: Asked): Promise<void>
 }
 
-/** The keys of the installation that the environment describes; prints to standard output. */
+/** Manages the API keys of the configured installation. Prints to standard output. */
 export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: keyOptions })
   const [name = '', id = ''] = positionals
@@ -74,7 +74,7 @@ const update = async (asked: Asked): Promise<void> => {
   if (row !== null) show(row, asked.values)
 }
 
-/** A new key that may do the same; the old one ends, unless it is kept for a while. */
+/** Makes a key with the same rights. The old key ends now or after the given time. */
 const rotate = async (asked: Asked): Promise<void> => {
   const old = await known(asked)
   if (!lives(old, Date.now())) throw new Error('the key was revoked or has expired; keys create makes another')

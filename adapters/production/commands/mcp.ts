@@ -17,7 +17,7 @@ const instructions =
   'These tools run inside a verified enclave. Arguments, files and results are sealed on this machine. ' +
   'A file is a path under an allowed folder, or the id of a stored file. Files that tools make are local files.'
 
-/** How long leaving may take, in ms: a gateway that is away holds nobody. */
+/** In ms: the longest time to remove the session's files at the end, also when the gateway does not answer. */
 const leaving = 2_000
 
 const options = {
@@ -29,7 +29,7 @@ const options = {
   keys: { type: 'string' },
 } as const
 
-/** The keys of a file; without one, keys of this session alone, whose files leave with it. */
+/** Reads the keys of a file. Without a file, the keys live for this session, and its files are removed at the end. */
 const secretsOf = async (said: string | undefined) => {
   if (said === undefined) {
     const kek = newKek()
@@ -40,7 +40,7 @@ const secretsOf = async (said: string | undefined) => {
   return { kek, ...wrapped, memory: memoryFileOf(said), store: memoryFileOf(`${said}.sent`) }
 }
 
-/** Checks the enclave before anything is offered; the error names the rule that was not met. */
+/** Verifies the enclave before the first tool is listed. The error names the rule that failed. */
 const offering = ({ client }: Bench, entries: readonly Entry[]) => {
   let offered: Promise<readonly Entry[]> | null = null
 
@@ -57,7 +57,7 @@ const offering = ({ client }: Bench, entries: readonly Entry[]) => {
     }))
 }
 
-/** Sealed tools for an agent on this machine, by its standard input and output. Runs until the input ends. */
+/** Serves sealed tools to a local agent over standard input and output. Runs until the input ends. */
 export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options })
   const { store, ...secrets } = await secretsOf(values.keys ?? env['SEALGATE_KEYS'])
@@ -80,6 +80,6 @@ export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   await serveLines(process.stdin, process.stdout, answering)
   const late = new Promise<void>((resolve) => setTimeout(resolve, leaving).unref())
   await Promise.race([sent.end(), late])
-  // A call that was stopped may still hold a line.
+  // An aborted call may keep a connection open, which would keep the process alive.
   process.exit()
 }

@@ -25,8 +25,8 @@ const mimes: Readonly<Record<string, string>> = {
   '.webm': 'video/webm',
 }
 
-/** Of an extension with its dot. */
+/** The extension includes its dot. */
 export const mimeOf = (extension: string): string => mimes[extension.toLowerCase()] ?? unknown
 
-/** With its dot; `.bin` for a type that is not known. */
+/** The extension includes its dot; an unknown type has `.bin`. */
 export const extensionOf = (mime: string): string => Object.entries(mimes).find(([, it]) => it === mime)?.[0] ?? '.bin'

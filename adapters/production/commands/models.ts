@@ -4,10 +4,10 @@ import { usages } from './help.ts'
 import { tableOf } from './table.ts'
 import { noMore, withGateway } from './with-gateway.ts'
 
-/** Ms that backends are waited for. */
+/** In ms: the longest wait for backends. */
 const patience = 10_000
 
-/** The models that are served and who serves them; prints to standard output. */
+/** Prints the served models and their providers to standard output. */
 export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...args],

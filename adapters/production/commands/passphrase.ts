@@ -3,11 +3,11 @@ import { Writable } from 'node:stream'
 
 type Terminal = NodeJS.ReadableStream & { readonly isTTY?: boolean }
 
-/** That of a backup that is there, however short. */
+/** The passphrase of an existing backup, of any length. */
 export const passphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> =>
   env['SEALGATE_PASSPHRASE'] || (await typed(['Passphrase: '], terminal)).join('')
 
-/** One for a new backup: what nobody sees is typed twice. */
+/** The passphrase of a new backup. A person types it twice, because the terminal shows nothing. */
 export const newPassphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal = process.stdin): Promise<string> => {
   const said = env['SEALGATE_PASSPHRASE']
   const [first = '', again] = said ? [said, said] : await typed(['Passphrase: ', 'The same again: '], terminal)
@@ -18,7 +18,7 @@ export const newPassphrase = async (env: NodeJS.ProcessEnv, terminal: Terminal =
 
 const typed = async (prompts: readonly string[], input: Terminal): Promise<readonly string[]> => {
   if (!input.isTTY) throw new Error('SEALGATE_PASSPHRASE is needed where there is no terminal')
-  // What is typed is shown nowhere.
+  // The terminal shows no typed character.
   const output = new Writable({ write: (_, __, done) => done() })
   const lines = createInterface({ input, output, terminal: true, historySize: 0 })
   const said: string[] = []

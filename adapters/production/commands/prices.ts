@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { boot } from '../boot.ts'
 import { usages } from './help.ts'
 
-/** Ms in which providers have to list their models. */
+/** In ms: the longest wait for the model lists of providers. */
 const patience = 30_000
 
-/** Tells which served models have no price; ends with 1 where there is one. */
+/** Lists served models without a price. Exit code 1 when there is one. */
 export const prices = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
   if (positionals.length !== 1 || positionals[0] !== 'check') throw new Error(usages.prices)

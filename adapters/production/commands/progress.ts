@@ -1,4 +1,4 @@
-/** A line that tells how far it is, on a terminal; nothing elsewhere. */
+/** Shows a progress line on a terminal, and nothing elsewhere. */
 export const progress = (what: string, out: NodeJS.WriteStream = process.stderr) => {
   if (!out.isTTY) return { told: () => undefined, end: () => undefined }
   let last = -1

@@ -91,11 +91,14 @@ const signWith = async (file: string, signer: string | undefined): Promise<numbe
   return 0
 }
 
-/** The digest that a confidential process says of itself when it is started alone with this configuration. Anybody can make it again from the same file. */
+/**
+ * The digest that a confidential process reports when it runs with this configuration alone. Anyone can compute it from
+ * the same file.
+ */
 const digestOf = async (file: string): Promise<number> => {
   const written = parsed(await readFile(file, 'utf8'))
   const variables = namesIn(written)
-  // What a variable holds is no part of the digest but where it names a provider's host.
+  // The value of a variable enters the digest only where it names a provider's host.
   const missing = variables.find((name) => process.env[name] === undefined)
   if (missing !== undefined) throw new Error(`${missing} is not set, which the configuration names`)
   const start = { written, variables, options: [], arguments: ['enclave'] }
@@ -111,7 +114,7 @@ const acts: Readonly<Record<string, (file: string, values: Asked) => Promise<num
   write,
 }
 
-/** Signs a list of releases, or shows what it says and whether enough keys signed it. */
+/** Signs a list of releases, or shows its content and whether enough keys signed it. */
 export const releases = async (args: readonly string[]): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   const [act, file, ...more] = positionals

@@ -22,8 +22,8 @@ const options = {
 } as const
 
 /**
- * The doors of all dialects on this machine alone, sealed behind it: a program that knows nothing of sealing becomes
- * end-to-end encrypted by another base URL. Runs until SIGTERM or SIGINT, or as long as the program behind `--`.
+ * Serves all dialects on this machine only and seals each request. A program without sealing becomes end-to-end
+ * encrypted through another base URL. Runs until SIGTERM or SIGINT, or until the program after `--` ends.
  */
 export const seal = async (
   args: readonly string[],
@@ -42,7 +42,8 @@ export const seal = async (
   const started = program && { ...program, env, secrets: [gateway.apiKey] }
   if (started) await checkProgram(started)
   const same = await ownerSeen
-  // Where nobody tells who owns a connection, only a key tells this user from others; a program has one in any case.
+  // Where the system does not name the owner of a connection, a key tells this user from others. A started program
+  // always gets a key.
   const token = started ? fresh() : (given ?? (same === null ? fresh() : null))
   const client = connect(gateway)
   const admit = admission({ origins, token, sameUser: same })
@@ -61,7 +62,7 @@ export const seal = async (
   }
 }
 
-/** Runs the program once the enclave is verified. */
+/** Starts the program after the enclave is verified. */
 const behind = async (client: Client, started: Started, url: string, token: string): Promise<number> => {
   await client.verify()
   const models = (await client.models.list()).map(({ model }) => model)
@@ -73,7 +74,7 @@ const fresh = (): string => randomBytes(32).toString('base64url')
 const urlOf = ({ family, address, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
-/** Our own arguments, and the program behind `--` with its arguments; null for none. */
+/** Our own arguments, and the program after `--` with its arguments. The program is null without `--`. */
 const parted = (args: readonly string[]): [string[], { command: string; args: readonly string[] } | null] => {
   const at = args.indexOf('--')
   if (at < 0) return [[...args], null]
@@ -88,11 +89,11 @@ const numberOf = (text: string, least: number, most: number, sentence: string): 
   return number
 }
 
-/** Whoever reaches the port speaks with the caller's key and reads plaintext, so nobody else may. */
+/** The port must be local: its callers use the owner's key and read plaintext. */
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-/** Exactly as browsers write them: a scheme, a host and a port other than the usual one. */
+/** The exact form that browsers send: a scheme, a host, and the port unless it is the default. */
 const originsOf = (list: string | undefined): readonly string[] => {
   const origins = list?.split(',').map((it) => it.trim()) ?? []
   if (!origins.every((it) => URL.canParse(it) && /^https?:$/.test(new URL(it).protocol) && new URL(it).origin === it))

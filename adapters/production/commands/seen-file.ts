@@ -7,7 +7,7 @@ const isNumbers = (it: unknown): boolean =>
 const isHexes = (it: unknown): boolean =>
   typeof it === 'object' && it !== null && Object.values(it).every((value) => /^[0-9a-f]+$/.test(String(value)))
 
-/** Throws for what no command wrote: a memory that can't be read must not be taken for an empty one. */
+/** Throws when the content is not a command's own: an unreadable memory must not count as empty. */
 const parsed = (text: string): Seen => {
   const said = JSON.parse(text) as Seen
   const { evaluation = 0, lists = {}, releases = {} } = said
@@ -15,7 +15,7 @@ const parsed = (text: string): Seen => {
   return said
 }
 
-/** The highest numbers that were seen of lists, of evaluations and of releases, in a file; it is made when it isn't there. */
+/** The highest numbers seen of lists, evaluations and releases, in a file. The file is made when it is missing. */
 export const seenFile = (at: string): Memory => ({
   async load() {
     const text = await readFile(at, 'utf8').catch((cause: NodeJS.ErrnoException) => {

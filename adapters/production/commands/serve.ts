@@ -16,7 +16,7 @@ import { signalled } from '../signals.ts'
 import type { Team } from '../workers/worker.ts'
 import { type ShownKey, keepKey, orEnd, print } from './show-key.ts'
 
-/** Listens until SIGTERM or SIGINT, or until the team's end, and then lets what runs come to its end. */
+/** Listens until SIGTERM, SIGINT or the end of the worker pool. Open requests then finish. */
 export const serve = async (
   env: NodeJS.ProcessEnv,
   surfaces: readonly string[] | null = null,
@@ -33,12 +33,12 @@ export const serve = async (
     const address = await listening(server, config.server)
     const origin = { env, config, surfaces: surfaces ?? config.surfaces, data, url: urlOf(address) }
     const draw: Draw = (key, terminal) => drawn(origin, gateway, key, terminal)
-    // Only now: a key that is made by a boot that fails is never seen.
+    // The key is made last: a key of a failed start would never be shown.
     const made = given ? null : await namingStore(config, () => firstKey(gateway.keys, gateway.audit))
     if (made !== null) await orEnd(shown(made, data, team === null ? draw : null))
     else if (team === null && isTerminal()) await print(await draw(null, true))
     begun()
-    // A signal may come as soon as the port is told.
+    // A signal may arrive as soon as the port is printed.
     const left = team?.leave ?? signalled()
     if (team === null) {
       process.on('SIGHUP', () => void reload())
@@ -55,7 +55,7 @@ export const serve = async (
 
 type Draw = (key: ShownKey | null, terminal: boolean) => Promise<string>
 
-/** A worker shows the key alone: the process that leads it draws the rest. */
+/** A worker prints only the key; the leading process prints the rest. */
 const shown = async (credential: string, data: string, draw: Draw | null): Promise<void> => {
   if (!isTerminal()) await keepKey(credential, data)
   else if (draw === null)
@@ -75,7 +75,7 @@ const drained = async (
   server.closeIdleConnections()
   await over
   server.closeAllConnections()
-  // What was cut is counted, too.
+  // Aborted requests are counted as usage, too.
   await gateway.drain(1_000)
 }
 
@@ -105,9 +105,9 @@ type Address = Pick<AddressInfo, 'port' | 'family' | 'address'>
 const urlOf = ({ port, family, address }: Address): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
-/** The address at once, and what it stands on when that is known; a terminal has its first screen already. */
+/** Prints the address at once and the summary when it is complete. A terminal already has its first screen. */
 export const announce = (address: Address, draw: () => Promise<string>): void => {
-  // On a full disk, as for the log's lines.
+  // A full disk must not end the gateway; the log's lines follow the same rule.
   process.stdout.on('error', () => undefined)
   if (isTerminal()) return
   process.stdout.write(`sealgate listening on ${urlOf(address)}\n`)

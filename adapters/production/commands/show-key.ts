@@ -1,13 +1,13 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** Where the first key stands when no terminal could show it. */
+/** The file of the first key, when no terminal could show it. */
 const name = 'first-key'
 
-/** What a start has done with the key that it made. */
+/** A start either printed its new key or kept it in a file. */
 export type ShownKey = { readonly credential: string } | { readonly file: string }
 
-/** Keeps the key in a file for its owner alone; the file is whole, or it is not there. Throws the system's error. */
+/** Writes the key to a file that only its owner can read, whole or not at all. Throws the system's error. */
 const kept = async (credential: string, folder: string): Promise<string> => {
   const file = resolve(join(folder, name))
   const draft = `${file}.${process.pid}`
@@ -28,7 +28,7 @@ const kept = async (credential: string, folder: string): Promise<string> => {
   return file
 }
 
-/** Resolves when standard output has taken the text; throws the system's error. */
+/** Resolves when standard output has taken the text. Throws the system's error. */
 export const print = (text: string): Promise<void> =>
   new Promise((done, failed) => {
     process.stdout.once('error', failed)
@@ -39,7 +39,7 @@ export const print = (text: string): Promise<void> =>
     })
   })
 
-/** Nobody could come in with a key that nobody has seen, so a failure ends the start. */
+/** An unseen key is useless, so a failure ends the start. */
 export const orEnd = async <T>(showing: Promise<T>): Promise<T> => {
   try {
     return await showing
@@ -49,7 +49,7 @@ export const orEnd = async <T>(showing: Promise<T>): Promise<T> => {
   }
 }
 
-/** Without a terminal, output may be kept by anybody: only the path of the file is printed. */
+/** Without a terminal, the output may be recorded: only the path of the key's file is printed. */
 export const keepKey = async (credential: string, folder: string): Promise<ShownKey> => {
   const file = await kept(credential, folder)
   await print(`sealgate made a key; it stands in ${file}\n`)

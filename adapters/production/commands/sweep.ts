@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { boot } from '../boot.ts'
 
-/** Removes what killed processes and time have left: for whoever does not wait for the timer of a running gateway. */
+/** Removes the remains of killed processes and expired files, without waiting for the gateway's own sweep. */
 export const sweep = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: { grace: { type: 'string' } } })
   const grace = values.grace === undefined ? undefined : Number(values.grace)

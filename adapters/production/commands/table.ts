@@ -1,4 +1,4 @@
-/** Rows of columns, as wide as what stands in them. */
+/** Formats rows; each column is as wide as its longest cell. */
 export const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
   return [head, ...rows]
@@ -6,7 +6,7 @@ export const tableOf = (head: readonly string[], rows: readonly (readonly string
     .join('\n')
 }
 
-/** A value of a CSV file: quoted where it must be, and never a formula of a spreadsheet. */
+/** A value of a CSV file: quoted where needed, and never a spreadsheet formula. */
 const cellOf = (value: string | number | null): string => {
   if (typeof value !== 'string') return value === null ? '' : String(value)
   const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
@@ -16,7 +16,7 @@ const cellOf = (value: string | number | null): string => {
 export const csvOf = (head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
   [head, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')
 
-/** Names and values, one below the other. */
+/** Names and values, one pair per line. */
 export const labelled = (fields: Readonly<Record<string, string>>): string => {
   const width = Math.max(...Object.keys(fields).map(({ length }) => length))
   return Object.entries(fields)

@@ -19,7 +19,7 @@ interface Sum {
 
 const page = 500
 
-/** What was used, added up; prints to standard output. */
+/** Prints the sums of usage to standard output. */
 export const usage = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const

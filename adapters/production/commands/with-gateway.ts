@@ -4,10 +4,10 @@ import { boot } from '../boot.ts'
 import type { Config } from '../config/config.ts'
 import { complaint } from './error-text.ts'
 
-/** Which store holds rows, as the configuration calls it. */
+/** The store of rows, by its name in the configuration. */
 const rowsIn = ({ storage }: Config): string => `storage.metadata (${storage.metadata?.use ?? 'sqlite'})`
 
-/** Names the store of rows where it is what keeps the work from being done. */
+/** Names the store of rows in the error when this store fails. */
 export const namingStore = async <T>(config: Config, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -17,7 +17,7 @@ export const namingStore = async <T>(config: Config, work: () => Promise<T>): Pr
   }
 }
 
-/** The installation that the environment describes, without a port, for as long as the work takes. */
+/** Runs the work with the configured installation, without a port, and closes the installation afterwards. */
 export const withGateway = async (
   env: NodeJS.ProcessEnv,
   work: (gateway: Gateway, config: Config) => Promise<void>,
@@ -30,7 +30,7 @@ export const withGateway = async (
   }
 }
 
-/** Throws where more was said than a command takes. */
+/** Throws when a command gets more arguments than it takes. */
 export const noMore = (positionals: readonly string[], most: number, usage: string): void => {
   const stray = positionals[most]
   if (stray !== undefined) throw new Error(`${stray} is one argument too many\n${usage}`)

@@ -36,8 +36,8 @@ const entryIn = async (file: string): Promise<Entry> => {
 }
 
 /**
- * Writes a list with one more release, under the next serial: it is current, and those that were current are accepted
- * besides. The signatures of an older list count for it no more.
+ * Adds one release to a list, under the next serial. The new release is current, and the former current releases stay
+ * accepted. The signatures of the older list no longer count.
  */
 export const write = async (
   file: string,

@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 
-/** Where a tool gets what it works on, and where its result goes. */
+/** Groups of tools, by where their input comes from and where their result goes. */
 export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
 
 export interface Entry {
@@ -23,7 +23,9 @@ const removes = { readOnlyHint: false, destructiveHint: true, idempotentHint: tr
 
 type Row = readonly [name: string, kind: Kind, about: string, params: v.ObjectEntries, hints: Entry['hints']]
 
-/** The words are the program's own: what a gateway says of its tools reaches no agent. The order never changes. */
+/**
+ * The texts are the program's own: a gateway's description of a tool never reaches the agent. The order never changes.
+ */
 const rows: readonly Row[] = [
   ['getTime', 'asks', 'Date and time in a time zone.', { timezone: text('Such as Europe/Berlin, or +05:30') }, looks],
   [
@@ -133,13 +135,13 @@ export const catalog: readonly Entry[] = rows.map(([name, kind, about, params, h
   hints,
 }))
 
-/** As the protocol lists it. */
+/** A tool in the form of the protocol's `tools/list`. */
 export const described = ({ name, about, params, hints }: Entry): object => {
   const { $schema: _, ...inputSchema } = toJsonSchema(params)
   return { name, description: about, inputSchema, annotations: hints }
 }
 
-/** Those that were wished for, in the order of the catalog. Throws for a name that is not in it. */
+/** The wanted tools, in the order of the catalog. Throws when a name is not in the catalog. */
 export const chosen = (wished: string | undefined): readonly Entry[] => {
   if (wished === undefined) return catalog
   const names = wished.split(',').map((it) => it.trim())

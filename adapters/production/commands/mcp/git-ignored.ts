@@ -6,7 +6,7 @@ import { namer, pather } from './glob.ts'
 interface Rule {
   readonly ignores: boolean
   readonly folderOnly: boolean
-  /** Of a path from the folder of the rule. */
+  /** The path is relative to the folder of the rule. */
   fits(parts: readonly string[]): boolean
 }
 
@@ -26,7 +26,7 @@ const ruleOf = (line: string): Rule | null => {
   return { ignores, folderOnly, fits: pather(bare.replace(/^\//, '')) }
 }
 
-/** Blanks at the end count when a backslash stands before them. */
+/** Trailing blanks count only after a backslash. */
 const trimmed = (line: string): string => {
   const text = line.replace(/\r$/, '')
   const kept = text.replace(/ +$/, '')
@@ -39,7 +39,7 @@ export const rulesOf = (text: string): readonly Rule[] =>
     .split('\n')
     .flatMap((line) => ruleOf(trimmed(line)) ?? [])
 
-/** Rules of a file that is not there are none; a file that can't be read stops the look. */
+/** A missing file has no rules. Throws when a file cannot be read. */
 const readRules = async (file: string): Promise<readonly Rule[]> => {
   const { size } = await lstat(file).catch((cause) => {
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return { size: 0 }
@@ -49,7 +49,7 @@ const readRules = async (file: string): Promise<readonly Rule[]> => {
   return size === 0 ? [] : rulesOf(await readFile(file, 'utf8'))
 }
 
-/** The top of the working copy that a folder is in; the folder itself when it is in none. */
+/** The top folder of the working copy that holds this folder; the folder itself when it is in no working copy. */
 const topOf = async (folder: string): Promise<string> => {
   for (let at = folder; ; at = dirname(at)) {
     const found = await lstat(join(at, '.git')).catch(() => null)
@@ -62,8 +62,9 @@ const everywhere = (env: NodeJS.ProcessEnv): string =>
   join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
 
 /**
- * Whether git would leave out a file or a folder between it and `root`, by the rules of all folders above it in its
- * working copy. A root that git ignores was named on purpose. No program runs for it: a working copy may name programs of its own for git to start.
+ * True when git ignores the file, or a folder between the file and `root`. The rules of all folders above count. A root
+ * that git ignores was named on purpose. No git program is started: a working copy may configure programs that git
+ * runs.
  */
 export const isGitIgnored = async (root: string, file: string, env: NodeJS.ProcessEnv): Promise<boolean> => {
   const top = await topOf(root)

@@ -1,4 +1,4 @@
-/** What one character of a name may be. */
+/** A star, or a test for one character of a name. */
 type Token = '*' | ((character: string) => boolean)
 
 const named: Readonly<Record<string, RegExp>> = {
@@ -12,7 +12,7 @@ const named: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9a-f]/i,
 }
 
-/** A set in brackets that begins at `at`; null when nothing closes it. */
+/** Reads a set in brackets that begins at `at`. Null when no bracket closes the set. */
 const setOf = (glob: string, at: number): { readonly token: Token; readonly end: number } | null => {
   const members: ((it: string) => boolean)[] = []
   const inverted = '!^'.includes(glob[at + 1] ?? ' ')
@@ -40,7 +40,7 @@ const setOf = (glob: string, at: number): { readonly token: Token; readonly end:
   return null
 }
 
-/** Null for a pattern that matches nothing. */
+/** Null when the pattern can match nothing. */
 const tokensOf = (glob: string): readonly Token[] | null => {
   const tokens: Token[] = []
   for (let at = 0; at < glob.length; at++) {
@@ -63,8 +63,8 @@ const tokensOf = (glob: string): readonly Token[] | null => {
 }
 
 /**
- * Whether the items are what a row of tokens wants, where a star stands for any number of items. It goes back to the
- * last star alone, so a hostile pattern costs no more than the product of both lengths.
+ * True when the items match the tokens; a star matches any number of items. The search backtracks only to the last
+ * star, so a hostile pattern costs at most the product of both lengths.
  */
 const fits = <T, U>(
   tokens: readonly T[],
@@ -89,7 +89,7 @@ const fits = <T, U>(
   return tokens.slice(token).every(isStar)
 }
 
-/** Whether a name without slashes fits. */
+/** Matches names without slashes. */
 export const namer = (glob: string): ((name: string) => boolean) => {
   const tokens = tokensOf(glob)
   return (name) =>
@@ -102,7 +102,7 @@ export const namer = (glob: string): ((name: string) => boolean) => {
     )
 }
 
-/** Whether the parts of a path fit; two stars between slashes stand for any number of parts, at the end for one or more. */
+/** Matches the parts of a path. `**` between slashes matches any number of parts, and at the end one part or more. */
 export const pather = (glob: string): ((parts: readonly string[]) => boolean) => {
   const parts = glob.split('/')
   const open = parts.at(-1) === '**'

@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 
-/** One call of the other side. */
+/** One call from the client. */
 export interface Call {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
-  /** Aborted when the other side cancels the call, or is gone. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal
   notify(method: string, params: object): void
 }
 
-/** Throws `RpcError` for what the other side did wrong. */
+/** Throws `RpcError` when the client made a mistake. */
 export type Answering = (call: Call) => Promise<object>
 
-/** What the protocol calls an error; a tool that fails has a result that says so instead. */
+/** An error of the protocol. A tool that fails returns a result with `isError` instead. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: object | null
@@ -36,7 +36,7 @@ export const faults = {
   refused: -32000,
 } as const
 
-/** Bytes of one line; a longer one is passed over and refused. */
+/** In bytes. A longer line is skipped and refused. */
 const mostLine = 16 * 1024 * 1024
 const mostCalls = 32
 
@@ -53,7 +53,7 @@ const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
 
 const isId = (it: unknown): it is Id => typeof it === 'string' || Number.isSafeInteger(it)
 
-/** The lines of a stream; null for a line that is too long. What no line break ends is no line. */
+/** The lines of a stream; null for a line that is too long. An unfinished last line is dropped. */
 export async function* linesOf(input: AsyncIterable<Buffer>, most = mostLine): AsyncGenerator<Buffer | null> {
   let parts: Buffer[] = []
   let size = 0
@@ -86,7 +86,7 @@ const errorOf = (error: unknown): object => {
   return { code, message, ...(data && { data }) }
 }
 
-/** The calls that are under way. */
+/** The calls in progress. */
 const underWay = (answering: Answering, say: (message: object) => void) => {
   const running = new Map<Id, AbortController>()
 
@@ -118,7 +118,9 @@ const underWay = (answering: Answering, say: (message: object) => void) => {
   }
 }
 
-/** Answers JSON-RPC, a line a message, until the input ends or nobody reads the output; stops every call then. */
+/**
+ * Answers JSON-RPC, one message per line, until the input ends or the output breaks. Every open call is aborted then.
+ */
 export const serveLines = async (input: Readable, output: Writable, answering: Answering): Promise<void> => {
   const gone = new AbortController()
   output.on('error', () => gone.abort())
@@ -129,7 +131,7 @@ export const serveLines = async (input: Readable, output: Writable, answering: A
   const take = (message: unknown): void => {
     if (!isObject(message)) return say({ id: null, error: { code: faults.request, message: 'This is no message' } })
     const { id, method, params = {} }: Message = message
-    // An answer: this side asks nothing.
+    // This message is an answer, and the server sends no requests: it is ignored.
     if (method === undefined && id !== undefined) return
     if (typeof method !== 'string' || !isObject(params) || (id !== undefined && !isId(id)))
       return say({ id: isId(id) ? id : null, error: { code: faults.request, message: 'This is no call' } })
@@ -143,12 +145,12 @@ export const serveLines = async (input: Readable, output: Writable, answering: A
       if (message !== undefined) take(message)
       else if (line === null || line.toString().trim() !== '')
         say({ id: null, error: { code: faults.parse, message: 'The line is no JSON, or too long' } })
-      // Whoever asks and doesn't read is not asked for more.
+      // Backpressure: a client that does not read the answers gets no further line read.
       if (output.writableNeedDrain) await once(output, 'drain', { signal: gone.signal })
     }
   }
   const left = new Promise<void>((resolve) => gone.signal.addEventListener('abort', () => resolve()))
-  // A pipe that breaks ends as one that is closed.
+  // A broken pipe counts as the end of the input.
   await Promise.race([read().catch(() => undefined), left])
   calls.end()
 }

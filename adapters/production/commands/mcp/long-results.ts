@@ -1,4 +1,4 @@
-/** As a result names it. */
+/** A resource link in the result of a tool. */
 export interface Link {
   readonly type: 'resource_link'
   readonly uri: string
@@ -12,14 +12,14 @@ interface Page {
   readonly text: string
 }
 
-/** Characters: what an agent reads at once, and what one resource holds. */
+/** In characters: the longest text sent at once, its preview when it is longer, and one page of a resource. */
 const mostInline = 32_000
 const preview = 4_000
 const pageLength = 256 * 1024
-/** Characters of all results that are remembered; the oldest ones leave. */
+/** In characters, over all remembered results; the oldest results are dropped first. */
 const mostKept = 64 * 1024 * 1024
 
-/** The end of a piece that begins at `from`, never between the halves of a character. */
+/** The end of the piece that begins at `from`. A surrogate pair is never split. */
 const endOf = (text: string, from: number, length: number): number => {
   const end = Math.min(text.length, from + length)
   const last = text.charCodeAt(end - 1)
@@ -29,13 +29,13 @@ const endOf = (text: string, from: number, length: number): number => {
 const linkOf = ({ uri, name, mimeType, size }: Link): object => ({ uri, name, mimeType, size })
 
 export interface LongResults {
-  /** The text, or its beginning and links to all of it. */
+  /** The whole text, or its beginning and links to all pages. */
   contentOf(text: string, tool: string): readonly object[]
   list(): readonly object[]
   read(uri: string): object | null
 }
 
-/** Results that are too long to be read at once, page by page, in memory alone. */
+/** Pages of results that are too long to send at once. The pages stay in memory only. */
 export const longResults = (): LongResults => {
   const pages = new Map<string, Page>()
   let [count, kept] = [0, 0]

@@ -10,7 +10,7 @@ import { extensionOf } from '../mimes.ts'
 import { Refusal } from './refusal.ts'
 import { type Root, isWithin } from './roots.ts'
 
-/** Writes an opened file, and says where it is. */
+/** Writes an opened file and returns its place. */
 export type KeepMade = (
   file: OpenedFile,
   signal: AbortSignal,
@@ -21,7 +21,9 @@ const refuseInside = (folder: string, roots: readonly Root[]): void => {
     throw new Error('--out names a folder outside every --root: results are not sent back')
 }
 
-/** A folder for results, outside all roots; without a name it is made when the first result comes. */
+/**
+ * Opens the folder for results, outside all roots. Without a name, a temporary folder is made with the first result.
+ */
 export const madeFiles = async (said: string | undefined, roots: readonly Root[]): Promise<KeepMade> => {
   if (said !== undefined) await mkdir(said, { recursive: true, mode: 0o700 })
   const parent = await realpath(said ?? tmpdir())

@@ -1,18 +1,18 @@
 import { type Answering, type Call, RpcError, faults } from './json-rpc.ts'
 
-/** What a server shows. Lists keep their order from call to call. */
+/** What an MCP server offers. The order of each list is the same in every call. */
 export interface Shown {
   readonly version: string
   readonly instructions: string
   tools(signal: AbortSignal): Promise<readonly object[]>
-  /** Throws `RpcError` for a tool that is not offered. */
+  /** Throws `RpcError` when the tool is not offered. */
   call(name: string, args: unknown, told: Told): Promise<object>
   resources(): readonly object[]
-  /** Null for one that is not there. */
+  /** Null when no resource has this URI. */
   read(uri: string): object | null
 }
 
-/** How a call stops, and whom it tells how far it is. */
+/** The signal that stops a call, and the receiver of its progress. */
 export interface Told {
   readonly signal: AbortSignal
   progress(done: number, total: number): void
@@ -24,7 +24,7 @@ const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 const capabilities = { tools: {}, resources: {} }
 
-/** Results that a client may keep, and how long in ms: which tools there are changes with a restart alone. */
+/** Cache times of results, in ms. The list of tools changes only with a restart. */
 const lasting: Readonly<Record<string, number>> = {
   'server/discover': 3_600_000,
   'tools/list': 3_600_000,
@@ -39,7 +39,7 @@ const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
 const metaOf = ({ params }: Call): Readonly<Record<string, unknown>> =>
   isObject(params['_meta']) ? params['_meta'] : {}
 
-/** Whether the call is of the revision that has no handshake. Throws for one that says so wrongly. */
+/** True when the call names the revision without a handshake. Throws when the call names an unknown revision. */
 const isModern = (call: Call): boolean => {
   const meta = metaOf(call)
   if (!(versionKey in meta)) return false
@@ -51,7 +51,7 @@ const isModern = (call: Call): boolean => {
   return true
 }
 
-/** Tells the client how far a call is, where it asked for that: it never goes back, and takes whole percents. */
+/** Reports progress when the client asked for it. The percentage is whole and never decreases. */
 const telling = (call: Call): Told['progress'] => {
   const { progressToken: token } = metaOf(call)
   if (typeof token !== 'string' && typeof token !== 'number') return () => undefined
@@ -70,7 +70,7 @@ const textOf = ({ params }: Call, name: string): string => {
   return text
 }
 
-/** Both revisions of the protocol: that of each call is told by the call, and nothing else is remembered. */
+/** Serves both revisions of the protocol. Each call names its revision, so the server keeps no state. */
 export const protocol = (shown: Shown): Answering => {
   const serverInfo = { name: 'sealgate', title: 'Sealgate', version: shown.version }
 

@@ -1,4 +1,4 @@
-/** What a tool refuses on this side, in words for the agent. */
+/** A refusal by this program, in words for the agent. */
 export class Refusal extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url'
 import { isGitIgnored } from './git-ignored.ts'
 import { Refusal } from './refusal.ts'
 
-/** A folder that was allowed: as it was said, and where it is. */
+/** An allowed folder: `said` is the path as given, `real` the path without links. */
 export interface Root {
   readonly said: string
   readonly real: string
 }
 
-/** A file that is open; whoever has it closes it. */
+/** An open file. The caller closes its handle. */
 export interface LocalFile {
   readonly handle: FileHandle
   readonly name: string
   readonly path: string
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
 }
 
-/** The path from a folder to what is inside it; null for what is not. */
+/** The path from a folder to a file inside it. Null when the file is outside. */
 const within = (folder: string, path: string): string | null => {
   const way = relative(folder, path)
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way
@@ -28,7 +28,7 @@ const within = (folder: string, path: string): string | null => {
 
 export const isWithin = (folder: string, path: string): boolean => path === folder || within(folder, path) !== null
 
-/** Throws for what is no folder, and on systems that don't tell what a descriptor opened. */
+/** Throws when a path is not a folder, and on systems that do not tell which file a descriptor opened. */
 export const rootsOf = async (said: readonly string[]): Promise<readonly Root[]> => {
   if (said.length > 0 && !['linux', 'darwin'].includes(process.platform))
     throw new Error('--root works on Linux and macOS alone')
@@ -41,17 +41,17 @@ export const rootsOf = async (said: readonly string[]): Promise<readonly Root[]>
   )
 }
 
-/** On macOS the whole path may have no link in it; elsewhere the last part alone. */
+/** On macOS no part of the path may be a link; elsewhere only the last part is checked. */
 const noLinks = process.platform === 'darwin' ? 0x2000_0000 : constants.O_NOFOLLOW
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | noLinks
 
 const links = 'The path leads over a link, or changed while it was opened'
 
-/** What the descriptor opened, as the kernel names it. */
+/** The path of the opened file, as the kernel names it. */
 const openedPath = async (handle: FileHandle, wanted: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : wanted
 
-/** Throws unless the descriptor is a plain file at exactly this path, under this name alone. */
+/** Throws unless the descriptor is a plain file at exactly this path and has no other name. */
 const checked = async (handle: FileHandle, path: string): Promise<LocalFile> => {
   const it = await handle.stat()
   if (!it.isFile()) throw new Refusal('The path is no plain file')
@@ -67,7 +67,7 @@ const orRefused = (cause: NodeJS.ErrnoException): never => {
 
 export type OpenFile = (said: string) => Promise<LocalFile>
 
-/** Opens files under the roots alone. The first root is where paths begin that are not absolute. */
+/** Opens files only under the roots. Relative paths begin at the first root. */
 export const opening = (roots: readonly Root[], hidden: boolean, env: NodeJS.ProcessEnv): OpenFile => {
   const placed = (said: string): { readonly root: Root; readonly way: string } => {
     const [first] = roots
@@ -87,7 +87,7 @@ export const opening = (roots: readonly Root[], hidden: boolean, env: NodeJS.Pro
     const path = join(root.real, way)
     if (!hidden && way.split(sep).some((part) => part.startsWith('.')))
       throw new Refusal('The file is hidden; --hidden allows such files')
-    // Opening a device may do something already.
+    // Opening a device may already have an effect.
     const seen = await lstat(path).catch(orRefused)
     if (seen.isSymbolicLink()) throw new Refusal(links)
     if (!seen.isFile()) throw new Refusal('The path is no plain file')

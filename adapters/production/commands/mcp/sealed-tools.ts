@@ -12,7 +12,7 @@ import type { KeepMade } from './made-files.ts'
 import type { Told } from './protocol.ts'
 import type { SentFiles } from './sent-files.ts'
 
-/** What the tools work with. */
+/** The client, files and folders that the tools work with. */
 export interface Bench {
   readonly client: Client
   readonly sent: SentFiles
@@ -22,7 +22,7 @@ export interface Bench {
 
 type Args = Readonly<Record<string, unknown>>
 
-/** Parts of a result. */
+/** The content parts of a result. */
 type Content = readonly object[]
 
 type Work = (bench: Bench, entry: Entry, args: Args, told: Told) => Promise<Content>
@@ -32,7 +32,7 @@ const asText = ({ results }: Bench, { name }: Entry, value: unknown): Content =>
 
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
-/** The work with a file's id; where the store lost what was sent before, the file is sent once more. */
+/** Runs the work with a file's id. When the store lost the file, the file is sent once more. */
 const withFile = async <T>(sent: SentFiles, said: string, told: Told, work: (id: string) => Promise<T>): Promise<T> => {
   try {
     return await work(await sent.idOf(said, told))
@@ -42,7 +42,7 @@ const withFile = async <T>(sent: SentFiles, said: string, told: Told, work: (id:
   }
 }
 
-/** Into a local file, with a link to it. */
+/** Writes the file to the local disk and returns a link to it. */
 const kept = async ({ keepMade }: Bench, file: OpenedFile, id: string, signal: AbortSignal): Promise<Content> => {
   const { uri, path } = await keepMade(file, signal)
   const { name, mime: mimeType } = file
@@ -114,7 +114,7 @@ const works: Readonly<Record<Kind, Work>> = {
   },
 }
 
-/** Which argument is wrong, and how; never what it was. */
+/** Names each wrong argument and what it should be. The value itself never appears. */
 const odd = (issues: readonly v.BaseIssue<unknown>[]): string =>
   issues
     .map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.expected ?? 'another value'} is needed`)
@@ -122,7 +122,7 @@ const odd = (issues: readonly v.BaseIssue<unknown>[]): string =>
 
 const failed = (text: string): object => ({ isError: true, content: [{ type: 'text', text }] })
 
-/** Runs one tool. What the agent can mend is a result that says so; a call that was cancelled throws. */
+/** Runs one tool. An error that the agent can correct is a result; a cancelled call throws. */
 export const runTool = async (bench: Bench, entry: Entry, given: unknown, told: Told): Promise<object> => {
   const args = v.safeParse(entry.params, given)
   if (!args.success) return failed(odd(args.issues))
@@ -134,7 +134,7 @@ export const runTool = async (bench: Bench, entry: Entry, given: unknown, told: 
   }
 }
 
-/** The tool of that name; throws for one that is not offered. */
+/** Throws when no tool of this name is offered. */
 export const toolNamed = (offered: readonly Entry[], name: string): Entry => {
   const entry = offered.find((it) => it.name === name)
   if (entry === undefined) throw new RpcError(faults.params, 'There is no such tool')

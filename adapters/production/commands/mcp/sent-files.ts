@@ -11,7 +11,7 @@ import type { LocalFile, OpenFile } from './roots.ts'
 
 const chunk = 64 * 1024
 
-/** Exactly the bytes that the file had when it was opened; throws for one that became shorter. */
+/** Reads as many bytes as the file had when it was opened. Throws when the file became shorter. */
 async function* bytesOf(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size;) {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(chunk, size - at)), 0, null, at)
@@ -29,7 +29,7 @@ const hashOf = async ({ handle, size }: LocalFile): Promise<Buffer> => {
 
 const isFileId = (it: string): boolean => /^file_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(it)
 
-/** Ids by content, under a key of their own: who reads the store learns no content. */
+/** Ids by a keyed hash of the content. The key is derived from the KEK, so a reader of the store learns no content. */
 const memoryOf = (store: MemoryStore | null, kek: string) => {
   const key = Buffer.from(hkdfSync('sha256', Buffer.from(kek, 'hex'), '', 'sealgate/mcp-sent', 32))
   const known = (async () => {
@@ -50,10 +50,10 @@ const memoryOf = (store: MemoryStore | null, kek: string) => {
 }
 
 export interface SentFiles {
-  /** The id under which a path's content is stored, or the id that was said; `again` sends what is known, too. */
+  /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
   idOf(said: string, told: Told, wish?: { readonly index?: boolean; readonly again?: boolean }): Promise<string>
   isId(said: string): boolean
-  /** Removes what was sent for this session alone. */
+  /** Removes the files that belong to this session only. */
   end(): Promise<void>
 }
 
@@ -61,13 +61,13 @@ export interface Sending {
   readonly files: Files
   readonly openFile: OpenFile
   readonly kek: string
-  /** Null where keys and files are those of one session. */
+  /** Null when keys and files live for one session. */
   readonly store: MemoryStore | null
 }
 
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
-/** Local files, sealed and sent; the same content is sent once. */
+/** Seals and sends local files. The same content is sent once. */
 export const sentFiles = ({ files, openFile, kek, store }: Sending): SentFiles => {
   const memory = memoryOf(store, kek)
   const sending = new Map<string, Promise<string>>()
@@ -96,7 +96,8 @@ export const sentFiles = ({ files, openFile, kek, store }: Sending): SentFiles =
       const hash = await hashOf(file)
       const mime = mimeOf(extname(file.name))
       const name = memory.nameOf(hash, mime)
-      // Of two calls with one file the second waits for the first; it sends by itself when that one was cancelled.
+      // The second of two calls with the same file waits for the first. When the first is cancelled, the second sends
+      // the file.
       const before = (await sending.get(name)?.catch(() => null)) ?? null
       const known = before ?? (again ? null : await memory.get(name))
       if (known !== null) {
