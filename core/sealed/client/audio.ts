@@ -21,7 +21,7 @@ export interface AudioParams {
   readonly timestamp_granularities?: readonly ('word' | 'segment')[]
 }
 
-/** As the backend tells it: `metadata`, where `ignored` lists options without effect, and `results`. */
+/** The backend's own form: `metadata`, where `ignored` lists options without effect, and `results`. */
 export interface Heard {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly results: {

@@ -6,7 +6,7 @@ import { fromHex, toHex } from '../wire/hex.ts'
 import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
 
-/** What a client has to keep: with it and the records every file can be opened. */
+/** The keys that a client must keep. Together with the records they open every file. */
 export interface KeyRing {
   readonly kek: string
   readonly wrappedRagDek: string | null
@@ -19,7 +19,7 @@ const magic = 'sealgate-backup/1'
 const keyOf = (passphrase: string, salt: Uint8Array, m: number, t: number): Promise<Uint8Array> =>
   argon2idAsync(utf8(passphrase.normalize('NFC')), salt, { m, t, p: cost.p, dkLen: 32 })
 
-/** The keys under a passphrase, as text that may be kept anywhere the passphrase is not. */
+/** Encrypts the keys with a passphrase. The text is safe anywhere but beside the passphrase. */
 export const backup = async (ring: KeyRing, passphrase: string): Promise<string> => {
   const salt = randomBytes(16)
   const key = await keyOf(passphrase, salt, cost.m, cost.t)
@@ -27,7 +27,7 @@ export const backup = async (ring: KeyRing, passphrase: string): Promise<string>
   return JSON.stringify({ backup: magic, m: cost.m, t: cost.t, salt: toHex(salt), sealed: toHex(sealed) })
 }
 
-/** Throws for a wrong passphrase as for a changed backup. */
+/** Throws the same error for a wrong passphrase and for a changed backup. */
 export const restore = async (text: string, passphrase: string): Promise<KeyRing> => {
   const { backup, m, t, salt, sealed } = parsed(text)
   const bytes = [
@@ -35,7 +35,7 @@ export const restore = async (text: string, passphrase: string): Promise<KeyRing
     typeof sealed === 'string' ? fromHex(sealed, 4096) : null,
   ]
   const [saltBytes, sealedBytes] = bytes
-  // What a backup may ask for is bounded: it may come from anywhere.
+  // The cost is bounded, because a backup may come from a stranger.
   const sane = typeof m === 'number' && typeof t === 'number' && m >= 8 && m <= 1024 * 1024 && t >= 1 && t <= 16
   if (backup !== magic || !saltBytes || !sealedBytes || !sane) throw new SealgateError('no_backup')
   const plain = openWith(await keyOf(passphrase, saltBytes, m, t), sealedBytes, utf8(magic))
@@ -48,16 +48,16 @@ const parsed = (text: string): Record<string, unknown> => {
     const said = JSON.parse(text) as unknown
     if (typeof said === 'object' && said !== null) return said as Record<string, unknown>
   } catch {
-    // Not JSON is not a backup either.
+    // Text that is not JSON is refused as well.
   }
   throw new SealgateError('no_backup')
 }
 
-/** Without letters that are taken for digits. */
+/** The alphabet has no letter that looks like a digit. */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const checkLength = 2
 
-/** The KEK for paper: 55 letters in groups of five, the last of them a checksum. */
+/** The KEK for paper: 55 letters in groups of five. The last group is a checksum. */
 export const recoveryCode = (kek: string): string => {
   const bytes = fromHex(kek, 32)
   if (bytes?.length !== 32) throw new SealgateError('no_kek')
@@ -67,7 +67,7 @@ export const recoveryCode = (kek: string): string => {
   return (code.match(/.{5}/g) ?? []).join('-')
 }
 
-/** Reads it back, however it was typed; throws when a letter is wrong. */
+/** Ignores case, blanks and dashes. Throws when a letter is wrong. */
 export const fromRecoveryCode = (code: string): string => {
   const typed = code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
   let bits = ''

@@ -1,13 +1,13 @@
-/** A file to send. `open` may be called more than once: the content is read for its hash first, and then sealed. */
+/** A file to send. `open` runs twice for an upload: once to hash the content, once to seal it. */
 export interface Source {
   readonly name: string
   readonly mime: string
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
   open(): AsyncIterable<Uint8Array>
 }
 
-/** A File, bytes with a name, or anything that can be opened twice. */
+/** A File, bytes with a name, or a source that can be opened twice. */
 export type Sendable = Blob | Source | { readonly name: string; readonly mime?: string; readonly bytes: Uint8Array }
 
 const unknown = 'application/octet-stream'
@@ -26,7 +26,7 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Not every platform can iterate its own streams. */
+/** Some platforms cannot iterate their own streams. */
 export async function* read(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {
@@ -40,7 +40,7 @@ export async function* read(stream: ReadableStream<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Calls back with the bytes that went by. */
+/** Reports the number of bytes read so far. */
 export async function* counted(
   parts: AsyncIterable<Uint8Array>,
   told: ((bytes: number) => void) | undefined,
@@ -52,7 +52,7 @@ export async function* counted(
   }
 }
 
-/** Into one piece of memory. */
+/** Joins all parts into one array. */
 export const gathered = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const all: Uint8Array[] = []
   for await (const part of parts) all.push(part)

@@ -24,13 +24,16 @@ export interface Completions {
 
 export interface Options {
   readonly signal?: AbortSignal
-  /** Told the gateway's id of the request once its answer has begun; null where it names none. */
+  /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
   readonly answered?: (requestId: string | null) => void
-  /** Asks for a receipt, and is told it once it holds: before a whole answer, or at the end of a stream. Without one that holds, the call fails. */
+  /**
+   * Asks for a receipt and receives it after it is checked: before a whole answer, or at the end of a stream. The call
+   * fails without a valid receipt.
+   */
   readonly receipt?: (receipt: CheckedReceipt) => void
 }
 
-/** The same parameters and answers as the common chat client. */
+/** Takes the parameters and gives the answers of the common chat client. */
 export const completions = (send: Send): Completions => ({
   create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
     const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
@@ -43,14 +46,16 @@ export const completions = (send: Send): Completions => ({
   }) as Completions['create'],
 })
 
-/** A caller that stops an answer gets its own reason; any other end is a cut. */
+/** A caller that aborts an answer gets its own reason; any other end is a truncation. */
 export const cutBy =
   (signal: AbortSignal | null) =>
   (cause: unknown): never => {
     throw signal?.aborted ? signal.reason : new SealgateError('truncated', { cause })
   }
 
-/** Chunks in their order; ends normally only after the final frame, even when the connection ends without a fault. */
+/**
+ * Chunks in their order. The stream ends normally only after the final frame, even when the connection closes cleanly.
+ */
 export async function* chunksOf(
   { request, answer }: Sent,
   signal: AbortSignal | null = null,
@@ -63,7 +68,7 @@ export async function* chunksOf(
     if (event === 'heartbeat' || event === 'done') continue
     if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)
-    // Anyone on the way could say so in the clear.
+    // An error in the clear is not trusted: anybody between client and enclave can send one.
     if (event === 'error' && frame === null) throw new SealgateError(begun ? 'truncated' : 'unavailable')
     const opened = frame === null ? null : open(frame)
     if (opened === null) throw new SealgateError('damaged')

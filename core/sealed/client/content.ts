@@ -6,7 +6,7 @@ import { SealgateError } from './error.ts'
 import { digesting } from './keys.ts'
 import { gathered, read } from './byte-source.ts'
 
-/** The sealed bytes as the gateway gives them. */
+/** The sealed bytes, as the gateway sends them. */
 export const storedContent = async (
   ask: Ask,
   id: string,
@@ -17,14 +17,14 @@ export const storedContent = async (
   return read(answer.body)
 }
 
-/** Throws `damaged` when anything was changed, cut off or added. */
+/** Throws `damaged` when a byte was changed, removed or added. */
 export const openedContent = (
   version: string,
   dek: Uint8Array,
   sealed: AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed)) : opening(dek, sealed))
 
-/** Ends only behind the stored bytes that the owner vouches for. */
+/** Yields the stored bytes and throws unless their size and hash are the bound ones. */
 export async function* exactly(parts: AsyncIterable<Uint8Array>, { size, hash }: Stored): AsyncGenerator<Uint8Array> {
   const seen = digesting()
   let sum = 0

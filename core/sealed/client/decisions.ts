@@ -5,11 +5,11 @@ import type { Send } from './send-sealed.ts'
 export interface Question {
   readonly type: 'choice' | 'noul' | 'score'
   readonly instructions: unknown
-  /** For `choice` labels with their descriptions, for `score` levels in their order, for `noul` both outcomes or none. */
+  /** `choice`: labels with their descriptions. `score`: levels in order. `noul`: both outcomes, or none. */
   readonly criteria?: unknown
 }
 
-/** As on the route in the clear. `jev-latest` is whichever confidential model decides. */
+/** The parameters of the route in the clear. `jev-latest` stands for any confidential model that decides. */
 export interface DecisionParams {
   readonly model: string
   readonly state: unknown
@@ -44,7 +44,7 @@ export interface Decisions {
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
-/** Typed questions that the enclave alone reads. */
+/** Typed questions that only the enclave reads. */
 export const decisions = (send: Send): Decisions => ({
   async create(params, { signal } = {}) {
     const sent = await send('rvenc/decision', { ...params }, signal ?? null, names)

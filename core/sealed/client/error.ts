@@ -1,7 +1,7 @@
 import type { Check } from '../evidence/checks.ts'
 import type { Reason } from '../evidence/reasons.ts'
 
-/** Everything that a caller may be told, in words of our own: nothing that came unauthenticated over the network is repeated. */
+/** All texts of errors. Each text is our own: an error repeats nothing that came unauthenticated over the network. */
 export const sentences = {
   unverified: 'The enclave could not be verified',
   insecure: 'The enclave is a development one and proves nothing; pass allowInsecureDev to use it all the same',
@@ -39,16 +39,16 @@ export class SealgateError extends Error {
   /** The enclave's own code and field, which came sealed. */
   readonly code: string | null
   readonly field: string | null
-  /** Its own words, or those of the backend that refused; they came sealed too. */
+  /** The sealed message of the enclave, or of the backend that refused. */
   readonly told: string | null
-  /** Ms. */
+  /** In ms. */
   readonly retryAfter: number | null
-  /** The gateway's id of the request that it refused. */
+  /** The gateway's id of the refused request. */
   readonly requestId: string | null
-  /** Why the evidence was refused, and where: a name of our own. */
+  /** The rule that refused the evidence, and the place of the fault. */
   readonly reason: Reason | null
   readonly detail: string | null
-  /** The checks of the evidence in their order, to the first that failed. */
+  /** The checks of the evidence in order, up to the first failure. */
   readonly checks: readonly Check[]
 
   constructor(

@@ -1,4 +1,4 @@
-/** A record as the gateway keeps it. */
+/** A record, as the gateway keeps it. */
 export interface FileRecord {
   readonly id: string
   readonly version: string
@@ -13,7 +13,7 @@ export interface FileRecord {
   readonly created_at: string
   readonly updated_at: string | null
   readonly client_hash: string | null
-  /** By which the client knows the record for its own; null for a file that is not bound. */
+  /** Proves to the client that the record is its own; null when the file is not bound. */
   readonly binding?: string | null
   readonly type_hint: FileType
   readonly rag_status: 'none' | 'pending' | 'running' | 'completed' | 'failed'
@@ -22,28 +22,31 @@ export interface FileRecord {
 export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
 export type FileType = (typeof fileTypes)[number]
 
-/** With what only the client can read of it. */
+/** A record together with the labels that only the client can read. */
 export interface SealedFile extends FileRecord {
   readonly name: string
   readonly mime: string
-  /** Whether the owner of the KEK vouches for id, key and content together; what is not bound may be another file of the same owner. */
+  /**
+   * True when the KEK's owner vouches for id, key and content together. An unbound file may be another file of the same
+   * owner.
+   */
   readonly bound: boolean
 }
 
 export interface OpenedFile extends SealedFile {
-  /** Throws when anything was changed, cut off or added. Read it once. */
+  /** Throws when a byte was changed, removed or added. The stream can be read once. */
   readonly content: AsyncIterable<Uint8Array>
-  /** The whole content at once. */
+  /** Reads the whole content at once. */
   bytes(): Promise<Uint8Array>
 }
 
 export interface UploadOptions {
   readonly type?: FileType
   readonly incognito?: boolean
-  /** Have it indexed as soon as it is stored. */
+  /** Indexes the file as soon as it is stored. */
   readonly index?: boolean
   readonly signal?: AbortSignal
-  /** Bytes of the plaintext that were sealed and sent. */
+  /** In bytes of the plaintext that were sealed and sent. */
   readonly onProgress?: (sent: number, size: number) => void
 }
 
@@ -65,8 +68,11 @@ export interface ListOptions {
 
 export interface Listed {
   readonly files: readonly SealedFile[]
-  /** Those that this client does not take: they are under another KEK, damaged, older than it remembers, or not bound where it wants that. */
+  /**
+   * Records that this client refuses: under another KEK, damaged, older than remembered, or unbound where binding is
+   * required.
+   */
   readonly locked: readonly FileRecord[]
-  /** Of all pages. */
+  /** Counts all pages. */
   readonly total: number
 }

@@ -21,20 +21,20 @@ import { type Sendable, counted, gathered } from './byte-source.ts'
 import { uploading } from './upload.ts'
 
 export interface FileAccess {
-  /** As the gateway tells it: nothing of it is proven. */
+  /** The record as the gateway sends it, without any check. */
   record(id: string, signal?: AbortSignal): Promise<FileRecord>
-  /** The record of this id alone, which holds. */
+  /** The checked record. Throws when the record has another id or does not hold. */
   checked(id: string, signal?: AbortSignal): Promise<Checked>
   opened(checked: Checked): SealedFile
   download(id: string, options?: DownloadOptions): Promise<OpenedFile>
   upload(file: Sendable, options?: UploadOptions): Promise<SealedFile>
   list(options?: ListOptions): Promise<Listed>
   remove(id: string): Promise<void>
-  /** Whether the content is what was stored under its hash: reads all of it. Throws when it does not open. */
+  /** Reads the whole content and compares it with the stored hash. Throws when the content does not open. */
   verify(id: string, options?: DownloadOptions): Promise<boolean>
 }
 
-/** Files that are sealed here and opened here. */
+/** Seals and opens files on this machine. */
 export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: SealParts): FileAccess => {
   const opened = ({ record, dek, proof }: Checked): SealedFile => {
     const label = (which: 'name' | 'mime', hex: string): string => {
@@ -62,7 +62,7 @@ export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: Se
 
   const checked = async (id: string, signal?: AbortSignal): Promise<Checked> => {
     const it = await record(id, signal)
-    // Another file's record may hold as well.
+    // A valid record of another file is refused, too.
     if (it.id !== id) throw new SealgateError('damaged')
     return checks.check(it)
   }

@@ -3,7 +3,7 @@ import type { Keys } from './keys.ts'
 import type { Memory } from './memory.ts'
 import type { Checks } from './proof.ts'
 
-/** What all work with files stands on. */
+/** The parts that all work with files uses. */
 export interface Footing {
   readonly ask: Ask
   readonly keys: Keys

@@ -2,7 +2,7 @@ import type { Stored } from '../wire/binding.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { digesting } from './keys.ts'
 
-/** A form with one large part, made as it is read: nothing of it is held. */
+/** A form with one large part. The form is made while it is read, so it is never held in memory. */
 export interface FormStream {
   readonly type: string
   parts(): AsyncGenerator<Uint8Array>
@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, string>>
 
 const big = 'encrypted_content'
 
-/** Fields, the content, and behind it the fields that are known only when its size and hash are. */
+/** Yields the fields, the content, and then the fields that need the content's size and hash. */
 export const formStream = (
   fields: Fields,
   content: AsyncIterable<Uint8Array>,

@@ -7,19 +7,19 @@ export interface Asking {
   readonly json?: unknown
   readonly form?: FormStream
   readonly signal?: AbortSignal
-  /** A status of refusal whose answer the caller reads. */
+  /** The status of a refusal whose answer the caller wants to read. */
   readonly passing?: number
 }
 
-/** Requests that are not sealed as a whole: what is in them is. */
+/** Requests whose envelope is in the clear and whose values are sealed. */
 export interface Ask {
-  /** The answer when it is one of success; read it, or cancel it. */
+  /** The answer of a successful request. The caller reads or cancels it. */
   raw(method: string, path: string, asking?: Asking): Promise<Response>
-  /** What the envelope holds. */
+  /** The data of the answer's envelope. */
   data<T>(method: string, path: string, asking?: Asking): Promise<T>
 }
 
-/** A path whose parts may hold anything. */
+/** A path whose parts may contain any character. */
 export const pathFor = (texts: TemplateStringsArray, ...parts: readonly string[]): string =>
   String.raw(texts, ...parts.map(encodeURIComponent))
 
@@ -33,7 +33,7 @@ export const asking = ({ baseUrl, apiKey, fetch }: Connection): Ask => {
       ...(form && (await bodyOf(form))),
       ...(signal && { signal }),
     }).catch((cause: unknown) => {
-      // What broke while the body was being made is no fault of the line.
+      // A failure while the body is made is no failure of the connection.
       const own = (cause as { cause?: unknown }).cause
       throw signal?.aborted
         ? signal.reason
@@ -57,7 +57,7 @@ export const asking = ({ baseUrl, apiKey, fetch }: Connection): Ask => {
   }
 }
 
-/** Browsers send no streams over HTTP/1.1, so there the form is a Blob, which they keep on the disk when it is large. */
+/** Browsers send no streams over HTTP/1.1. The form becomes a Blob there; browsers keep a large Blob on the disk. */
 const bodyOf = async (form: FormStream): Promise<RequestInit> => {
   if (typeof document !== 'undefined')
     return { body: new Blob([(await gathered(form.parts())) as Uint8Array<ArrayBuffer>]) }

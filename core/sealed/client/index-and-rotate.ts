@@ -19,23 +19,23 @@ export interface IndexResult {
 }
 
 export interface RotateOptions {
-  /** Read every file again, so that equal files are still recognised under the new key. */
+  /** Reads every file again, so that the client still finds equal files under the new key. */
   readonly rehash?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number, total: number) => void
 }
 
 export interface Upkeep {
-  /** Has files indexed inside the enclave; resolves when that has begun. The records tell the end. */
+  /** Asks the enclave to index files. Resolves when the indexing has begun; the records show how it ends. */
   index(ids: readonly string[], signal?: AbortSignal): Promise<readonly IndexResult[]>
   /** Removes indexes; the files stay. */
   forgetIndex(ids: readonly string[]): Promise<readonly IndexResult[]>
   /**
-   * Binds files that are not bound as the gateway tells them now: those of literal and older clients, and what a tool made
-   * for a caller that left. Says how many it bound.
+   * Binds unbound files to their current records: files of literal and older clients, and files made by a tool for a
+   * caller that left. Returns the number of bound files.
    */
   bind(ids: readonly string[], signal?: AbortSignal): Promise<number>
-  /** Puts the keys of all files that are under this KEK under another one, and says how many. May be repeated after it was broken off. */
+  /** Wraps the keys of all files with another KEK and returns their number. An interrupted rotation can be repeated. */
   rotateKek(kek: string, options?: RotateOptions): Promise<number>
 }
 
@@ -94,7 +94,7 @@ export const upkeep = (
   return {
     async index(ids, signal) {
       const { results, enclave_response } = await began(ids, false, signal)
-      // The enclave has new keys: the client fetches them once.
+      // The enclave has new keys; the client fetches them once.
       const late = enclave_response.filter(({ code }) => code === 'unknown_key').map(({ file_id }) => file_id)
       if (late.length === 0) return results
       const again = await began(late, true, signal)
@@ -142,7 +142,7 @@ export const upkeep = (
       for (let at = 0; at < left.length; at += page) {
         for (const [place, it] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
           signal?.throwIfAborted()
-          // What does not hold is not vouched for anew, and keeps nobody else from going on.
+          // A record that does not hold is not bound again, and the other files go on.
           if (it instanceof SealgateError) faults.push(it)
           else await turn(it)
           onProgress?.(at + place + 1, left.length)

@@ -14,7 +14,7 @@ import { fromHex, toHex } from '../wire/hex.ts'
 import { clientHash, fileBindKey, fileMarkKey, kekId, memoryKey, ragWrapKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
 
-/** The facts of a record that a binding fixes. */
+/** The facts of a record that its binding fixes. */
 export interface BoundRecord {
   readonly id: string
   readonly version: string
@@ -25,31 +25,34 @@ export interface BoundRecord {
 
 /** The keys that never leave the client. */
 export interface Keys {
-  /** Names the KEK without telling anything of it. */
+  /** Names the KEK without revealing it. */
   readonly kid: string
   wrap(dek: Uint8Array): string
-  /** Throws unless it was wrapped under this KEK. */
+  /** Throws unless the key was wrapped with this KEK. */
   unwrap(wrapped: string, kid: string): Uint8Array
   /** Of SHA-256 over the plaintext. */
   hash(digest: Uint8Array): string
-  /** A new id that bears the mark of this KEK. `now` in ms. */
+  /** A new id with the mark of this KEK. `now` in ms. */
   newId(now: number): string
   isMarked(id: string): boolean
   bind(record: BoundRecord, binding: Binding): string
-  /** Null unless the record was bound so under this KEK. */
+  /** Null unless the record has a binding made with this KEK. */
   proofOf(record: BoundRecord, binding: string): Binding | null
   memoryKey(): Uint8Array
-  /** Throws when the client was given none. */
+  /** Throws when the client has no retrieval key. */
   ragDek(): Uint8Array
 }
 
-/** 32 random bytes as 64 hex: keep it, for nobody can make it again. */
+/** 32 random bytes as 64 hex characters. The caller must keep them: nobody can restore a lost KEK. */
 export const newKek = (): string => toHex(randomBytes(32))
 
-/** A fresh retrieval key, wrapped under the KEK: one for all of a client's files, to be kept beside it. */
+/**
+ * A fresh retrieval key, wrapped with the KEK. One key serves all files of a client; the client keeps it beside the
+ * KEK.
+ */
 export const newRagDek = (kek: string): string => toHex(wrapKey(ragWrapKey(kekOf(kek)), randomBytes(32)))
 
-/** The same retrieval key under another KEK. */
+/** The same retrieval key, wrapped with another KEK. */
 export const rewrapRagDek = (wrapped: string, oldKek: string, kek: string): string =>
   toHex(wrapKey(ragWrapKey(kekOf(kek)), ragDekOf(wrapped, kekOf(oldKek))))
 
@@ -108,7 +111,7 @@ const factsOf = ({ id, version, file_size: size, kid, wrapped_dek }: BoundRecord
   return wrappedDek === null || !Number.isSafeInteger(size) || size < 0 ? null : { id, version, size, kid, wrappedDek }
 }
 
-/** SHA-256 over what comes, as it comes. */
+/** SHA-256 over a stream, piece by piece. */
 export const digesting = () => {
   const hash = sha256.create()
   return { update: (bytes: Uint8Array) => void hash.update(bytes), digest: () => hash.digest() }

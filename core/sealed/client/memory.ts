@@ -4,7 +4,7 @@ import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
 import type { Keys } from './keys.ts'
 
-/** Where a client keeps what it remembers; the text is sealed. */
+/** A client's store for what it remembers. The text is sealed. */
 export interface MemoryStore {
   /** Null when nothing was saved yet. */
   load(): Promise<string | null>
@@ -13,7 +13,7 @@ export interface MemoryStore {
 
 export interface Seen {
   readonly id: string
-  /** Of its binding; 0 for a file that is not bound. */
+  /** The revision of the file's binding; 0 when the file is not bound. */
   readonly revision: number
 }
 
@@ -22,14 +22,14 @@ interface Known {
   readonly removed: Set<string>
 }
 
-/** The latest state of each file that a client has seen under one KEK. */
+/** The latest known state of each file under one KEK. */
 export interface Memory {
-  /** The ids of those that are older than remembered, or were removed; the others are remembered. */
+  /** Returns the ids of removed files and of files older than remembered. Remembers the other files. */
   meet(seen: readonly Seen[]): Promise<ReadonlySet<string>>
-  /** The highest revision of a file that was seen; 0 for a file that is not known. */
+  /** The highest revision seen of a file; 0 for an unknown file. */
   revisionOf(id: string): Promise<number>
   forget(id: string): Promise<void>
-  /** Takes over which files another memory knows for removed. */
+  /** Copies the ids of removed files from another memory. */
   inherit(other: Memory): Promise<void>
   removed(): Promise<readonly string[]>
 }
@@ -37,7 +37,7 @@ export interface Memory {
 const magic = 'sealgate-memory/1'
 const mostHex = 256 * 1024 * 1024
 
-/** Without a store nothing is remembered, and no file is older than that. */
+/** Without a store, no state is remembered and no file counts as older. */
 const forgetful: Memory = {
   meet: async () => new Set(),
   revisionOf: async () => 0,
@@ -46,14 +46,14 @@ const forgetful: Memory = {
   removed: async () => [],
 }
 
-/** Throws `no_memory` for a text that is not a memory, or was changed. */
+/** Throws `no_memory` when the text is not a memory or was changed. */
 const textsOf = (text: string | null): Record<string, string> => {
   if (text === null) return {}
   try {
     const { memory, kids } = JSON.parse(text) as { memory?: unknown; kids?: Record<string, string> }
     if (memory === magic && typeof kids === 'object' && kids !== null) return { ...kids }
   } catch {
-    // A text that is no JSON is no memory either.
+    // Text that is not JSON is refused as well.
   }
   throw new SealgateError('no_memory')
 }
@@ -62,7 +62,7 @@ export const memoryOf = (store: MemoryStore | undefined, keys: Keys): Memory => 
   if (store === undefined) return forgetful
   let turn: Promise<unknown> = Promise.resolve()
 
-  /** One after the other, so that no change overtakes another. */
+  /** Runs changes one after the other, so that no change overtakes another. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work)
     turn = done.catch(() => undefined)

@@ -5,7 +5,9 @@ import { Refusal } from '../evidence/reasons.ts'
 import { type KeysetBody, reportData } from '../wire/keyset.ts'
 import { SealgateError } from './error.ts'
 
-/** What a platform of a built-in kind proves about these keys. Throws `SealgateError` with the reason, or `PolicyError`. */
+/**
+ * Checks the evidence of a built-in platform over these keys. Throws `SealgateError` with the reason, or `PolicyError`.
+ */
 export const provePlatform = async (
   keyset: Uint8Array,
   { releaseDigest }: KeysetBody,

@@ -4,19 +4,21 @@ import type { FileRecord } from './file-shapes.ts'
 import type { Keys } from './keys.ts'
 import type { Memory } from './memory.ts'
 
-/** A record that holds, as far as this client can know. */
+/** A record that passed every check of this client. */
 export interface Checked {
   readonly record: FileRecord
-  /** The key of the content, from the record and the KEK alone. */
+  /** The key of the content, derived from the record and the KEK only. */
   readonly dek: Uint8Array
-  /** What the owner vouches for; null for a file that is not bound. */
+  /** The facts that the owner vouches for; null when the file is not bound. */
   readonly proof: Binding | null
 }
 
 export interface Checks {
-  /** Throws for a record that is not this client's own, is not bound where it must be, or is older than remembered. */
+  /**
+   * Throws when the record belongs to another client, is unbound where it must be bound, or is older than remembered.
+   */
   check(record: FileRecord): Promise<Checked>
-  /** The same for many records: each with what check would throw. */
+  /** Checks many records. Each result is a checked record, or the error that `check` throws. */
   checkAll(records: readonly FileRecord[]): Promise<readonly (Checked | SealgateError)[]>
 }
 
@@ -24,7 +26,7 @@ export const checking = (keys: Keys, memory: Memory, requireBound: boolean): Che
   const held = (record: FileRecord): Checked => {
     const dek = keys.unwrap(record.wrapped_dek, record.kid)
     const proof = record.binding == null ? null : keys.proofOf(record, record.binding)
-    // Id and key each say that their file is bound: the id while its KEK lasts, the key for good.
+    // The id and the key each mark a bound file: the id as long as the KEK lives, the key forever.
     if (proof === null && (record.binding != null || keys.isMarked(record.id) || isBoundKey(dek)))
       throw new SealgateError('damaged')
     if (proof === null && requireBound) throw new SealgateError('unbound')

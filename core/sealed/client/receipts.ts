@@ -9,18 +9,18 @@ import { SealgateError } from './error.ts'
 
 export type { Receipt, ReceiptFacts }
 
-/** A receipt that holds: what it says, and what shows that to others. */
+/** A valid receipt: its facts, and the proof that others can check. */
 export interface CheckedReceipt {
   readonly facts: ReceiptFacts
   readonly receipt: Receipt
 }
 
-/** What of a request its receipt has to name. */
+/** The facts of a request that its receipt must name. */
 export interface Witnessed {
   readonly route: string
   readonly secret: Uint8Array
   readonly nonces: ReadonlySet<string>
-  /** Of the request as it was sealed; absent where no receipt was asked for. */
+  /** The digest of the sealed request; absent when no receipt was asked for. */
   readonly digest?: Uint8Array
   readonly kid: string
   readonly signers: readonly Pair[]
@@ -32,7 +32,7 @@ const refused = (): never => {
   throw new SealgateError('no_receipt')
 }
 
-/** The keys of an answer that the verified keyset names. Those that it does not name are left out. */
+/** The receipt keys of an answer that the verified keyset names. Other keys are dropped. */
 export const namedSigners = ({ keys }: KeysetBody, said: unknown): readonly Pair[] => {
   if (!Array.isArray(said)) return []
   const hashes = keys.filter(({ kem }) => kem === receiptKind).map(({ publicKey }) => publicKey)
@@ -43,7 +43,7 @@ export const namedSigners = ({ keys }: KeysetBody, said: unknown): readonly Pair
   return said.slice(0, 16).filter(isNamed)
 }
 
-/** Of the keyset's own keys, the one whose name this is. */
+/** True when one of the keyset's own keys has this id. */
 export const isNamedKey = ({ keys }: KeysetBody, kid: string): boolean => keys.some((key) => enclaveKid(key) === kid)
 
 /** Throws unless one of these keys signed that this answer belongs to this request. */
@@ -58,7 +58,7 @@ export const checkReceipt = (said: unknown, request: Witnessed, answer: Uint8Arr
   return fits ? { facts, receipt } : refused()
 }
 
-/** The receipt beside a whole answer. Throws unless it is there and holds. */
+/** The receipt beside a whole answer. Throws when it is missing or invalid. */
 export const receiptBeside = (request: Witnessed, answer: unknown): CheckedReceipt => {
   const said = (answer ?? {}) as Readonly<Record<string, unknown>>
   const bytes = (name: string, most: number): Uint8Array => {

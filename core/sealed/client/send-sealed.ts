@@ -20,20 +20,20 @@ export interface Sent {
 
 export type Send = ReturnType<typeof sending>
 
-/** What a refusal says in the clear. */
+/** The cleartext fields of a refusal. */
 export interface Said {
   readonly data?: unknown
   readonly validator?: Readonly<Record<string, unknown>> | null
   readonly log?: { readonly code?: unknown } | null
 }
 
-/** The gateway's clock in ms, where it refuses an id that this client chose; null for any other refusal. */
+/** The gateway's clock in ms when it refuses an id chosen by this client; null for any other refusal. */
 export const clockOf = (answer: Response, said: Said | null, field: string): number | null => {
   const time = Date.parse(answer.headers.get('date') ?? '')
   return answer.status !== 400 || said?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
 }
 
-/** Seals keys alone, for routes that take no parameters; `fresh` asks for the enclave's keys first. */
+/** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. */
 export type SealParts = (names: Names, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
 
 export const sealingParts =
@@ -41,7 +41,10 @@ export const sealingParts =
   async (names, parts, fresh = false) =>
     sealRequest(await keys.current(fresh, null), '', {}, '', names, parts)
 
-/** Seals and sends; tries once more when the enclave's keys have changed meanwhile, and once more by the gateway's clock, and never more. `outer` is asked for each try. */
+/**
+ * Seals and sends. Tries again once when the enclave's keys have changed, and once with the gateway's clock. `outer` is
+ * called for each try.
+ */
 export const sending =
   (connection: Connection, keys: SealingKeys) =>
   async (
@@ -81,7 +84,7 @@ export const sending =
     }
   }
 
-/** Throws where the seal holds a result, which HTTP called a failure. */
+/** Throws when the seal contains a result although HTTP reports a failure. */
 const sealedRefusal = (request: SealedRequest, data: unknown, answer: Response): SealgateError => {
   const { status, value } = openTold(request, data)
   if (status !== 'failure') throw new SealgateError('damaged')

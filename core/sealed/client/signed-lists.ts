@@ -2,7 +2,7 @@ import type { ReleaseKeys, SignedText } from '../evidence/policy.ts'
 import { SealgateError } from './error.ts'
 import type { Policy } from './verify.ts'
 
-/** Signed lists as a gateway serves them. Nothing of them is believed before enough pinned keys are seen to have signed. */
+/** Signed lists from a gateway. The client believes a list only when enough pinned keys have signed it. */
 export interface SignedLists {
   readonly releases: SignedText | null
   readonly notices: SignedText | null
@@ -10,7 +10,7 @@ export interface SignedLists {
 
 const most = { text: 262_144, signatures: 32 }
 
-/** Keys that are pinned without a document beside them. */
+/** True when the policy pins keys but contains no list. */
 const lacks = (said: Policy['releases']): said is ReleaseKeys =>
   said !== undefined && !Array.isArray(said) && (said as ReleaseKeys).document === undefined
 
@@ -31,13 +31,13 @@ const listIn = (said: unknown, name: 'releases' | 'notices'): SignedText | null 
   return { text, signatures: signatures.map(({ key, signature }) => ({ key, signature })) }
 }
 
-/** What an answer of the gateway has of both lists. Throws for what is none. */
+/** Reads both lists from a gateway's answer. Throws when a list is malformed. */
 export const listsIn = (said: unknown): SignedLists => {
   const { releases, notices } = (said ?? {}) as { readonly releases?: unknown; readonly notices?: unknown }
   return { releases: listIn(releases, 'releases'), notices: listIn(notices, 'notices') }
 }
 
-/** The same policy with the lists that came from elsewhere; those that the policy brings along stay. */
+/** Adds the gateway's lists to the policy. A list inside the policy stays. */
 export const withLists = (policy: Policy, { releases, notices }: SignedLists): Policy => ({
   ...policy,
   ...(lacks(policy.releases) && releases !== null && { releases: { ...policy.releases, document: releases } }),

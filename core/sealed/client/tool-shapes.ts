@@ -1,4 +1,4 @@
-/** What a tool made: it is in the store, under a key that only this client can unwrap. */
+/** A stored file that a tool made. Only this client can unwrap its key. */
 export interface MadeByTool {
   readonly fileId: string
   readonly name: string
@@ -10,7 +10,7 @@ interface OfFile {
   readonly fileId: string
 }
 
-/** The parameters of the tools that come with the gateway. */
+/** The parameters of the built-in tools. */
 export interface ToolParams {
   readonly generateImage: { readonly prompt: string }
   readonly audioGenerateFromText: { readonly text: string }
@@ -64,7 +64,7 @@ interface Told {
   }
 }
 
-/** What they answer; `docs/plugins.md` tells of those that are not typed here. */
+/** The results of the built-in tools; `docs/plugins.md` describes the other results. */
 export type ToolResult = {
   readonly [T in ToolName]: T extends keyof Told ? Told[T] : Readonly<Record<string, unknown>>
 }

@@ -17,7 +17,7 @@ export interface ToolDescriptor {
   readonly shortName: string
   readonly description: string
   readonly kind: 'simple' | 'reads-file' | 'makes-file' | 'retrieval'
-  /** JSON schema; absent where the gateway is older. */
+  /** JSON schema; absent when the gateway is older. */
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
@@ -39,7 +39,7 @@ interface Kept {
   readonly hash: string
 }
 
-/** Fetches the list of tools once; a failed list is fetched again. */
+/** Fetches the list of tools once. After a failure the next call fetches it again. */
 const listing = (aside: Ask) => {
   let known: Promise<readonly ToolDescriptor[]> | null = null
   return () =>
@@ -49,7 +49,7 @@ const listing = (aside: Ask) => {
     }))
 }
 
-/** Tools that run where only the enclave sees. The kind of a tool decides what it needs beside its parameters. */
+/** Runs tools inside the enclave. The kind of a tool decides which keys its call needs. */
 export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
   const list = listing(aside)
 
@@ -71,7 +71,7 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
     return { encryptedFileDek: { bytes: namedKey(dek, id, stored), nonce: 'fileNonce' } }
   }
 
-  /** Binds the file that the enclave describes; the gateway can put no other file in its place. */
+  /** Binds the file that the enclave describes, so that the gateway can put no other file in its place. */
   const making = async (name: string, params: Params, options: Options): Promise<MadeByTool> => {
     const { signal } = options
     const dek = boundKey()

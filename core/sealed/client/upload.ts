@@ -15,7 +15,7 @@ import { refusal } from './seal-request.ts'
 
 const chunked = 1024 * 1024
 
-/** One try of an upload, with the facts that the record has to repeat. */
+/** One try of an upload, with the facts that the record must repeat. */
 interface Sending {
   readonly id: string
   readonly answer: Response
@@ -29,7 +29,7 @@ const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
   mime_type: toHex(sealLabel(dek, 'mime', mime)),
 })
 
-/** Seals a file, binds it to an id of its own, and stores it. */
+/** Seals a file, binds it to a new id and stores it. */
 export const uploading = (
   { ask, keys, checks }: Footing,
   sealParts: SealParts,
@@ -76,7 +76,7 @@ export const uploading = (
   return async (file, options = {}) => {
     const source = sourceOf(file)
     const clientHash = fromHex(keys.hash(await digestOf(source)), 32)!
-    // The enclave's keys are there, and proven, before a long content is sent.
+    // The enclave's keys are fetched and verified before a long content is sent.
     if (options.index) await sealParts(indexNames, {}, true)
     let sent = await send(source, clientHash, options, Date.now())
     const clock = clockOf(sent.answer, sent.said as Said | null, 'file_id')
@@ -90,20 +90,20 @@ export const uploading = (
   }
 }
 
-/** Null for any other refusal. How much the organisation may store is the gateway's own word, and only its form is known. */
+/** Null for any other refusal. The gateway chooses the limit, so only its form is checked. */
 const overQuota = ({ status }: Response, said: Said | null): SealgateError | null => {
   if (said?.log?.code !== 'over_quota') return null
   const quota = String(said.validator?.['quota'])
   return new SealgateError('over_quota', { status, detail: /^\d{1,16} (?:bytes|files)$/.test(quota) ? quota : null })
 }
 
-/** Whether the binding of an older file vouches for the same plaintext. A file without a binding passes. */
+/** True when the binding of an older file vouches for the same plaintext. A file without a binding passes. */
 const isTwin = ({ proof }: Checked, clientHash: Uint8Array): boolean =>
   proof === null || (proof.clientHash !== null && same(proof.clientHash, clientHash))
 
 const indexNames = { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' }
 
-/** The keys of an indexing. The key of the file names the file. */
+/** The sealed keys of an indexing. The key of the file names the file. */
 export const indexFields = async (
   sealParts: SealParts,
   dek: Uint8Array,

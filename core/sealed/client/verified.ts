@@ -3,9 +3,9 @@ import { enclaveKid } from '../wire/keyset.ts'
 import { receiptKind } from '../wire/receipt-kind.ts'
 import type { Verification } from './seal-request.ts'
 
-/** What the enclave proved. Times in ms. */
+/** The facts that the enclave proved. Times in ms. */
 export interface Verified extends Omit<Verdict, 'verified' | 'platform'> {
-  /** `development` and `test` prove nothing; `own` is what a verifier of the caller's said. */
+  /** `development` and `test` prove nothing; `own` is the verdict of the caller's verifier. */
   readonly verified: Verdict['verified'] | 'development' | 'own'
   readonly platform: string
   readonly keyset: { readonly epoch: number; readonly kids: readonly string[]; readonly ends: number }

@@ -12,29 +12,29 @@ export interface Evidence {
   readonly [field: string]: unknown
 }
 
-/** What a kind of evidence says once its signatures hold. */
+/** The facts in evidence whose signatures are valid. */
 export interface Verified {
   /** The 64 bytes that the platform signed. */
   readonly reportData: Uint8Array
-  /** What runs there, as the platform measures it: hex. */
+  /** The platform's measurement of the running code, in hex. */
   readonly measurement: string
-  /** A machine that anybody may look into. */
+  /** True when the machine runs in debug mode, so that its memory can be read. */
   readonly debug: boolean
 }
 
-/** Checks signatures and certificates of one kind of evidence; throws unless all of them hold. */
+/** Checks signatures and certificates of one kind of evidence. Throws unless all are valid. */
 export type Verifier = (evidence: Evidence, now: number) => Promise<Verified>
 
 export interface Policy extends PlatformPolicy {
-  /** By the type of evidence, for kinds of one's own. A kind without a verifier is refused. */
+  /** Verifiers for further kinds, by the type of the evidence. A kind without a verifier is refused. */
   readonly verifiers?: Readonly<Record<string, Verifier>>
-  /** Take evidence that proves nothing, signed by a published key. For development alone. */
+  /** Accepts evidence that proves nothing, signed by a published key. For development only. */
   readonly allowInsecureDev?: boolean
 }
 
 const none = new Uint8Array()
 
-/** Bytes that a platform's measurement may have: SHA-256, SHA-384 or SHA-512. */
+/** Lengths of a platform's measurement in bytes: SHA-256, SHA-384 or SHA-512. */
 const measured = [32, 48, 64]
 const digested = [32]
 
@@ -45,7 +45,7 @@ const pins = (given: readonly string[], lengths: readonly number[]): readonly st
     return hex
   })
 
-/** The same policy with its pins in lower case. Throws for a pin that is not hex of its length. */
+/** The same policy with its pins in lower case. Throws when a pin is not hex or has a wrong length. */
 export const policyOf = (policy: Policy): Policy => ({
   ...policy,
   ...(policy.measurements && { measurements: pins(policy.measurements, measured) }),
@@ -54,14 +54,14 @@ export const policyOf = (policy: Policy): Policy => ({
 
 const devKey = fromHex('a6ea0003f8999046c6f82d2061cb369f5db20a6c1937356f99061caab747236f', 32)
 
-/** Keys that the evidence proved, and what it said. */
+/** The proven keys, and the verdict on the evidence. */
 export interface Proof {
   readonly body: KeysetBody
-  /** Null for a development enclave and for kinds of one's own. */
+  /** Null for a development enclave and for the caller's own kinds. */
   readonly verdict: Verdict | null
 }
 
-/** The keys, when evidence over exactly these bytes and this challenge meets the policy. Fails closed. */
+/** Returns the keys when the evidence over these bytes and this challenge meets the policy. Throws otherwise. */
 export const verify = async (
   keyset: Uint8Array,
   evidence: Evidence,

@@ -7,7 +7,7 @@ import type { FileAccess } from './files.ts'
 import type { Footing } from './footing.ts'
 import { digesting } from './keys.ts'
 
-/** Binds a file as the gateway tells it now, after all of it opened. False for a file that is bound already. */
+/** Reads the whole file and then binds it to its current record. False when the file is already bound. */
 export const vouching =
   ({ ask, keys, memory, checks }: Footing, files: FileAccess) =>
   async (id: string, signal: AbortSignal | undefined): Promise<boolean> => {
@@ -30,7 +30,7 @@ export const vouching =
     const sealed = told(await storedContent(ask, id, signal))
     for await (const part of openedContent(version, keys.unwrap(wrapped_dek, kid), sealed)) plain.update(part)
     const hash = keys.hash(plain.digest())
-    // Files of literal clients have hashes of their own making.
+    // A literal client computes its hash in another way.
     const known = record.client_hash === hash
     const revision = (await memory.revisionOf(id)) + 1
     const facts = { id, version, file_size: size, kid, wrapped_dek }

@@ -15,7 +15,7 @@ import { type InsideSettings, InsideShape } from '../../enclave-settings.ts'
 import { sealedLength } from '../wire/file.ts'
 import { enclave } from './enclave.ts'
 
-/** What the inside stands on: its own providers, tools and doors, nothing of the gateway's. */
+/** The parts of the enclave: its own providers, tools and doors, and no part of the gateway. */
 export interface Innards {
   readonly clock: Fitting<Clock>
   readonly random: Fitting<Random>
@@ -28,7 +28,10 @@ export interface Innards {
   readonly readers: readonly Fitting<Reader>[]
 }
 
-/** A complete inside. Where no models are named, all that its providers list are served, since nothing else can reach them. */
+/**
+ * Builds a complete enclave. Without named models, all models of its providers are served: the providers serve only the
+ * enclave.
+ */
 export const inside = (
   innards: Innards,
   settings: SettingsInput,
@@ -36,7 +39,7 @@ export const inside = (
   releaseDigest: Uint8Array,
 ): Enclave => {
   const { timeouts, ...rest } = v.parse(SettingsShape, settings)
-  // A sealed stream may be silent for as long as its caller is told that it may be.
+  // A sealed stream may be silent for as long as callers are promised.
   const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()
   const fittings: readonly Fitting<any>[] = Object.values(innards).flat()
@@ -44,7 +47,7 @@ export const inside = (
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
   container.fit(use(catalog, { inside: true }))
   container.fit(use(inference))
-  // As it is sealed: the content with what every chunk adds.
+  // The limit covers the sealed length: the content and the overhead of every chunk.
   const file = sealedLength(checked.bodies.file)
   const it = enclave(container, { ...v.parse(InsideShape, own), file, decision: timeouts.decision, releaseDigest })
   return { ...it, dispose: () => container.dispose() }

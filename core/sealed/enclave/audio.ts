@@ -18,7 +18,7 @@ const short = v.pipe(v.string(), v.maxLength(64))
 
 /** The sealed parameters of both audio routes. */
 export const AudioRequest = v.object({
-  /** May stand outside the seal instead. */
+  /** The model may stand outside the seal instead. */
   model: v.optional(ModelName),
   language: v.optional(short),
   detect_language: v.optional(v.boolean()),
@@ -28,7 +28,7 @@ export const AudioRequest = v.object({
   smart_format: v.optional(v.boolean()),
   punctuate: v.optional(v.boolean()),
   utterances: v.optional(v.boolean()),
-  /** The answer always has the one style; the field is taken for the sake of clients that send it. */
+  /** The answer has only one style; the field exists for clients that send it. */
   response_format: v.optional(short),
   timestamp_granularities: v.optional(listOf(v.picklist(['word', 'segment']), 0, 2)),
 })
@@ -37,13 +37,13 @@ type Wish = v.InferOutput<typeof AudioRequest>
 
 export interface Hearing {
   readonly translate: boolean
-  /** The model must be named inside the seal. */
+  /** True when the model must be named inside the seal. */
   readonly requireBinding: boolean
-  /** Null where this enclave can't tell voices apart. */
+  /** Null when this enclave cannot tell voices apart. */
   readonly tellSpeakers: TellSpeakers | null
 }
 
-/** Decrypted audio → transcription, in the one style that clients read. */
+/** Decrypted audio → transcription, in the style that clients read. */
 export const audio = async (
   opened: Opened,
   outer: Sealed,
@@ -76,7 +76,7 @@ export const audio = async (
   })
 }
 
-/** Named inside or outside the seal; where in both, they agree. */
+/** The model named inside or outside the seal. When both are named, they must agree. */
 const modelOf = ({ model }: Wish, outer: Sealed, requireBinding: boolean): string => {
   const beside = outer['model']
   const open = beside === undefined || beside === null || beside === '' ? null : v.safeParse(ModelName, beside).output
@@ -97,17 +97,17 @@ const optionsOf = (it: Wish) => ({
   ...granularitiesOf(it),
 })
 
-/** Voices are told apart by times, which a backend may have to be asked for. */
+/** Diarization needs the times of words, so a diarized request asks the backend for them. */
 const granularitiesOf = ({ timestamp_granularities: asked, diarize }: Wish) => {
   if (asked !== undefined) return { granularities: asked }
   return diarize === true ? { granularities: ['word', 'segment'] as const } : {}
 }
 
-/** Whether the speakers are told; where nothing was said there are none. */
+/** True when the transcript names its speakers. An empty transcript has none to name. */
 const tells = ({ text, segments, words }: Transcript): boolean =>
   text === '' || [...segments, ...words].some(({ speaker }) => speaker !== undefined)
 
-/** Null where it can't be done here: no times, no ears, or a style of the backend's own. */
+/** Null when diarization is impossible: no times, no speaker tool, or a style of the backend's own. */
 const diarized = async (
   answer: Transcript,
   file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array },
@@ -124,7 +124,7 @@ const wireNames: Partial<Record<TranscribeOption, string>> = {
   granularities: 'timestamp_granularities',
 }
 
-/** What stands in `metadata` beside the answer: who told the speakers, and the options that had no effect. */
+/** The `metadata` of the answer: the source of the speakers, and the options without effect. */
 const asideOf = (wish: Wish, answer: Transcript, local: boolean): Aside => {
   const unheard = (answer.ignored ?? []).filter((it) => it !== 'diarize').map((it) => wireNames[it] ?? it)
   const asked = unheard.filter((it) => (wish as Readonly<Record<string, unknown>>)[it] !== undefined)

@@ -21,7 +21,7 @@ import { refusalOf, sealedReply } from './reply.ts'
 
 export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
 
-/** Decrypted parameters → inference → one sealed answer, or frames. Throws what went wrong; the caller seals it. */
+/** Decrypted parameters → inference → one sealed answer, or frames. Throws every failure; the caller seals it. */
 export const chat = async (
   opened: Opened,
   grant: Grant,
@@ -58,7 +58,7 @@ export const chat = async (
   return { kind: 'frames', frames, trailer }
 }
 
-/** Signed thoughts go to backends that gave them; any other refuses the member. */
+/** Signed thoughts go only to backends of their own kind; another backend would refuse the field. */
 const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined) => { readonly body: ChatBody } } => {
   if (body.messages.every((message) => message['thinking_blocks'] === undefined)) return {}
   const messages = body.messages.map(({ thinking_blocks: _, ...message }) => message as Message)
@@ -66,7 +66,7 @@ const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined
   return { fit: (dialect) => ({ body: dialect === 'messages' ? body : plain }) }
 }
 
-/** The model that a caller of the sealed routes asks for; models that are not confidential don't exist here. */
+/** The model for a caller of sealed routes. A model that is not confidential does not exist here. */
 export const confidential = async (
   catalog: Catalog,
   grant: Grant,
@@ -81,7 +81,9 @@ export const confidential = async (
   return entry
 }
 
-/** Usage is for those who asked. Passed on untouched where it can be: this runs for every token. */
+/**
+ * Removes usage unless the caller asked for it. Returns the same stream where possible: this code runs for every token.
+ */
 const shown = (chunks: AsyncIterable<Chunk>, usage: boolean): AsyncIterable<Chunk> =>
   usage ? chunks : withoutCounts(chunks)
 
@@ -94,7 +96,9 @@ async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chun
 
 type Witness = ((answer: Uint8Array) => Promise<Receipt>) | null
 
-/** The last frame says whether the answer is whole. With a witness it carries the receipt of all frames before it. */
+/**
+ * The last frame tells whether the answer is complete. With a witness, it carries the receipt of all earlier frames.
+ */
 async function* framed(
   chunks: AsyncIterable<Paced>,
   key: Uint8Array,
@@ -113,7 +117,7 @@ async function* framed(
     for await (const { chunk, text } of chunks) {
       if (held !== null) yield toHex(seal(held))
       held = null
-      // Only a chunk that finishes can be the last; holding back every one would cost each token a tick.
+      // Only a chunk with a finish reason can be the last. To hold back every chunk would delay each token by a tick.
       if (chunk.choices.some(({ finish_reason }) => finish_reason != null)) held = text
       else yield toHex(seal(text))
     }

@@ -14,7 +14,7 @@ import type { Opened } from './open.ts'
 import { Refusal } from './refusals.ts'
 import { printedReply, sealedFailure } from './reply.ts'
 
-/** The name that stands for whichever confidential model decides. */
+/** The name of any confidential model that decides. */
 const latest = 'jev-latest'
 
 const requestOf = ({ ordered = null }: Opened): DecisionRequest => {
@@ -37,7 +37,7 @@ const modelFor = async (name: string, catalog: Catalog, grant: Grant, signal: Ab
   return first?.name ?? name
 }
 
-/** Decrypted questions → the decision of the clear route → one sealed answer. Nobody but the gateway keeps accounts. */
+/** Decrypted questions → the decision of the clear route → one sealed answer. Only the gateway books the usage. */
 export const decision = async (
   opened: Opened,
   grant: Grant,
@@ -66,7 +66,7 @@ export const decision = async (
     return printedReply(opened, utf8(print(printAnswered(decided, 'diagnostics'))), trailer)
   } catch (error) {
     signal.throwIfAborted()
-    // What was answered before the failure is paid for.
+    // Answers before the failure are billed.
     return sealedFailure(opened, error, trailer)
   }
 }

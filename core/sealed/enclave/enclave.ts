@@ -28,26 +28,26 @@ import type { MakeRoom } from './open-stored-file.ts'
 import { outerOf, runTool } from './tool.ts'
 
 export interface Inside {
-  /** Ms that a key may be sealed to. */
+  /** In ms: the time in which clients may seal to a key. */
   readonly epoch: number
   readonly kems: readonly Kem['name'][]
-  /** Refuse sealed JSON that does not name its route. */
+  /** Refuses sealed JSON that does not name its route. */
   readonly requireBinding: boolean
   readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
-  /** Bytes of a stored file that may be opened. */
+  /** In bytes: the largest stored file that the enclave opens. */
   readonly file: number
   readonly queue: Queue
-  /** Ms that a decision may take. */
+  /** In ms: the longest time of a decision. */
   readonly decision: number
-  /** Bytes of files and of long bodies that are open at once. */
+  /** In bytes: the sum of all files and long bodies open at the same time. */
   readonly openBytes: number
   readonly releaseDigest: Uint8Array
 }
 
 interface Chapter {
-  /** Told by the request where that has a list. */
+  /** The outer fields. A function reads them from the request when the request has a list. */
   readonly outer: Outer | ((sealed: Sealed) => { readonly outer: Outer; readonly fields: Sealed })
-  /** It opens files or has models work for it; what they took is billed, or part of the service. */
+  /** Set when the chapter opens files or runs models for them. The cost is billed to the caller, or free. */
   readonly errand?: 'billed' | 'free'
   run(
     opened: Opened,
@@ -162,7 +162,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     if (plain) cached = { keyset, evidence }
     const keys = body.keys.map((key) => ({
       enclaveKid: enclaveKid(key),
-      // What is no key to seal to names those that sign receipts.
+      // The key without a KEM is the hash of the keys that sign receipts.
       kem: kems.find(({ id }) => id === key.kem)?.name ?? 'receipts',
       public_key: toHex(key.publicKey),
       not_before: key.notBefore,
@@ -238,7 +238,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
 
 type Long = Uint8Array | AsyncIterable<Uint8Array>
 
-/** Whether a sealed body comes as its bytes. */
+/** True when a sealed body comes as bytes. */
 const isLong = (sealed: Sealed | Long): sealed is Long => sealed instanceof Uint8Array || Symbol.asyncIterator in sealed
 
 const formOf = ({ outer }: Chapter, fields: Sealed) => (typeof outer === 'function' ? outer(fields) : { outer, fields })
@@ -247,7 +247,7 @@ const nothing = async (): Promise<never> => {
   throw new Unavailable()
 }
 
-/** Of a call that was given no stores. */
+/** The shelf of a call without stores. */
 const none: Shelf = {
   file: nothing,
   content: nothing,

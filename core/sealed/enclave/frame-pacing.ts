@@ -14,9 +14,9 @@ export interface Paced {
 }
 
 /**
- * Chunks at fixed moments: the first one at once, then at most one every 50 ms, counted from it. What came in between is
- * merged, as much as fills one bucket, so that neither the times nor the sizes of frames tell the lengths of tokens.
- * Ends, or throws, once everything before the end was given.
+ * Sends chunks at fixed times: the first at once, then at most one every 50 ms after it. Chunks in between are merged,
+ * up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens. An end or an error
+ * follows after all earlier chunks.
  */
 export async function* paced(
   chunks: AsyncIterable<Chunk>,
@@ -50,7 +50,7 @@ export async function* paced(
       wake()
     })
 
-  /** As much of the queue as one frame holds. */
+  /** Takes as many chunks as fit in one frame. */
   const take = (): Paced => {
     const first = queue.shift()
     if (first === undefined) throw new Error('No chunk waits')
@@ -61,7 +61,7 @@ export async function* paced(
       let more = { ...merged(chunk, text.chunk ?? next), model }
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
-        // What stands beside the text has grown too.
+        // The fields beside the text have grown, too.
         text = textIn(queue, bucket - longer + text.size)
         more = { ...merged(chunk, text.chunk ?? next), model }
         longer = sizeOf(more)
@@ -95,7 +95,7 @@ export async function* paced(
   }
 }
 
-/** With every field that a choice and its delta may have; the delta of an end is empty. */
+/** Fills in every field of a choice and its delta. The delta of a final choice is empty. */
 const whole = (choice: ChunkChoice): ChunkChoice => ({
   logprobs: null,
   matched_stop: null,
@@ -105,10 +105,13 @@ const whole = (choice: ChunkChoice): ChunkChoice => ({
 
 const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) => finish_reason != null)
 
-/** Whether an end stands between them: the chunk that tells it says nothing else. Counts may stand beside it. */
+/**
+ * True when a finish reason separates two chunks. The chunk with the finish reason carries no text, but may carry
+ * usage.
+ */
 const parts = (one: Chunk, next: Chunk): boolean => ends(one) !== ends(next) && next.choices.length > 0
 
-/** What is said with the end comes before it. */
+/** Splits a chunk with text and a finish reason: the text comes first. */
 const parted = (chunk: Chunk): readonly Chunk[] => {
   const says = ({ delta }: ChunkChoice) => Object.values(delta).some((value) => value != null && value !== '')
   if (!ends(chunk) || !chunk.choices.some(says)) return [chunk]
@@ -121,12 +124,12 @@ const parted = (chunk: Chunk): readonly Chunk[] => {
 
 const nothing = { chunk: null, size: 0, count: 0 } as const
 
-/** Whether more text makes it longer by that text alone. */
+/** True when further text adds only its own length to the chunk. */
 const speaks = ({ choices }: Chunk): boolean => choices.length === 1 && typeof choices[0]?.delta.content === 'string'
 
 const sizeOf = (chunk: Chunk): number => Buffer.byteLength(JSON.stringify(chunk))
 
-/** The text at the head of the queue as one chunk, at most `room` bytes of it: most streams are nothing else, token by token. */
+/** The leading text chunks of the queue as one chunk of at most `room` bytes. Most streams consist of text only. */
 const textIn = (queue: readonly Chunk[], room: number) => {
   let content = ''
   let size = 0
@@ -146,7 +149,7 @@ const textIn = (queue: readonly Chunk[], room: number) => {
   return { chunk, size, count }
 }
 
-/** What a chunk of mere text says; null for any other. */
+/** The text of a chunk that has only text; null for any other chunk. */
 const textOf = ({ choices, usage }: Chunk): string | null => {
   const choice = choices[0]
   if (

@@ -2,14 +2,14 @@ import { concat, number, numberOf, padded, textOf, utf8 } from '../wire/bytes.ts
 import { ragRowKey } from '../wire/schedule.ts'
 import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 
-/** One passage as it is kept: its text and where it stands, and what it means as a vector of bytes; all of it sealed. */
+/** One stored passage: its text, its place, and its vector in bytes. All of it is sealed. */
 export interface RagRow {
   readonly text: string
   readonly heading: string | null
   readonly page: number | null
-  /** Null where no model was there to make one. */
+  /** Null when no model made a vector. */
   readonly vector: Float32Array | null
-  /** The name of the model that made the vector, null where no model did; absent in rows of version 1.0.0. */
+  /** The model that made the vector, null without a model; absent in rows of version 1.0.0. */
   readonly model?: string | null
   /** The words of the file's name; absent in rows of version 1.0.0. */
   readonly title?: string | null
@@ -17,7 +17,10 @@ export interface RagRow {
 
 const bucket = 512
 
-/** An index as it is stored: how many rows, then each with its length in front. A row opens at its own place of its own file only. */
+/**
+ * A stored index: the number of rows, then each row after its length. A row opens only at its own place in its own
+ * file.
+ */
 export async function* sealRows(
   ragDek: Uint8Array,
   fileId: string,
@@ -31,7 +34,7 @@ export async function* sealRows(
   }
 }
 
-/** Null when any row does not open, is missing or is one too many. */
+/** Null when a row does not open, is missing or is surplus. */
 export const openRows = (ragDek: Uint8Array, fileId: string, index: Uint8Array): readonly RagRow[] | null => {
   const key = ragRowKey(ragDek)
   let at = 0

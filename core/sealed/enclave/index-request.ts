@@ -3,29 +3,29 @@ import { checked, listOf } from '../../validate.ts'
 import { checks } from '../wire/body.ts'
 import type { Opened, Outer, Sealed } from './open.ts'
 
-/** One file to index, with its keys as they were opened. */
+/** One file to index, with its opened keys. */
 export interface IndexTask {
   readonly id: string
   readonly dek: Uint8Array | undefined
   readonly ragDek: Uint8Array | undefined
 }
 
-/** The outer fields of a request to index, flat, and the tasks in them once they are opened. */
+/** The outer fields of an index request, flattened, and its tasks after opening. */
 export interface IndexRequest {
   readonly outer: Outer
   readonly fields: Sealed
-  /** Whether the request has a list, and so has its answer. */
+  /** True when the request has a list; the answer then has a list, too. */
   readonly listed: boolean
   tasks(opened: Opened): readonly IndexTask[]
 }
 
 const parts = { encrypted_file_dek: 'file_nonce', encrypted_rag_dek: 'rag_dek_nonce' } as const
 
-/** Files that one encapsulation may be for. */
+/** The largest number of files under one encapsulation. */
 const most = 1_000
 const listing = v.looseObject({ files: listOf(v.record(v.string(), v.unknown()), 1, most) })
 
-/** One file, or under `files` several that share an encapsulation: it is opened once, and entered once. */
+/** One file, or several under `files` that share an encapsulation. The encapsulation is opened and entered once. */
 export const indexRequest = (sealed: Sealed): IndexRequest => {
   const listed = sealed['files'] !== undefined
   const files = listed ? checked(listing, sealed).files : [sealed]

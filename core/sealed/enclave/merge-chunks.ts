@@ -1,6 +1,6 @@
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../ports/upstream.ts'
 
-/** Two chunks of one answer as one: appended fields are joined, single fields are kept. */
+/** Merges two chunks of one answer: appended fields are joined, single fields are kept. */
 export const merged = (one: Chunk, other: Chunk): Chunk => {
   const choices = [...one.choices]
   for (const choice of other.choices) {
@@ -31,7 +31,7 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
   }
 }
 
-/** Without the name that sets the prototype of an object. */
+/** Skips the name that would set the prototype of an object. */
 const fieldsOf = (it: object): readonly (readonly [string, unknown])[] =>
   Object.entries(it).filter(([name]) => name !== '__proto__')
 

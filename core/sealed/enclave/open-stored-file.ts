@@ -7,7 +7,7 @@ import { openBareLabel, openContent, openLabel, openWhole } from '../wire/file.t
 import { fromHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 
-/** The key in a sealed part: 32 bytes, with the file that the key is for and its stored content where the part names them. */
+/** The key of a sealed part: 32 bytes. The part may name the file of the key and its stored content. */
 export const keyOf = (part: Uint8Array | undefined, field: string, fileId: string | null): NamedKey => {
   const it = part === undefined ? null : readNamedKey(part)
   const meant = it !== null && (it.name.length === 0 || (fileId !== null && same(it.name, utf8(fileId))))
@@ -15,7 +15,7 @@ export const keyOf = (part: Uint8Array | undefined, field: string, fileId: strin
   return it
 }
 
-/** Resolves when so many bytes of a file may be held, with what gives them back. */
+/** Resolves when memory for this many bytes is free. The result releases the memory. */
 export type MakeRoom = (size: number, signal: AbortSignal) => Promise<() => void>
 
 /** The record of the caller's file. */
@@ -31,11 +31,11 @@ interface Opening {
   readonly id: string
   readonly record: ShelvedFile
   readonly dek: NamedKey
-  /** Bytes of the sealed content that may be opened. */
+  /** In bytes: the largest sealed content that may be opened. */
   readonly most: number
 }
 
-/** Opens one of the caller's files for as long as the work takes. Its content is asked for when there is room for it. */
+/** Opens one of the caller's files during the work. The content is fetched when memory is free. */
 export const withStored = async <T>(
   { shelf, makeRoom, id, record, dek, most }: Opening,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ export const withStored = async <T>(
   }
 }
 
-/** Opens one of the caller's files with its key. A wrong key, damaged bytes and bytes other than the caller vouches for are the same. */
+/** Opens one of the caller's files with its key. A wrong key, damaged bytes and unvouched bytes give the same error. */
 const openStored = async (
   shelf: Shelf,
   id: string,
@@ -72,7 +72,7 @@ const openStored = async (
   return { id, name: labels.name, mime: labels.mime, bytes }
 }
 
-/** Ends only behind exactly the bytes that the caller vouches for. */
+/** Yields the bytes and throws unless they are exactly those that the caller vouches for. */
 async function* vouched(parts: AsyncIterable<Uint8Array>, stored: Stored): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   for await (const part of parts) {
@@ -87,14 +87,14 @@ const unreadable = (signal: AbortSignal) => (): null => {
   return null
 }
 
-/** A label of our clients, or of a literal client; empty where it opens as neither. Readers look at the content then. */
+/** A label of our clients or of a literal client. Empty when it opens as neither; readers then examine the content. */
 const labelOf = (dek: Uint8Array, label: 'name' | 'mime', hex: string): string => {
   const sealed = fromHex(hex, 1024)
   if (sealed === null) return ''
   return unlessGarbled(() => openLabel(dek, label, sealed)) ?? unlessGarbled(() => openBareLabel(dek, sealed)) ?? ''
 }
 
-/** Null for a label that was sealed, but not as UTF-8. */
+/** Null when the opened label is not UTF-8. */
 const unlessGarbled = (open: () => string | null): string | null => {
   try {
     return open()
@@ -103,7 +103,7 @@ const unlessGarbled = (open: () => string | null): string | null => {
   }
 }
 
-/** Into one piece of memory that is taken once. */
+/** Joins all parts into one array that is allocated once. */
 const collected = async (parts: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> => {
   const whole = new Uint8Array(most)
   let size = 0

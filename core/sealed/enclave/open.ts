@@ -12,42 +12,42 @@ import type { Epochs, HeldKey } from './epochs.ts'
 
 export type Sealed = Readonly<Record<string, unknown>>
 
-/** A request that was opened, and is entered as seen. */
+/** An opened request. Its items are in the replay table. */
 export interface Opened {
-  /** The sealed JSON, without what binds it. */
+  /** The sealed JSON without the fields that bind it. */
   readonly params: Readonly<Record<string, unknown>>
-  /** All of it with Maps for objects, so that keys keep their order; where the route wants that. */
+  /** The sealed JSON with Maps for objects, so that keys keep their order. Present when the route wants it. */
   readonly ordered?: OrderedJson
   readonly secret: Uint8Array
   readonly nonce: Uint8Array
-  /** The route that the answer names inside its seal; null where the request does not ask for that. */
+  /** The route that the answer names inside its seal; null when the request does not ask for it. */
   readonly named: string | null
   /** The plaintext of each further part, by its field. */
   readonly parts: Readonly<Record<string, Uint8Array>>
-  /** To which key it was sealed, and the digest of what was sealed; null where no receipt is asked for. */
+  /** The key of the request and the digest of its sealed bytes; null when no receipt is asked for. */
   readonly receipt: { readonly key: HeldKey; readonly digest: Uint8Array; readonly route: string } | null
 }
 
-/** Which outer fields a route has: the sealed JSON, its nonce, and further parts with theirs. */
+/** The outer fields of a route: the sealed JSON, its nonce, and further parts with their nonces. */
 export interface Outer {
   readonly cipherText: { readonly field: 'cipherText' | 'cipher_text'; readonly check: Check }
-  /** Absent where keys alone are sealed. */
+  /** Null when the request seals only keys. */
   readonly params: { readonly field: string; readonly nonce: string } | null
   readonly parts: Readonly<Record<string, { readonly nonce: string; readonly check: Check }>>
   readonly kid: string
-  /** Fields in the open that the route needs. */
+  /** Required cleartext fields. */
   readonly open?: Readonly<Record<string, Check>>
-  /** The order of keys means something. */
+  /** True when the order of keys has a meaning. */
   readonly ordered?: true
-  /** Bytes of sealed JSON that are read. */
+  /** In bytes: the longest sealed JSON that is read. */
   readonly mostParams?: number
-  /** The field that may be large, and how many bytes it may have. */
+  /** The field that may be large, and its limit in bytes. */
   readonly big?: { readonly field: string; readonly most: number }
 }
 
 const undecryptable = 'The request could not be decrypted'
 
-/** The order of checks; from decapsulation to replay every failure is one and the same. */
+/** Checks run in a fixed order. Every failure from decapsulation to replay gives the same error. */
 export const opening =
   (epochs: Epochs, requireBinding: boolean) =>
   async (route: string, outer: Outer, sealed: Sealed): Promise<Opened> => {
@@ -90,7 +90,7 @@ export const opening =
         enter(epochs, key, cipherText)
         throw new OpenedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
       }
-      // A long text moves to the thread that reads it, and an ordered one is read twice.
+      // The reading thread takes over the buffer of a long text, and an ordered text is read twice: it needs a copy.
       const json = params === null ? {} : await jsonOf(outer.ordered === true && plain !== null ? plain.slice() : plain)
       const opened = json === undefined ? null : openParts(secret, parts)
       if (opened === null) continue
@@ -120,7 +120,7 @@ interface Part {
   readonly bytes: Uint8Array
 }
 
-/** All that was sealed, in the order of a receipt. */
+/** All sealed bytes, in the order of a receipt. */
 const sealedParts = (
   cipherText: Uint8Array,
   nonce: Uint8Array,
@@ -132,7 +132,7 @@ const sealedParts = (
   ...parts.toSorted((one, other) => (one.field < other.field ? -1 : 1)).flatMap(({ nonce, bytes }) => [nonce, bytes]),
 ]
 
-/** Whether one nonce sealed different bytes. The same bytes may come twice, such as one key for several files. */
+/** True when one nonce sealed different bytes. The same bytes may occur twice, such as one key for several files. */
 const sharesNonce = (parts: readonly Part[]): boolean => {
   const seen = new Map<string, Uint8Array>()
   return parts.some(({ nonce, bytes }) => {
@@ -143,14 +143,14 @@ const sharesNonce = (parts: readonly Part[]): boolean => {
   })
 }
 
-/** Throws Unavailable when the table is full, and BadRequest for a request that was opened before. */
+/** Throws Unavailable when the table is full, and BadRequest when the request was opened before. */
 const enter = (epochs: Epochs, ...given: Parameters<Epochs['enter']>): void => {
   const entered = epochs.enter(...given)
   if (entered === 'full') throw new Unavailable()
   if (entered === 'seen') throw new BadRequest(undecryptable)
 }
 
-/** The request could be opened, and goes no further: its caller hears so under its own seal. */
+/** A refusal after opening. Its caller gets the refusal sealed. */
 export class OpenedRefusal extends Refusal {
   readonly asker: Pick<Opened, 'secret' | 'named'>
   constructor(code: Code, asker: Pick<Opened, 'secret' | 'named'>) {
@@ -159,18 +159,18 @@ export class OpenedRefusal extends Refusal {
   }
 }
 
-/** Bytes at the end of sealed JSON, its padding with them, in which a client of ours asks for the status of the answer. */
+/** In bytes: the end of sealed JSON, padding included, where our clients ask for the status of the answer. */
 const ending = 512
 
-/** Whether JSON that is too long to be read asks for the status; only the form of the refusal depends on it. */
+/** True when JSON that is too long to read asks for the status. Only the form of the refusal depends on it. */
 const endsAsking = (plain: Uint8Array): boolean => Buffer.from(plain.subarray(-ending)).includes('"$status":true')
 
 const none = new Uint8Array(24)
 
-/** A large part, which was decoded while it came in; null for what its check has to look at. */
+/** A large part that was decoded while it arrived. Null when its check must still decode it. */
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
 
-/** Objects in the order sent. Throws OpenedRefusal for a key that stands twice: its name is the caller's own word. */
+/** Objects in the order sent. Throws OpenedRefusal when a key occurs twice: its name is the caller's own word. */
 const orderedOf = async (plain: Uint8Array, asker: OpenedRefusal['asker']): Promise<OrderedJson> => {
   try {
     return (await readJson(plain, 'ordered')) as OrderedJson
@@ -179,7 +179,7 @@ const orderedOf = async (plain: Uint8Array, asker: OpenedRefusal['asker']): Prom
   }
 }
 
-/** `undefined` when it did not open, is no JSON, is nested too deep or has too many elements. */
+/** `undefined` when the bytes did not open, are not JSON, are nested too deep or have too many elements. */
 const jsonOf = async (plain: Uint8Array | null): Promise<unknown> => {
   try {
     return plain === null ? undefined : await readJson(plain, 'plain')
@@ -189,7 +189,7 @@ const jsonOf = async (plain: Uint8Array | null): Promise<unknown> => {
   }
 }
 
-/** All of them, or null. */
+/** All parts, or null when one part does not open. */
 const openParts = (
   secret: Uint8Array,
   parts: readonly (Part & { readonly field: string })[],

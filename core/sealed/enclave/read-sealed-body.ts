@@ -4,7 +4,7 @@ import { hexPieces } from '../../dialects/hex-pieces.ts'
 import { BadRequest, TooLarge } from '../../errors.ts'
 import type { Outer, Sealed } from './open.ts'
 
-/** Bytes that are decoded at once; calls of others come in between. */
+/** In bytes: the amount decoded at once. Other calls run in between. */
 const slice = 1024 * 1024
 
 async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -14,7 +14,10 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The outer fields as they come in, the big one decoded on the way: neither its hex nor its JSON is ever held whole. */
+/**
+ * Reads the outer fields as they arrive and decodes the large field on the way. Its hex and its JSON are never whole in
+ * memory.
+ */
 export const receive = async (sealed: Uint8Array | AsyncIterable<Uint8Array>, { big }: Outer): Promise<Sealed> => {
   if (big === undefined) throw new BadRequest('Malformed JSON')
   const fields: Record<string, unknown> = Object.create(null)

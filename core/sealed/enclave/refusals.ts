@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { GatewayError } from '../../errors.ts'
 import { checkedWithin } from '../../validate.ts'
 
-/** The fixed words in which the enclave refuses an opened request. No word quotes the request. */
+/** The fixed texts for refusing an opened request. No text quotes the request. */
 export const catalogue = {
   sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
   invalid_parameters: { status: 400, message: 'The sealed parameters are not valid' },
@@ -27,12 +27,15 @@ export const catalogue = {
 
 export type Code = keyof typeof catalogue
 
-/** What went wrong after opening; `field` is a path of the caller's own parameters and travels sealed, like a backend's own sentence. */
+/**
+ * A failure after opening. `field` is a path in the caller's own parameters. The field and a backend's own sentence
+ * travel sealed.
+ */
 export class Refusal extends Error {
   readonly code: Code
   readonly field: string | null
   readonly told: string | null
-  /** Ms; null where no time is known. */
+  /** In ms; null when no time is known. */
   readonly retryAfter: number | null
   constructor(
     code: Code,
@@ -47,7 +50,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Throws a Refusal that names the first field which is not as it should be. */
+/** Throws a Refusal that names the first invalid field. */
 export const parameters = <S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> => {
   const { output, issues } = checkedWithin(schema, given, 1)
   if (issues === null) return output

@@ -1,29 +1,35 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const slots = 2 ** 21
-/** Tables that wait for the next epochs. */
+/** Spare tables for the next epochs. */
 const mostSpare = 2
 
 export type Entered = 'fresh' | 'seen' | 'full'
 
 export interface Replay {
-  /** Enters all items or none, in one step: an item never passes twice, and a full table refuses rather than forgets. */
+  /** Enters all items or none, in one step. An item never passes twice, and a full table refuses new items. */
   enter(...items: readonly Uint8Array[]): Entered
-  /** Whether any item was entered. */
+  /** True when any item was entered. */
   has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */
   fullness(): number
-  /** Forgets all items, and refuses new ones. */
+  /** Forgets all items and refuses new ones. */
   close(): void
 }
 
-/** Tables one after the other. A closed table's memory serves the next: 16 MiB that are freed and taken again fragment the heap. */
+/**
+ * Makes tables one after the other. A closed table's memory serves the next table: repeated allocation of 16 MiB
+ * fragments the heap.
+ */
 export const replayTables = (size = slots): (() => Replay) => {
   const spare: BigUint64Array[] = []
   return () => replayTable(size, spare)
 }
 
-/** Tags of 8 bytes under a secret of the table, so that nobody can aim at a slot. 16 MiB, taken when first used. */
+/**
+ * Stores tags of 8 bytes under a secret of the table, so that no caller can aim at a slot. The 16 MiB are allocated at
+ * first use.
+ */
 const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
   const secret = randomBytes(32)
   let table: BigUint64Array | null = null
@@ -33,7 +39,7 @@ const replayTable = (size: number, spare: BigUint64Array[]): Replay => {
   const tagOf = (item: Uint8Array): bigint =>
     createHash('sha256').update(secret).update(item).digest().readBigUInt64BE() || 1n
 
-  /** Where the tag is, or the free slot where it would go. */
+  /** The slot of the tag, or the free slot for it. */
   const find = (slots: BigUint64Array, tag: bigint): number => {
     let at = Number(tag % BigInt(size))
     while (slots[at] !== 0n && slots[at] !== tag) at = (at + 1) % size

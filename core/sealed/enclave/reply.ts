@@ -18,12 +18,12 @@ import type { Opened } from './open.ts'
 
 export const silent: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
 
-/** Whom an answer is sealed for, and whether it says inside what it is. */
+/** The receiver of an answer, and the route that the answer names. */
 export type Asker = Pick<Opened, 'secret' | 'named'>
 
 type Status = 'result' | 'failure'
 
-/** JSON for the caller alone, under a nonce that was never used before. */
+/** JSON for the caller only, under a new nonce. */
 export const sealedJson = (asker: Asker, status: Status, value: unknown): Readonly<Record<string, string>> =>
   sealedPrinted(asker, status, utf8(JSON.stringify(value)))
 
@@ -37,7 +37,7 @@ const sealedPrinted = ({ secret, named }: Asker, status: Status, json: Uint8Arra
 export const sealedReply = (asker: Asker, value: unknown, trailer: Trailer): SealedReply =>
   printedReply(asker, utf8(JSON.stringify(value)), trailer)
 
-/** The reply with a result that is JSON text already. */
+/** The reply for a result that is already JSON text. */
 export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): SealedReply => ({
   kind: 'body',
   status: 200,
@@ -46,7 +46,7 @@ export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): 
   trailer,
 })
 
-/** What failed after opening, in fixed words outside and with the field inside. */
+/** A failure after opening: fixed words outside the seal, the field inside. */
 export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = silent): SealedReply => {
   const { code, field, told, retryAfter } = refusalOf(error)
   const { status, message } = catalogue[code]
@@ -55,14 +55,14 @@ export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = s
   return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
 }
 
-/** Every error becomes a code; the error itself is dropped, since messages quote the text that was read. */
+/** Turns every error into a code. The error is dropped, because messages quote the text that was read. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   const field = error instanceof BadRequest ? (Object.keys(error.validator ?? {})[0] ?? null) : null
   return new Refusal(codeOf(error), field, error instanceof GatewayError ? error : {})
 }
 
-/** Why a backend refuses is said in the words of the other routes. */
+/** A backend's reason for refusing has the code of the clear routes. */
 const isReason = (code: string | null): code is RefusalCode =>
   (refusalCodes as readonly (string | null)[]).includes(code)
 

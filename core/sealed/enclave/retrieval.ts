@@ -24,9 +24,9 @@ export type Search = (
 ) => Promise<Hits>
 
 interface Settings {
-  /** The name of the embedding model; when absent search goes by words alone. */
+  /** The embedding model; without one, search compares words only. */
   readonly model: string | undefined
-  /** Bytes of opened indexes that are held. */
+  /** In bytes: the opened indexes kept in memory. */
   readonly cache: number
   readonly mostFile: number
   readonly queue: Queue
@@ -37,10 +37,10 @@ interface Room {
   readonly makeRoom: MakeRoom
 }
 
-/** An indexing that waits holds its keys alone, so that more may wait than of other jobs; one request brings up to a hundred. */
+/** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a hundred files. */
 const longer = ({ all, organization }: Queue): Queue => ({ all: 8 * all, organization: 16 * organization })
 
-/** Vectors, and the name of the model that made them; null where no model did. */
+/** Vectors and the model that made them; null without a model. */
 interface Embedded {
   readonly model: string | null
   readonly vectors: readonly (Float32Array | null)[]
@@ -55,17 +55,17 @@ interface Shelved {
 const batch = 32
 const mostHits = 20
 
-/** Indexing and search under the retrieval key. What is opened lives in this memory alone. */
+/** Indexing and search with the retrieval key. Opened indexes stay in this memory. */
 export const retrieval = (
   supplied: Supplied<typeof workNeeds>,
   readers: readonly Reader[],
   { model, cache, mostFile: most, queue }: Settings,
 ) => {
-  // One at a time: a file is held whole, and its parsers have the other core.
+  // One file at a time: the whole file is in memory, and its parser needs the other core.
   const turns = fairShares({ all: 1, organization: 1, key: 1 })
   const held = new Map<string, Shelved>()
 
-  /** Null for each where no model makes vectors: words alone are searched then. */
+  /** Every vector is null when no model makes vectors; search then compares words only. */
   const vectorsOf = async (texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
     if (model === undefined) return { model: null, vectors: texts.map(() => null) }
     const vectors: Float32Array[] = []
@@ -82,7 +82,7 @@ export const retrieval = (
           signal,
         )
         vectors.push(...answer.vectors)
-        // All vectors of one index are of one model, whatever is configured meanwhile.
+        // All vectors of one index come from one model, even after a change of the configuration.
         named = maker
       }
       return { model: vectors.length > 0 ? named : null, vectors }
@@ -117,7 +117,7 @@ export const retrieval = (
     }
   }
 
-  /** One file that fails fails the request; of several each has its own end. */
+  /** With one file, its failure is the request's failure. With several files, each has its own result. */
   const index = async (
     tasks: readonly IndexTask[],
     listed: boolean,
@@ -138,7 +138,7 @@ export const retrieval = (
     return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
   }
 
-  /** The caller's indexes as they are now; what did not change is not read again. */
+  /** The caller's current indexes. An unchanged index is not read again. */
   const opened = async (shelf: Shelf, ragDek: Uint8Array, ids: readonly string[] | null, signal: AbortSignal) => {
     const key = createHash('sha256').update(ragDek).digest('hex')
     const mine = held.get(key) ?? { library: library(), versions: new Map<string, string>() }
@@ -161,7 +161,7 @@ export const retrieval = (
       mine.versions.set(id, version)
     }
     held.delete(key)
-    // What nobody asks for by its name any more is only let go of together, since other searches may be at it.
+    // Files outside this query are dropped only with the whole library, since other searches may use them.
     const stale = mine.versions.size > there.length && mine.library.size > cache
     if (mine.versions.size > 0 && !stale) held.set(key, mine)
     evict()
@@ -173,7 +173,7 @@ export const retrieval = (
     versions.delete(id)
   }
 
-  /** The ones that were not asked for longest go first. */
+  /** Drops the least recently used indexes first. */
   const evict = () => {
     let size = 0
     for (const [key, { library }] of [...held].reverse()) {
@@ -192,7 +192,7 @@ export const retrieval = (
   return { index, search }
 }
 
-/** The words of a file's name. Null where it has none. */
+/** The words of a file's name. Null when the name has no word. */
 const titleOf = (name: string): string | null =>
   name
     .replace(/\.\w{1,8}$/, '')

@@ -2,7 +2,7 @@ import { Unconfigured, Unreadable } from '../../errors.ts'
 import type { Tool } from '../../ports/tool.ts'
 import type { MediaFile, Spoken, Transcript } from '../../ports/upstream.ts'
 
-/** The transcript with its speakers; null where the sound can't be listened to here. */
+/** Adds speakers to a transcript. Null when the enclave cannot read the sound. */
 export type TellSpeakers = (it: Transcript, file: MediaFile, signal: AbortSignal) => Promise<Transcript | null>
 
 interface Turn {
@@ -11,7 +11,7 @@ interface Turn {
   readonly end: number
 }
 
-/** By the tool that tells who speaks when; null where the enclave has none. */
+/** Uses the diarization tool; null when the enclave has none. */
 export const speakersBy = (tools: readonly Tool<any>[]): TellSpeakers | null => {
   const tool = tools.find(({ name }) => name === 'audioDiarization')
   if (tool?.kind !== 'reads-file') return null
@@ -34,7 +34,7 @@ const turnsOf = (result: unknown): readonly Turn[] => {
   return segments.map((it) => ({ ...it, speaker: names.indexOf(it.speaker) }))
 }
 
-/** Each word has the speaker who is heard at its time. A segment in which the speaker changes is parted between its words. */
+/** Each word gets the speaker who is heard at its time. A segment with several speakers is split between words. */
 const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
   const by = ({ start, end }: Spoken) => nearest(turns, start, end)
   const words = it.words.map((word) => ({ ...word, speaker: by(word) }))
@@ -50,7 +50,7 @@ const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
 
 const within = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end
 
-/** Neighbours of one speaker as one. */
+/** Joins neighbouring words of one speaker. */
 const runs = (words: readonly (Spoken & { readonly speaker: number })[]): readonly Spoken[] => {
   const found: (Spoken & { readonly speaker: number })[] = []
   for (const word of words) {
@@ -61,7 +61,7 @@ const runs = (words: readonly (Spoken & { readonly speaker: number })[]): readon
   return found
 }
 
-/** Whose turn shares the most time with it; the nearest turn where nobody was heard. */
+/** The speaker whose turn overlaps most with the time. The nearest turn when no turn overlaps. */
 const nearest = (turns: readonly Turn[], start: number, end: number): number => {
   let [speaker, most] = [0, -Infinity]
   for (const turn of turns) {

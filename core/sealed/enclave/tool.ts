@@ -23,7 +23,7 @@ const simple: Outer = {
 
 const withFile: Outer = { ...simple, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
 
-/** The four variants of the outer fields. */
+/** The outer fields of each kind of tool. */
 const outers: Readonly<Record<Tool['kind'], Outer>> = {
   simple,
   'reads-file': withFile,
@@ -31,20 +31,20 @@ const outers: Readonly<Record<Tool['kind'], Outer>> = {
   retrieval: { ...simple, parts: { encryptedRagDek: { nonce: 'ragDekNonce', check: checks.key } } },
 }
 
-/** Bytes of sealed parameters where a tool names no others. */
+/** In bytes: the limit of sealed parameters when a tool names none. */
 const usualParams = 16 * 1024
 
 export const outerOf = ({ kind, mostParams = usualParams }: Tool): Outer => ({ ...outers[kind], mostParams })
 
-/** Bytes of JSON that a tool may answer with. */
+/** In bytes: the longest JSON result of a tool. */
 const mostResult = 16 * 1024 * 1024
-/** Bytes that a tool may make. */
+/** In bytes: the largest file that a tool may make. */
 const mostMade = 100 * 1024 * 1024
 
 export interface Bench {
   readonly shelf: Shelf
   readonly search: Search
-  /** Bytes of the sealed content that may be opened. */
+  /** In bytes: the largest sealed content that may be opened. */
   readonly mostFile: number
   readonly makeRoom: MakeRoom
 }
@@ -88,7 +88,7 @@ export const runTool = async (
   }
 }
 
-/** Within a tool, NotFound means the file, and BadRequest the parameters. */
+/** Inside a tool, NotFound means the file, and BadRequest means the parameters. */
 const refused = (error: unknown): unknown => {
   if (error instanceof Unreadable || error instanceof Unconfigured) return error
   if (error instanceof NotFound) return new Refusal('unknown_file')
@@ -104,7 +104,7 @@ const fit = (text: string, most: number): string => {
   return it
 }
 
-/** Stores the file that a tool made; where the request asks, the sealed answer describes the stored file. */
+/** Stores the file that a tool made. The sealed answer describes the stored file when the request asks for it. */
 const keep = async (
   asker: Opened,
   { name, mime, bytes }: MadeFile,
