@@ -23,9 +23,9 @@ export interface ConnectOptions {
   readonly apiKey: string
   /** The proof that an enclave owes; the client seals nothing to an enclave without it. */
   readonly policy?: Policy
-  /** 64 hex: what stored files are under. It is never sent. */
+  /** 64 hex characters: the key that wraps the keys of stored files. The client never sends it. */
   readonly kek?: string
-  /** The retrieval key, wrapped under the KEK, as `newRagDek` makes it. */
+  /** The retrieval key, wrapped with the KEK, as `newRagDek` makes it. */
   readonly wrappedRagDek?: string
   /** Where the latest state of each file is remembered. Without it, going back to an older state is not noticed. */
   readonly memory?: MemoryStore

@@ -30,7 +30,7 @@ export interface Keys {
   wrap(dek: Uint8Array): string
   /** Throws unless the key was wrapped with this KEK. */
   unwrap(wrapped: string, kid: string): Uint8Array
-  /** Of SHA-256 over the plaintext. */
+  /** The keyed hash of a SHA-256 digest over the plaintext. */
   hash(digest: Uint8Array): string
   /** A new id with the mark of this KEK. `now` in ms. */
   newId(now: number): string

@@ -49,12 +49,12 @@ const kem = kems.find(({ name }) => name === 'x-wing')!
 
 const early = 60_000
 
-/** An answer of the enclave to a challenge; nothing of it is checked yet. */
+/** The enclave's answer to a challenge, not yet checked. */
 export interface Attestation {
   readonly keyset: Uint8Array
   readonly evidence: Evidence
   readonly challenge: Uint8Array
-  /** Where the policy pins keys and brings no lists along. */
+  /** Present when the policy pins list keys without a list. */
   readonly lists?: SignedLists
   /** Of receipts, as the answer tells them. */
   readonly receiptKeys?: unknown

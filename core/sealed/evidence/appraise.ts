@@ -11,20 +11,20 @@ import { type Release, type Releases, type State, readReleases } from './release
 import { checkReportData } from './report-data.ts'
 import { type Rules, rulesOf } from './rules.ts'
 
-/** What the evidence has to answer. */
+/** The values that the evidence must contain. */
 export interface Question {
   /** SHA-256 over the keyset: the first half of report_data. */
   readonly keysetHash: Uint8Array
-  /** 32 bytes of the asker's own. */
+  /** 32 bytes chosen by the client. */
   readonly challenge: Uint8Array
-  /** As the keyset carries it. */
+  /** The release digest in the keyset. */
   readonly releaseDigest: Uint8Array
-  /** A list of releases from elsewhere; the policy's own is used when absent. */
+  /** A list of releases from another source; without it, the policy's own list counts. */
   readonly releases?: SignedText
   readonly now: number
 }
 
-/** What was proved. Times in ms. */
+/** The proven facts. Times in ms. */
 export interface Verdict {
   readonly verified: 'platform' | 'test'
   readonly platform: Platform
@@ -44,16 +44,16 @@ export interface Verdict {
   readonly exceptions: readonly Used[]
   readonly warnings: readonly Warning[]
   readonly checks: readonly Check[]
-  /** When the first thing that this rests on ends. */
+  /** The earliest end of any certificate, list or text used. */
   readonly ends: number
 }
 
 export const platforms = ['sev-snp', 'tdx', 'nitro'] as const
 
-/** The built-in platform of this type; null for any other. */
+/** The built-in platform of this type; null for any other type. */
 export const platformOf = (type: unknown): Platform | null => platforms.find((it) => it === type) ?? null
 
-/** A page loads the verifier of the platform that it meets, and no other. */
+/** Loads only the verifier of the given platform, so that a page stays small. */
 const find = async (
   platform: Platform,
   evidence: Fields,
@@ -98,7 +98,7 @@ const checkMeasurement = (rules: Rules, list: Releases | null, platform: Platfor
   )
 }
 
-/** The release of this digest and this image together; either alone proves nothing. */
+/** Finds the release with this digest and this image; one of the two alone proves nothing. */
 const checkRelease = (
   rules: Rules,
   list: Releases | null,
@@ -139,7 +139,7 @@ const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning
     : []),
 ]
 
-/** The rules with the notices that the policy demands; a policy without any loads nothing for them. */
+/** Applies the notices that the policy demands. A policy without notices loads no code for them. */
 const noticed = async ({ notices: keys }: ReadPolicy, rules: Rules, now: number) => {
   if (keys === undefined) return { notices: null, rules }
   const { readNotices, tightened } = await import('./notices.ts')
@@ -155,7 +155,10 @@ const typed = (evidence: unknown, rules: Rules): { fields: Fields; platform: Pla
   return { fields, platform }
 }
 
-/** What a platform proves of itself and of these keys, whatever runs there: for whoever looks after an enclave. Throws a `Refusal`. */
+/**
+ * Checks a platform's evidence for these keys, whatever code runs there: for operators of an enclave. Throws a
+ * `Refusal`.
+ */
 export const inspect = async (
   evidence: unknown,
   policy: PlatformPolicy,
@@ -170,8 +173,8 @@ export const inspect = async (
 }
 
 /**
- * Proves that this evidence answers the question as the policy wants it; throws a `Refusal` or a `PolicyError` otherwise.
- * `checks` tells afterwards how far it came.
+ * Throws a `Refusal` or a `PolicyError` unless the evidence answers the question as the policy demands. `checks` lists
+ * every check that ran.
  */
 export const appraise = async (
   evidence: unknown,

@@ -1,7 +1,7 @@
 import { textOf } from '../wire/bytes.ts'
 import { demand, readable, refuse } from './reasons.ts'
 
-/** A value of CBOR: whole numbers, bytes, texts, lists, maps with texts or numbers as keys, null. */
+/** A CBOR value: integers, bytes, texts, lists, null, and maps with texts or numbers as keys. */
 export type Cbor = number | Uint8Array | string | null | readonly Cbor[] | ReadonlyMap<string | number, Cbor>
 
 const mostDepth = 4
@@ -9,7 +9,7 @@ const mostItems = 64
 
 const malformed = (): never => refuse('evidence_malformed', 'cbor')
 
-/** Reads one value of definite, minimal lengths with nothing behind it; throws `evidence_malformed`. */
+/** Reads one value with definite, minimal lengths and no trailing bytes. Throws `evidence_malformed`. */
 export const readCbor = (bytes: Uint8Array): Cbor => {
   let at = 0
 

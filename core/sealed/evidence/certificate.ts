@@ -9,28 +9,28 @@ export interface Extension {
   readonly value: Uint8Array
 }
 
-/** A certificate of X.509, version 3. Nothing of it is believed before its chain was checked. */
+/** An X.509 certificate of version 3, untrusted until its chain is checked. */
 export interface Certificate {
   readonly whole: Uint8Array
-  /** What its issuer signed. */
+  /** The bytes that the issuer signed. */
   readonly signed: Uint8Array
   readonly algorithm: Algorithm
   /** r‖s for a curve. */
   readonly signature: Uint8Array
-  /** Hex. */
+  /** In hex. */
   readonly serial: string
   /** Names as DER. */
   readonly issuer: Uint8Array
   readonly subject: Uint8Array
-  /** The one common name of the subject; null when it has none or several. */
+  /** The only common name of the subject; null when the subject has none or several. */
   readonly commonName: string | null
   readonly notBefore: number
   readonly notAfter: number
   readonly key: PublicKey
   readonly authority: boolean
-  /** How many authorities may stand between this one and a leaf; null for any number. */
+  /** The largest number of authorities between this one and a leaf; null for any number. */
   readonly pathLength: number | null
-  /** The bits of keyUsage, the first one highest; null when it is absent. */
+  /** The bits of keyUsage, the first bit highest; null when keyUsage is absent. */
   readonly usage: number | null
   /** By the hex of their identifiers. */
   readonly extensions: ReadonlyMap<string, Extension>
@@ -54,7 +54,7 @@ const oids = {
 
 const known: ReadonlySet<string> = new Set(Object.values(oids))
 
-/** What stands in both certificates and lists: the signed part, and who signed it how. */
+/** The common parts of certificates and lists: the signed bytes, the algorithm and the signature. */
 export interface Signed {
   readonly signed: Uint8Array
   readonly inside: Item
@@ -76,7 +76,7 @@ export const signedOf = (bytes: Uint8Array): Signed => {
   return { signed: inside.whole, inside, algorithm, algorithmBytes, signature }
 }
 
-/** Extensions by identifier, each once. */
+/** Extensions by identifier. Each identifier may occur once. */
 export const extensionsOf = (list: Uint8Array): ReadonlyMap<string, Extension> => {
   const found = new Map<string, Extension>()
   const all = cursor(only(list, tags.sequence).content)
@@ -84,7 +84,7 @@ export const extensionsOf = (list: Uint8Array): ReadonlyMap<string, Extension> =
     const parts = cursor(all.take(tags.sequence).content)
     const oid = oidOf(parts.take(tags.oid))
     const flag = parts.maybe(tags.boolean)
-    // DER leaves out a default, so a written flag is true.
+    // DER omits a default, so a written flag is true.
     if (flag !== null) demand(booleanOf(flag), 'evidence_malformed', 'extension')
     const value = parts.take(tags.octetString).content
     parts.end()
@@ -133,7 +133,7 @@ const usageOf = (extension: Extension | undefined): number | null => {
   return first
 }
 
-/** Throws `evidence_malformed` for anything but a strict certificate of at most 4 KiB. */
+/** Throws `evidence_malformed` unless the bytes are a strict certificate of at most 4 KiB. */
 export const readCertificate = (bytes: Uint8Array): Certificate => {
   demand(bytes.length <= mostBytes, 'evidence_malformed', 'certificate')
   const { inside, algorithmBytes, ...signed } = signedOf(bytes)

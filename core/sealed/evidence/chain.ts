@@ -4,7 +4,7 @@ import { type Certificate, usages } from './certificate.ts'
 import { checkSignature, digest } from './keys.ts'
 import { demand } from './reasons.ts'
 
-/** How far clocks may differ, in ms. */
+/** In ms: the tolerated difference between clocks. */
 export const skew = 5 * 60_000
 
 const checkIssuer = (issuer: Certificate, below: number): void => {
@@ -13,14 +13,17 @@ const checkIssuer = (issuer: Certificate, below: number): void => {
   demand(issuer.pathLength === null || below <= issuer.pathLength, 'chain_broken', 'path length')
 }
 
-/** Throws unless each certificate, leaf first, was issued by the next one and the last is a pinned root: hex of SHA-256. */
+/**
+ * Throws unless each certificate, leaf first, was issued by the next one, and the last is a pinned root. Roots are
+ * pinned by SHA-256 in hex.
+ */
 export const checkChain = async (
   chain: readonly Certificate[],
   roots: readonly string[],
   now: number,
 ): Promise<void> => {
   const [leaf, root] = [chain[0]!, chain.at(-1)!]
-  // The hash alone makes a root: names and signatures of an unknown one can say anything.
+  // Only the hash identifies a root: an unknown root can carry any name and signature.
   demand(chain.length > 1 && roots.includes(toHex(await digest('SHA-256', root.whole))), 'root_unknown')
   for (const { notBefore, notAfter } of chain) {
     demand(notBefore <= now + skew, 'certificate_expired', 'not valid yet')

@@ -5,9 +5,9 @@ export interface Check {
   readonly ok: boolean
 }
 
-/** The checks of one piece of evidence in their order, to the first that failed. */
+/** The checks of one piece of evidence in order, up to the first failure. */
 export interface Checks {
-  /** Runs a check; an error that is no refusal becomes `evidence_malformed`. */
+  /** Runs a check. An error other than a refusal becomes `evidence_malformed`. */
   run<T>(id: string, work: () => T | Promise<T>): Promise<T>
   readonly done: readonly Check[]
 }

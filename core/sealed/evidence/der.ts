@@ -1,7 +1,7 @@
 import { toHex } from '../wire/hex.ts'
 import { demand, refuse } from './reasons.ts'
 
-/** One value in DER: definite, minimal length; low tag number. */
+/** One DER value with a definite, minimal length and a low tag number. */
 export interface Item {
   readonly tag: number
   readonly content: Uint8Array
@@ -25,19 +25,19 @@ export const tags = {
   set: 0x31,
 } as const
 
-/** The context-specific constructed tag of this number. */
+/** The context-specific constructed tag with this number. */
 export const context = (number: number): number => 0xa0 | number
 
-/** Reads items one behind another; every method throws `evidence_malformed`. */
+/** Reads consecutive items. Every method throws `evidence_malformed`. */
 export interface Cursor {
-  /** The next item, which has this tag. */
+  /** The next item. Throws when it has another tag. */
   take(tag: number): Item
   /** The next item when it has this tag; null otherwise. */
   maybe(tag: number): Item | null
-  /** The next item, whatever its tag. */
+  /** The next item with any tag. */
   any(): Item
   more(): boolean
-  /** Nothing follows. */
+  /** Throws when an item follows. */
   end(): void
 }
 
@@ -82,7 +82,7 @@ export const cursor = (bytes: Uint8Array): Cursor => {
   }
 }
 
-/** The one item that these bytes are. */
+/** Reads bytes that are exactly one item. */
 export const only = (bytes: Uint8Array, tag: number): Item => {
   const all = cursor(bytes)
   const item = all.take(tag)
@@ -90,7 +90,7 @@ export const only = (bytes: Uint8Array, tag: number): Item => {
   return item
 }
 
-/** Big-endian bytes of an integer that is minimal and not negative, without the leading zero. */
+/** Big-endian bytes of a minimal, non-negative integer, without the leading zero. */
 export const magnitude = (item: Item): Uint8Array => {
   const { content } = item
   const [first, second] = content
@@ -108,7 +108,7 @@ export const small = (item: Item): number => {
   return value <= 0x7fffffff ? value : malformed('integer')
 }
 
-/** The content of an object identifier as hex. */
+/** The content of an object identifier, in hex. */
 export const oidOf = (item: Item): string => {
   const { content } = item
   if (content.length === 0 || content.length > 32 || content.at(-1)! >= 0x80) return malformed('oid')
@@ -122,7 +122,7 @@ export const booleanOf = ({ content }: Item): boolean => {
   return content[0] === 0xff
 }
 
-/** The bytes of a bit string that has no unused bits. */
+/** The bytes of a bit string without unused bits. */
 export const octetsOf = ({ content }: Item): Uint8Array =>
   content[0] === 0 ? content.subarray(1) : malformed('bit string')
 
@@ -131,7 +131,7 @@ const times: Readonly<Record<number, RegExp>> = {
   [tags.generalizedTime]: /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,
 }
 
-/** A UTCTime or GeneralizedTime in ms. */
+/** A UTCTime or GeneralizedTime, in ms. */
 export const timeOf = ({ tag, content }: Item): number => {
   const match = content.length <= 15 ? times[tag]?.exec(String.fromCharCode(...content)) : null
   if (!match) return malformed('time')
@@ -146,6 +146,6 @@ export const timeOf = ({ tag, content }: Item): number => {
   const year = tag === tags.utcTime ? said + (said < 50 ? 2000 : 1900) : said
   const text = `${String(year).padStart(4, '0')}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}.000Z`
   const time = Date.UTC(year, month - 1, day, hour, minute, second)
-  // A day that no calendar has, such as 31 April, comes back as another one.
+  // An impossible day, such as 31 April, is returned as another day.
   return year >= 1950 && new Date(time).toISOString() === text ? time : malformed('time')
 }

@@ -16,10 +16,10 @@ export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte
 
 export const hasBits = (value: bigint, bits: bigint): boolean => (value & bits) === bits
 
-/** What came as JSON. */
+/** The members of a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An object of JSON by its own members. */
+/** Throws unless the value is a JSON object. */
 export const fieldsOf = (value: unknown, name: string): Fields => {
   demand(typeof value === 'object' && value !== null && !Array.isArray(value), 'evidence_malformed', name)
   return value as Fields
@@ -28,7 +28,7 @@ export const fieldsOf = (value: unknown, name: string): Fields => {
 export const member = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** The bytes of a member in strict hex; the reason says what an absent member is. */
+/** The bytes of a member in strict hex. `absent` is the reason for refusing an absent member. */
 export const bytesOf = (
   fields: Fields,
   name: string,
@@ -41,7 +41,7 @@ export const bytesOf = (
   return bytes ?? refuse('evidence_malformed', name)
 }
 
-/** The text of a member of at most so many UTF-16 units. */
+/** The text of a member, with at most `most` UTF-16 units. */
 export const textIn = (fields: Fields, name: string, most: number, absent: Reason = 'evidence_malformed'): string => {
   const value = member(fields, name)
   demand(value !== undefined, absent, name)

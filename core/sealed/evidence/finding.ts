@@ -1,4 +1,4 @@
-/** A certificate, a list or a text that the evidence rests on; times in ms. */
+/** A certificate, list or text that the evidence depends on. Times in ms. */
 export interface Piece {
   readonly piece: string
   readonly issued: number
@@ -10,34 +10,34 @@ export interface Warning {
   readonly detail: string
 }
 
-/** An exception of the policy without which the evidence would have been refused. */
+/** An exception of the policy that the evidence needed to pass. */
 export interface Used {
   readonly allow: string
   readonly until: number
   readonly because: string
 }
 
-/** The highest numbers that were seen: lower ones are refused later. */
+/** The highest numbers seen; lower numbers are refused later. */
 export interface Seen {
-  /** Evaluation number of Intel's data. */
+  /** The evaluation number of Intel's data. */
   readonly evaluation?: number
-  /** Numbers of revocation lists by their issuer, hex. */
+  /** The numbers of revocation lists by issuer, in hex. */
   readonly lists?: Readonly<Record<string, string>>
-  /** Serials of signed files by their names. */
+  /** The serials of signed files by name. */
   readonly releases?: Readonly<Record<string, number>>
 }
 
-/** What a platform says once all of its signatures hold. Whether it runs what it should is still open. */
+/** The facts of a platform whose signatures are valid. The measurement is not yet compared with the policy. */
 export interface Finding {
   /** 64 bytes. */
   readonly reportData: Uint8Array
-  /** Hex. */
+  /** In hex. */
   readonly measurement: string
-  /** What the host gave at launch, hex; empty where it is part of the measurement. */
+  /** The host's data at launch, in hex; empty when the measurement includes it. */
   readonly hostData: string
   readonly guestSvn: number
   readonly product: string
-  /** Hex; null when the platform names none. */
+  /** In hex; null when the platform names no chip. */
   readonly chip: string | null
   readonly tcb: Readonly<Record<string, number | string>>
   readonly collateral: readonly Piece[]

@@ -4,17 +4,17 @@ export interface Floor {
   readonly tcb: Tcb
   /** The day on which this value was entered. */
   readonly since: string
-  /** The bulletin that asks for it, or where else it comes from. */
+  /** The bulletin that demands this floor, or another source of it. */
   readonly bulletin: string
 }
 
-/** The day on which all floors were last looked at. */
+/** The day of the last review of all floors. */
 export const floorsOf = '2026-11-01'
 
-/** A result warns when the floors were last looked at longer ago than this, in ms. */
+/** In ms: a result warns when the last review of the floors is older. */
 export const floorsAge = 120 * 86_400_000
 
-/** The least patch level of each product. A product without a floor is refused until a policy states one. */
+/** The lowest accepted patch level of each product. A product without a floor is refused until a policy states one. */
 export const snpFloors: Readonly<Partial<Record<Product, Floor>>> = {
   Genoa: {
     tcb: { fmc: 0, bootloader: 10, tee: 0, snp: 23, microcode: 84 },
@@ -23,7 +23,7 @@ export const snpFloors: Readonly<Partial<Record<Product, Floor>>> = {
   },
 }
 
-/** The least evaluation number of Intel's data. */
+/** The lowest accepted evaluation number of Intel's data. */
 export const tdxFloor = {
   evaluation: 17,
   since: '2026-11-01',

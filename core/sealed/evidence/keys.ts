@@ -15,7 +15,7 @@ const sha384 = '0609608648016503040202'
 const mgf1 = '06092a864886f70d010108'
 const wrapped = (tag: string, hex: string): string => tag + (hex.length / 2).toString(16).padStart(2, '0') + hex
 
-/** RSASSA-PSS with SHA-384 throughout and a salt of 48 bytes, in the spellings that exist. */
+/** RSASSA-PSS with SHA-384 throughout and a salt of 48 bytes, in all existing spellings. */
 const pss = ['', '0500'].flatMap((first) =>
   ['', '0500'].flatMap((second) =>
     ['', 'a303020101'].map((trailer) => {
@@ -26,7 +26,7 @@ const pss = ['', '0500'].flatMap((first) =>
   ),
 )
 
-/** Every AlgorithmIdentifier that is accepted, as hex of its DER. */
+/** All accepted AlgorithmIdentifiers, as hex of their DER. */
 const algorithms = new Map<string, Algorithm>([
   ['300a06082a8648ce3d040302', 'ecdsa-sha256'],
   ['300a06082a8648ce3d040303', 'ecdsa-sha384'],
@@ -38,7 +38,7 @@ export const algorithmOf = (identifier: Uint8Array): Algorithm =>
 
 const bytes = (hex: string): Uint8Array => fromHex(hex, hex.length / 2)!
 
-/** What comes before the two coordinates in the DER of an uncompressed point. */
+/** The DER bytes before the two coordinates of an uncompressed point. */
 const prefixes = {
   p256: bytes('3059301306072a8648ce3d020106082a8648ce3d03010703420004'),
   p384: bytes('3076301006072a8648ce3d020106052b8104002203620004'),
@@ -57,7 +57,7 @@ export const pointKey = (kind: 'p256' | 'p384', point: Uint8Array): PublicKey =>
 
 const rsaEncryption = '300d06092a864886f70d0101010500'
 
-/** A key of P-256, P-384, or RSA from 4096 bits on. */
+/** A key of P-256, P-384, or RSA with at least 4096 bits. */
 export const publicKeyOf = (info: Uint8Array): PublicKey => {
   const hex = toHex(info)
   for (const kind of ['p256', 'p384'] as const) {
@@ -83,7 +83,7 @@ const needed: Readonly<Record<Algorithm, readonly PublicKey['kind'][]>> = {
   'rsa-pss-sha384': ['rsa'],
 }
 
-/** r‖s of a signature in DER, each as wide as the curve. */
+/** r‖s of a DER signature, each as wide as the curve. */
 export const flatSignature = (der: Uint8Array, kind: 'p256' | 'p384'): Uint8Array => {
   const { size } = curves[kind]
   const numbers = cursor(only(der, tags.sequence).content)
@@ -105,7 +105,7 @@ const subtle = (): SubtleCrypto => {
 export const digest = async (algorithm: 'SHA-256' | 'SHA-384', data: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await subtle().digest(algorithm, data as Uint8Array<ArrayBuffer>))
 
-/** Throws the refusal unless the key made this signature over this data; the signature of a curve is r‖s. */
+/** Throws the refusal unless the key made this signature over this data. A curve's signature is r‖s. */
 export const checkSignature = async (
   key: PublicKey,
   algorithm: Algorithm,

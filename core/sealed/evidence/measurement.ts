@@ -7,10 +7,10 @@ const hashed = async (label: string, parts: readonly Uint8Array[]): Promise<stri
 
 const zeros = new Uint8Array(48)
 
-/** One measurement of a trust domain: hex. Registers that a release leaves out are zero. */
+/** One measurement of a trust domain, in hex. Registers that a release leaves out are zero. */
 export const tdxMeasurement = (it: {
   readonly mrtd: Uint8Array
-  /** Four of them. */
+  /** Four registers. */
   readonly rtmr: readonly Uint8Array[]
   readonly configId?: Uint8Array
   readonly owner?: Uint8Array
@@ -18,7 +18,7 @@ export const tdxMeasurement = (it: {
 }): Promise<string> =>
   hashed('sealgate-tdx/1\0', [it.mrtd, ...it.rtmr, it.configId ?? zeros, it.owner ?? zeros, it.ownerConfig ?? zeros])
 
-/** One measurement of a Nitro enclave: hex. */
+/** One measurement of a Nitro enclave, in hex. */
 export const nitroMeasurement = (it: {
   readonly pcr0: Uint8Array
   readonly pcr1: Uint8Array

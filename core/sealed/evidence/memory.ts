@@ -3,7 +3,7 @@ import { demand } from './reasons.ts'
 
 const listNumber = (hex: string): bigint => BigInt(`0x${hex}`)
 
-/** Throws when anything is lower than it was seen before. */
+/** Throws when a number is lower than before. */
 export const checkSeen = (found: Seen, before: Seen): void => {
   demand((found.evaluation ?? Infinity) >= (before.evaluation ?? 0), 'collateral_expired', 'evaluation number fell')
   for (const [issuer, number] of Object.entries(found.lists ?? {})) {
@@ -15,7 +15,7 @@ export const checkSeen = (found: Seen, before: Seen): void => {
     demand(serial >= (before.releases?.[name] ?? 0), 'releases_rolled_back')
 }
 
-/** What was seen before, with what was found now; nothing lower than before was let through. */
+/** Merges the numbers seen before with the new ones. The new numbers were checked and are not lower. */
 export const mergeSeen = (before: Seen, found: Seen): Seen => ({
   ...before,
   ...found,

@@ -4,11 +4,11 @@ import { type Cbor, readCbor } from './cbor.ts'
 import { type Certificate, readCertificate } from './certificate.ts'
 import { demand, refuse } from './reasons.ts'
 
-/** A document of a Nitro enclave. */
+/** The attestation document of a Nitro enclave. */
 export interface NitroDocument {
-  /** Ms. */
+  /** In ms. */
   readonly timestamp: number
-  /** 48 bytes each, by their index. */
+  /** 48 bytes each, by index. */
   readonly pcrs: ReadonlyMap<number, Uint8Array>
   /** Leaf first. */
   readonly chain: readonly Certificate[]
@@ -21,7 +21,7 @@ export const mostDocument = 16 * 1024
 
 const malformed = (what: string): never => refuse('evidence_malformed', what)
 
-// A NitroTPM document has `nitrotpm_pcrs` and is refused by this list.
+// A NitroTPM document has `nitrotpm_pcrs`, so this list refuses it.
 const members = [
   'module_id',
   'digest',
@@ -37,7 +37,7 @@ const es384 = 'a1013822'
 const mostCertificates = 8
 const mostRegisters = 32
 
-/** The header of a byte string of this length. */
+/** The CBOR header of a byte string of this length. */
 const stringHead = (length: number): Uint8Array => {
   if (length < 24) return Uint8Array.of(0x40 | length)
   return length < 256 ? Uint8Array.of(0x58, length) : Uint8Array.of(0x59, length >> 8, length & 0xff)
@@ -63,7 +63,7 @@ const chainOf = (leaf: Cbor | undefined, bundle: Cbor | undefined): readonly Cer
   return all.map((it) => readCertificate(bytesIn(it, 'certificate')))
 }
 
-/** Throws `evidence_malformed` for anything but a COSE_Sign1 around the members of an enclave's document. */
+/** Throws `evidence_malformed` unless the bytes are a COSE_Sign1 around the members of an enclave's document. */
 export const readDocument = (document: Uint8Array): NitroDocument => {
   demand(document.length <= mostDocument, 'evidence_malformed', 'document')
   const tagged = document[0] === 0xd2

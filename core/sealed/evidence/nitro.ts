@@ -10,14 +10,14 @@ import type { NitroRules } from './rules.ts'
 
 const images = [0, 1, 2] as const
 
-/** The registers that say what runs. Any of them of zeros is an enclave in debug mode. */
+/** The registers that identify the code. A register of zeros means an enclave in debug mode. */
 const imagesOf = ({ pcrs }: NitroDocument): readonly [Uint8Array, Uint8Array, Uint8Array] => {
   const found = images.map((index) => pcrs.get(index) ?? refuse('evidence_malformed', 'pcrs'))
   for (const register of found) demand(!isZero(register), 'debug', 'pcrs')
   return found as [Uint8Array, Uint8Array, Uint8Array]
 }
 
-/** Throws unless a genuine enclave of Amazon's, not in debug mode, made this document lately. */
+/** Throws unless a genuine Amazon enclave made this document recently and is not in debug mode. */
 export const checkNitro = async (
   evidence: Fields,
   rules: NitroRules,

@@ -27,7 +27,7 @@ const document = object({
   withdrawn: optional(list(hexOf(32))),
 })
 
-/** What was learned after the client was released: higher floors, refused products, withdrawn releases. */
+/** Facts learned after the client's release: higher floors, refused products, withdrawn releases. */
 export type Notices = ReturnType<typeof document>
 
 const parsed = (file: string): Notices => {
@@ -41,7 +41,7 @@ const parsed = (file: string): Notices => {
   }
 }
 
-/** Reads the notices that the policy demands: signed by enough keys, and not ended. Stale ones refuse. */
+/** Reads the notices that the policy demands. Throws unless enough keys signed them and they are current. */
 export const readNotices = async (keys: ReleaseKeys, now: number): Promise<Notices> => {
   const signed = keys.document
   demand(signed !== undefined, 'collateral_missing', 'notices')
@@ -53,7 +53,7 @@ export const readNotices = async (keys: ReleaseKeys, now: number): Promise<Notic
   return notices
 }
 
-/** The rules with the notices: they only ever become tighter, but for a product that had no floor. */
+/** Applies the notices to the rules. Notices only tighten rules, except for a product without a floor. */
 export const tightened = (
   rules: Rules,
   { floors, minimumEvaluation = 0, refusedProducts, withdrawn }: Notices,

@@ -7,12 +7,12 @@ const mostText = 16 * 1024
 const decoded = (base64: string): Uint8Array => {
   const text = base64.replaceAll('\n', '')
   const binary = readable(() => atob(text), 'pem')
-  // One spelling for these bytes: no bits beyond them, padding in full.
+  // Only one spelling is accepted for these bytes: no extra bits, full padding.
   demand(btoa(binary) === text, 'evidence_malformed', 'pem')
   return Uint8Array.from(binary, (char) => char.charCodeAt(0))
 }
 
-/** Exactly so many certificates in PEM, one behind another; throws `evidence_malformed` for anything else. */
+/** Reads exactly `count` consecutive PEM certificates. Throws `evidence_malformed` otherwise. */
 export const readPem = (text: string, count: number): readonly Certificate[] => {
   demand(text.length <= mostText, 'evidence_malformed', 'pem')
   const found: Certificate[] = []

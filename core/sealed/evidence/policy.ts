@@ -4,45 +4,45 @@ import { Misshapen, type Reader, hexOf, lastDay, list, object, oneOf, optional, 
 import { type Signature, signatures } from './signed.ts'
 import type { Product } from './snp-tcb.ts'
 
-/** A file as it was signed. */
+/** A signed file. */
 export interface SignedText {
   readonly text: string
   readonly signatures: readonly Signature[]
 }
 
-/** Whose files count. */
+/** The keys whose signed files count. */
 export interface ReleaseKeys {
-  /** Ed25519, hex. */
+  /** Ed25519, in hex. */
   readonly keys: readonly string[]
-  /** How many of these keys have to sign. */
+  /** The number of these keys that must sign. */
   readonly threshold: number
   readonly document?: SignedText | undefined
 }
 
 export interface SnpPolicy {
   readonly products?: readonly Exclude<Product, 'Milan'>[]
-  /** Patch levels, each at or above the built-in one. */
+  /** Patch levels, each at or above the built-in level. */
   readonly floors?: Readonly<Partial<Record<Exclude<Product, 'Milan'>, Readonly<Record<string, number>>>>>
   /** Clouds by the id in their VLEK. */
   readonly clouds?: readonly string[]
-  /** Chips: hex of 64 bytes, of Turin 8. */
+  /** Chips: hex of 64 bytes, on Turin of 8 bytes. */
   readonly chips?: readonly string[]
-  /** Wanted bits, hex of 8 bytes, big-endian. */
+  /** Required bits: hex of 8 bytes, big-endian. */
   readonly mitigations?: { readonly launch: string; readonly current: string }
 }
 
 export interface TdxPolicy {
   readonly minimumEvaluation?: number
-  /** Platforms by their PPID, hex of 16 bytes. */
+  /** Platforms by their PPID: hex of 16 bytes. */
   readonly ppids?: readonly string[]
 }
 
 export interface NitroPolicy {
-  /** Ms. */
+  /** In ms. */
   readonly maximumAge?: number
 }
 
-/** Loosens one rule until the end of a day; every result lists it. */
+/** Loosens one rule until the end of a day. Every result lists the exception. */
 export interface Exception {
   readonly allow: string
   readonly advisories?: readonly string[]
@@ -51,27 +51,30 @@ export interface Exception {
   readonly because: string
 }
 
-/** Remembers the highest numbers that were seen. */
+/** Stores the highest numbers seen. */
 export interface Memory {
   load(): Seen | Promise<Seen>
   save(seen: Seen): void | Promise<void>
 }
 
-/** SHA-256 of roots that prove nothing. Bytes, so that no file can name them. */
+/** SHA-256 of test roots, which prove nothing. The values are bytes, so that no file can name them. */
 export interface TestRoots {
   readonly 'sev-snp'?: Readonly<Partial<Record<Product, Uint8Array>>>
   readonly tdx?: Uint8Array
   readonly nitro?: Uint8Array
 }
 
-/** What a platform has to prove. Every member tightens its profile; exceptions alone loosen it. */
+/** The demands on a platform. Every member tightens the profile; only exceptions loosen it. */
 export interface PlatformPolicy {
   readonly profile?: Profile
   readonly platforms?: readonly Platform[]
   readonly measurements?: readonly string[]
-  /** Signed lists, or digests of releases in hex. */
+  /** Signed lists, or release digests in hex. */
   readonly releases?: ReleaseKeys | readonly string[]
-  /** Signed notices of higher floors, refused products and withdrawn releases; without current ones nothing is taken. */
+  /**
+   * Signed notices of higher floors, refused products and withdrawn releases. Without current notices, all evidence is
+   * refused.
+   */
   readonly notices?: ReleaseKeys
   readonly 'sev-snp'?: SnpPolicy
   readonly tdx?: TdxPolicy
@@ -81,7 +84,7 @@ export interface PlatformPolicy {
   readonly testRoots?: TestRoots
 }
 
-/** The policy cannot be read; the message names the member and what it would have to be. */
+/** An invalid policy. The message names the member and its valid form. */
 export class PolicyError extends Error {
   constructor(message: string, cause?: unknown) {
     super(`The policy cannot be used: ${message}`, { cause })
@@ -144,7 +147,7 @@ const document = object({
   exceptions: optional(list(exception, 0, 32)),
 })
 
-/** A policy whose every member was read. */
+/** A policy whose members are all checked. */
 export type ReadPolicy = ReturnType<typeof document> & Pick<PlatformPolicy, 'memory' | 'testRoots'>
 
 const readDocument = (value: unknown): ReturnType<typeof document> => {
@@ -169,7 +172,7 @@ const checkKeys = (member: string, said: ReleaseKeys | undefined): void => {
   if (threshold > keys.length) throw new PolicyError(`${member}.threshold is more than there are keys`)
 }
 
-/** Reads a policy that code gives, such as an option of the client. Throws `PolicyError`. */
+/** Reads a policy from code, such as an option of the client. Throws `PolicyError`. */
 export const readPolicy = ({ memory, testRoots, ...rest }: PlatformPolicy): ReadPolicy => {
   const said = readDocument(rest)
   if (!Array.isArray(said.releases)) checkKeys('releases', said.releases as ReleaseKeys | undefined)
@@ -185,7 +188,7 @@ export const readPolicy = ({ memory, testRoots, ...rest }: PlatformPolicy): Read
   }
 }
 
-/** Reads the text of a policy file, which can name neither test roots nor a memory. Throws `PolicyError`. */
+/** Reads the text of a policy file. A file cannot name test roots or a memory. Throws `PolicyError`. */
 export const parsePolicy = (text: string): PlatformPolicy => {
   let value: unknown
   try {
@@ -193,7 +196,7 @@ export const parsePolicy = (text: string): PlatformPolicy => {
   } catch (cause) {
     throw new PolicyError('the file is no JSON', cause)
   }
-  // Reading it as a file first refuses what only code may give.
+  // The first reading treats the value as a file, so it refuses members that only code may set.
   readDocument(value)
   readPolicy(value as PlatformPolicy)
   return value as PlatformPolicy

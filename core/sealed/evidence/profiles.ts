@@ -9,7 +9,7 @@ const day = 86_400_000
 type Fixed = Pick<SnpRules, 'products' | 'guestNeeds' | 'platformNeeds' | 'platformRefuses' | 'vmpl' | 'grace'>
 
 const standard: Fixed = {
-  // Software can read the root seed of a Milan, so every report of a Milan can be forged.
+  // Software can read the root seed of a Milan, so an attacker can forge every report of a Milan.
   products: ['Genoa', 'Turin'],
   guestNeeds: {},
   // BadRAM: memory that answers at two addresses.
@@ -26,7 +26,7 @@ const strict: Fixed = {
     aes256: guestPolicy.aes256,
     raplOff: guestPolicy.raplOff,
     ciphertextHiding: guestPolicy.ciphertextHiding,
-    // Heracles needs to move pages.
+    // The Heracles attack needs to move pages.
     pageSwapOff: guestPolicy.pageSwapOff,
   },
   platformNeeds: {
@@ -38,5 +38,5 @@ const strict: Fixed = {
   platformRefuses: { ...standard.platformRefuses, smt: platformInfo.smt },
 }
 
-/** What a profile asks of SEV-SNP; a policy may only add to it. */
+/** The demands of each profile on SEV-SNP. A policy can only add to them. */
 export const snpProfiles: Readonly<Record<Profile, Fixed>> = { standard, strict }

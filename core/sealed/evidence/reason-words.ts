@@ -1,4 +1,4 @@
-/** Why evidence is refused, each reason in words of our own: nothing of unverified evidence is repeated. */
+/** The text of each reason for refusing evidence. Each text is our own and repeats no unverified evidence. */
 export const reasons = {
   evidence_malformed: 'The evidence cannot be read: a field is missing, reserved, too long or not in its one form',
   no_verifier: 'No verifier exists for this type of evidence',

@@ -1,9 +1,9 @@
 import type { reasons } from './reason-words.ts'
 
-/** One of a closed list; `reason-words.ts` has a sentence for each. */
+/** A reason from a closed list; `reason-words.ts` has a sentence for each. */
 export type Reason = keyof typeof reasons
 
-/** One check that did not hold. `detail` is a name of our own, such as a field or a piece, and never content. */
+/** A failed check. `detail` is a name of our own, such as a field or a piece, and never content. */
 export class Refusal extends Error {
   readonly reason: Reason
   readonly detail: string | null
@@ -25,7 +25,7 @@ export function demand(holds: boolean, reason: Reason, detail: string | null = n
   if (!holds) throw new Refusal(reason, detail)
 }
 
-/** Runs a reader; an error that is no refusal becomes `evidence_malformed`. */
+/** Runs a reader. An error other than a refusal becomes `evidence_malformed`. */
 export const readable = <T>(read: () => T, detail: string): T => {
   try {
     return read()

@@ -12,24 +12,24 @@ const mostText = 262_144
 
 export type State = 'current' | 'accepted' | 'withdrawn'
 
-/** An image that a release may run as. */
+/** An image as which a release may run. */
 export interface Image {
   readonly platform: 'sev-snp' | 'tdx' | 'nitro'
-  /** Hex. */
+  /** In hex. */
   readonly measurement: string
-  /** Hex; zeros unless the release names another. */
+  /** In hex; zeros unless the release names other data. */
   readonly hostData: string
   readonly guestSvn: number
 }
 
-/** A digest, and the images that may say it. */
+/** A release digest, and the images that may report it. */
 export interface Release {
   readonly version: string
-  /** Hex. */
+  /** In hex. */
   readonly digest: string
   readonly state: State
   readonly until: number | undefined
-  /** In words: what the measurement covers. */
+  /** A description of the parts that the measurement covers. */
   readonly covers: string
   readonly images: readonly Image[]
 }
@@ -117,7 +117,7 @@ const parsed = (file: string) => {
   }
 }
 
-/** Reads a list whose pinned signers are enough and which counts now. Nothing of an unsigned list is parsed. */
+/** Reads a current list that enough pinned keys signed. An unsigned list is never parsed. */
 export const readReleases = async (signed: SignedText, keys: ReleaseKeys, now: number): Promise<Releases> => {
   demand(signed.text.length <= mostText, 'evidence_malformed', 'releases')
   await checkSigned(releasesFormat, signed.text, signed.signatures, keys)

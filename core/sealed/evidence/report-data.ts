@@ -18,7 +18,7 @@ const numberIn = (fields: Fields, name: string, least: number, below: number): n
   return fits ? (value as number) : refuse('evidence_malformed', 'batch')
 }
 
-/** The root over many challenges, of which ours is one. A path of a wrong length refuses. */
+/** The root over many challenges, including ours. Throws when the path has a wrong length. */
 const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array> => {
   let size = numberIn(batch, 'size', 2, most.size + 1)
   let index = numberIn(batch, 'index', 0, size)
@@ -28,7 +28,7 @@ const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array>
   let node = await leafOf(challenge)
   let at = 0
   for (; size > 1; size = (size + 1) >> 1, index >>= 1) {
-    // The odd node at the end has no neighbour and moves up as it is.
+    // The last node of an odd level has no neighbour and moves up unchanged.
     if (index % 2 === 0 && index === size - 1) continue
     const other = path[at++]
     if (other?.length !== 32) return refuse('evidence_malformed', 'batch')
@@ -38,7 +38,7 @@ const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array>
   return node
 }
 
-/** Throws unless these 64 bytes say exactly this keyset and this challenge, alone or among others. */
+/** Throws unless these 64 bytes contain exactly this keyset and this challenge, alone or in a batch. */
 export const checkReportData = async (
   evidence: Fields,
   reportData: Uint8Array,

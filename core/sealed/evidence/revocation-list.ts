@@ -11,11 +11,11 @@ export interface RevocationList extends Pick<Signed, 'signed' | 'algorithm' | 's
   readonly issuer: Uint8Array
   readonly issued: number
   readonly ends: number
-  /** Hex. */
+  /** In hex. */
   readonly number: string | null
-  /** Serial numbers, hex. */
+  /** Serial numbers, in hex. */
   readonly revoked: ReadonlySet<string>
-  /** A delta or partial list has a critical extension. */
+  /** True for a delta or partial list, which has a critical extension. */
   readonly critical: boolean
 }
 
@@ -25,7 +25,7 @@ const crlNumber = '551d14'
 const isCritical = (item: Item | null): boolean =>
   item !== null && [...extensionsOf(item.whole).values()].some(({ critical }) => critical)
 
-/** Throws `evidence_malformed` for anything but a strict list of at most 64 KiB. */
+/** Throws `evidence_malformed` unless the bytes are a strict list of at most 64 KiB. */
 export const readList = (bytes: Uint8Array): RevocationList => {
   demand(bytes.length <= mostBytes, 'evidence_malformed', 'revocation list')
   const { inside, algorithmBytes, ...signed } = signedOf(bytes)
@@ -53,7 +53,7 @@ export const readList = (bytes: Uint8Array): RevocationList => {
   return { ...signed, issuer, issued, ends, number, revoked, critical }
 }
 
-/** Throws unless the issuer signed this list and it counts now; `grace` is how long past its end, in ms. */
+/** Throws unless the issuer signed this list and the list is current. `grace` extends its end, in ms. */
 export const checkList = async (
   list: RevocationList,
   issuer: Certificate,
@@ -68,7 +68,7 @@ export const checkList = async (
   demand(now <= list.ends + grace, 'collateral_expired', 'revocation list')
 }
 
-/** Throws when the list of its issuer names this certificate. */
+/** Throws when the issuer's list names this certificate. */
 export const checkRevocation = (certificate: Certificate, list: RevocationList): void => {
   demand(same(certificate.issuer, list.issuer), 'crl_invalid', 'issuer')
   demand(!list.revoked.has(certificate.serial), 'certificate_revoked')

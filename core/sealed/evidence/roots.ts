@@ -1,4 +1,4 @@
-/** SHA-256 of the DER of every root that is trusted. Evidence may bring its root along; only these are recognised. */
+/** SHA-256 of the DER of every trusted root. Evidence may contain its root; only these roots are accepted. */
 export const roots = {
   'sev-snp': {
     Milan: '69d063b45344d26a2e94e1f4210de49ef555308287d4c174445c95639a540bcd',

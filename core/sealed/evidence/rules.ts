@@ -8,42 +8,42 @@ import { type Product, type Tcb, below, highest } from './snp-tcb.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { numberOf } from '../wire/bytes.ts'
 
-/** A policy of this moment: exceptions that ended are gone, floors are the higher ones. */
+/** A policy at one moment: expired exceptions are removed, and the higher floors count. */
 export interface Rules {
   readonly profile: Profile
   readonly platforms: readonly Platform[]
   readonly measurements: readonly string[] | null
-  /** Digests of releases that are taken with one of the measurements. */
+  /** Digests of releases that are accepted together with one of the measurements. */
   readonly digests: readonly string[] | null
   readonly releases: ReleaseKeys | null
-  /** Digests of releases that are refused whatever a list says. */
+  /** Digests of releases that are refused even when a list names them. */
   readonly withdrawn: readonly string[]
   readonly snp: SnpRules
   readonly tdx: TdxRules
   readonly nitro: NitroRules
-  /** Whether this platform's roots are those of a test. */
+  /** True when the platform's roots are test roots. */
   isTest(platform: Platform): boolean
 }
 
-/** What a machine of TDX has to show. */
+/** The demands on a TDX machine. */
 export interface TdxRules {
-  /** SHA-256 of the root, hex. */
+  /** SHA-256 of the root, in hex. */
   readonly root: string
   readonly minimumEvaluation: number
-  /** Hex of PPIDs; null for any. */
+  /** PPIDs in hex; null for any platform. */
   readonly ppids: readonly string[] | null
-  /** Whether a level with advisories is refused though it is up to date. */
+  /** True when a level with advisories is refused although its status is up to date. */
   readonly withoutAdvisories: boolean
-  /** Statuses below `UpToDate` that are taken when every advisory is named. */
+  /** Statuses below `UpToDate` that are accepted when every advisory is named. */
   readonly statuses: Readonly<Record<string, { readonly advisories: readonly string[]; readonly used: Used }>>
   readonly grace: number
 }
 
-/** What a Nitro enclave has to show. */
+/** The demands on a Nitro enclave. */
 export interface NitroRules {
-  /** SHA-256 of the root, hex. */
+  /** SHA-256 of the root, in hex. */
   readonly root: string
-  /** Ms. */
+  /** In ms. */
   readonly maximumAge: number
 }
 
@@ -112,7 +112,7 @@ const tdxRules = (policy: ReadPolicy, profile: Profile, now: number): TdxRules =
   }
 }
 
-/** What `strict` cannot do without, and what it does not take. */
+/** Throws when a policy lacks a demand of the profile `strict`, or names a platform that `strict` refuses. */
 const checkStrict = (policy: ReadPolicy, platforms: readonly Platform[]): void => {
   const snp = policy['sev-snp']
   if (platforms.includes('nitro')) throw new PolicyError('platforms: the profile strict refuses nitro')
@@ -125,7 +125,7 @@ const checkStrict = (policy: ReadPolicy, platforms: readonly Platform[]): void =
     throw new PolicyError('tdx.ppids is needed by the profile strict')
 }
 
-/** The rules of a policy at this time. Throws `PolicyError` for a policy that loosens its profile. */
+/** The rules of a policy at this time. Throws `PolicyError` when a policy loosens its profile. */
 export const rulesOf = (policy: ReadPolicy, now: number): Rules => {
   const { profile = 'standard', platforms = ['sev-snp', 'tdx'], measurements, releases, testRoots } = policy
   if (profile === 'strict') checkStrict(policy, platforms)

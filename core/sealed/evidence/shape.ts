@@ -1,6 +1,6 @@
 import { fromHex } from '../wire/hex.ts'
 
-/** A member of a policy or of a list of releases that is missing, unknown or not in its form. */
+/** A member of a policy or of a list of releases that is missing, unknown or malformed. */
 export class Misshapen extends Error {
   readonly path: string
 
@@ -11,13 +11,13 @@ export class Misshapen extends Error {
   }
 }
 
-/** Reads a value at a path, or throws `Misshapen`. */
+/** Reads a value at a path. Throws `Misshapen`. */
 export type Reader<T> = (value: unknown, path: string) => T
 
 type Members = Readonly<Record<string, Reader<unknown>>>
 type Read<M extends Members> = { readonly [K in keyof M]: M[K] extends Reader<infer T> ? T : never }
 
-/** An object with these members and no other; an absent member is read as undefined. */
+/** An object with these members only. An absent member is read as undefined. */
 export const object =
   <M extends Members>(members: M): Reader<Read<M>> =>
   (value, path) => {
@@ -31,7 +31,7 @@ export const object =
     ) as Read<M>
   }
 
-/** An object with these members, whatever others it has. */
+/** An object with at least these members. */
 export const anObject =
   <M extends Members>(members: M): Reader<Read<M>> =>
   (value, path) => {
@@ -78,7 +78,7 @@ export const whole =
     return value as number
   }
 
-/** Hex of so many bytes, as lower case; upper case is taken. */
+/** Hex of one of these sizes in bytes. Upper case is converted to lower case. */
 export const hexOf =
   (...sizes: readonly number[]): Reader<string> =>
   (value, path) => {
@@ -88,13 +88,13 @@ export const hexOf =
     return lower
   }
 
-/** Bytes of so many, spelled in hex of either case. */
+/** Bytes from hex in either case. */
 export const upperHex =
   (size: number): Reader<Uint8Array> =>
   (value, path) =>
     fromHex(hexOf(size)(value, path), size)!
 
-/** A day as YYYY-MM-DD: the first ms behind it, UTC. */
+/** A day as YYYY-MM-DD: the first ms after the day, in UTC. */
 export const lastDay: Reader<number> = (value, path) => {
   const begin = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(begin) || new Date(begin).toISOString().slice(0, 10) !== value)

@@ -4,7 +4,7 @@ import { checkEd25519, digest } from './keys.ts'
 import { Refusal, demand } from './reasons.ts'
 import { hexOf, list, object } from './shape.ts'
 
-/** Ed25519, hex. */
+/** Ed25519, in hex. */
 export interface Signature {
   readonly key: string
   readonly signature: string
@@ -12,11 +12,11 @@ export interface Signature {
 
 export const signatures = list(object({ key: hexOf(32), signature: hexOf(64) }), 0, 32)
 
-/** What is signed for a file of this format. */
+/** The bytes that a key signs for a file of this format. */
 export const signedBytes = async (format: string, file: string): Promise<Uint8Array> =>
   concat(utf8(`${format}\0`), await digest('SHA-256', utf8(file)))
 
-/** Throws `releases_unsigned` unless at least so many different pinned keys signed the file. */
+/** Throws `releases_unsigned` unless `threshold` different pinned keys signed the file. */
 export const checkSigned = async (
   format: string,
   file: string,
@@ -31,7 +31,7 @@ export const checkSigned = async (
       await checkEd25519(fromHex(key, 32)!, fromHex(signature, 64)!, data, 'releases_unsigned')
       signers.add(key)
     } catch (error) {
-      // A signature that does not hold counts for nothing; the others may be enough.
+      // An invalid signature is ignored; the other signatures may be enough.
       if (!(error instanceof Refusal && error.reason === 'releases_unsigned')) throw error
     }
   }

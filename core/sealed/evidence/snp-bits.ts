@@ -1,4 +1,4 @@
-/** Bits of the guest policy and of the platform's state, as a report of SEV-SNP has them. */
+/** Bits of the guest policy and the platform state in an SEV-SNP report. */
 export const guestPolicy = {
   migrationAgent: 1n << 18n,
   debug: 1n << 19n,

@@ -6,7 +6,7 @@ import { demand, refuse } from './reasons.ts'
 import type { SnpReport } from './snp-report.ts'
 import { type Component, type Product, type Tcb, componentsOf } from './snp-tcb.ts'
 
-// Under 1.3.6.1.4.1.3704.1, as hex.
+// Under 1.3.6.1.4.1.3704.1, in hex.
 const arc = '2b060104019c7801'
 const oids = { product: `${arc}02`, chip: `${arc}04`, cloud: `${arc}05` }
 const levels: Readonly<Record<Component, string>> = {
@@ -18,10 +18,10 @@ const levels: Readonly<Record<Component, string>> = {
 }
 const unused = ['04', '05', '06', '07'].map((last) => `${arc}03${last}`)
 
-/** What AMD says of a chip in its VCEK, or of a cloud in its VLEK. */
+/** AMD's facts about a chip in its VCEK, or about a cloud in its VLEK. */
 export interface Endorsement {
   readonly tcb: Tcb
-  /** Named by a VLEK alone. */
+  /** Only a VLEK names a cloud. */
   readonly cloud: string | null
 }
 
@@ -49,14 +49,14 @@ const textOf = (certificate: Certificate, oid: string): string | null => {
   return extension === undefined ? null : String.fromCharCode(...only(extension.value, tags.ia5String).content)
 }
 
-/** Throws unless the names of leaf and intermediate are those of this product and this kind of key. */
+/** Throws unless leaf and intermediate have the names of this product and this kind of key. */
 export const checkNames = ([leaf, issuer]: readonly Certificate[], { product, signer }: SnpReport): void => {
   demand(leaf!.commonName === `SEV-${signer}`, 'chain_broken', 'name of the leaf')
   const wanted = signer === 'VCEK' ? `SEV-${product}` : `SEV-VLEK-${product}`
   demand(issuer!.commonName === wanted, 'chain_broken', 'name of the issuer')
 }
 
-/** Throws unless the leaf is about the chip of the report; a VLEK is about a cloud instead. */
+/** Throws unless the leaf names the chip of the report. A VLEK names a cloud instead. */
 export const checkEndorsement = (leaf: Certificate, report: SnpReport): Endorsement => {
   const { product, signer, chip } = report
   demand(leaf.key.kind === 'p384' && leaf.algorithm === 'rsa-pss-sha384', 'chain_broken', 'key of the leaf')

@@ -3,12 +3,12 @@ import { hasBits, isZero, littleEndian, unsigned } from './fields.ts'
 import { demand, refuse } from './reasons.ts'
 import { type Product, type Tcb, readTcb } from './snp-tcb.ts'
 
-/** An attestation report of SEV-SNP, versions 3 to 5. */
+/** An SEV-SNP attestation report, versions 3 to 5. */
 export interface SnpReport {
   readonly version: number
   readonly product: Product
   readonly guestSvn: number
-  /** The guest policy's bits. */
+  /** The bits of the guest policy. */
   readonly policy: bigint
   readonly vmpl: number
   readonly platform: bigint
@@ -16,14 +16,14 @@ export interface SnpReport {
   readonly reportData: Uint8Array
   readonly measurement: Uint8Array
   readonly hostData: Uint8Array
-  /** Whether a migration agent goes with the guest. */
+  /** True when a migration agent is associated with the guest. */
   readonly migrationAgent: boolean
   readonly chip: Uint8Array
   readonly tcbs: Readonly<Record<'current' | 'reported' | 'committed' | 'launch', Tcb>>
   /** Mitigation vectors; null before version 5. */
   readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
   readonly signed: Uint8Array
-  /** r‖s, big-endian, each of 48 bytes. */
+  /** r‖s, big-endian, 48 bytes each. */
   readonly signature: Uint8Array
 }
 
@@ -45,7 +45,7 @@ const productOf = (family: number, model: number): Product | null => {
 const mustBeZero = (report: Uint8Array, from: number, to: number): void =>
   demand(isZero(report.subarray(from, to)), 'evidence_malformed', `report byte ${from} to ${to - 1}`)
 
-/** r or s: 48 bytes little-endian, the rest of 72 zero. */
+/** r or s: 48 bytes, little-endian. The rest of the 72 bytes is zero. */
 const halfAt = (report: Uint8Array, at: number): Uint8Array => {
   mustBeZero(report, at + 48, at + 72)
   return report.slice(at, at + 48).reverse()
@@ -60,7 +60,7 @@ const signerOf = (report: Uint8Array): 'VCEK' | 'VLEK' => {
   return signer === 0 ? 'VCEK' : 'VLEK'
 }
 
-/** Throws `platform_not_allowed` for what has no verifier, `chip_masked`, and `evidence_malformed` for reserved bits. */
+/** Throws `platform_not_allowed` without a verifier, `chip_masked`, or `evidence_malformed` for reserved bits. */
 export const readReport = (report: Uint8Array): SnpReport => {
   demand(report.length === reportSize, 'evidence_malformed', 'report')
   const version = unsigned(report, 0, 4)

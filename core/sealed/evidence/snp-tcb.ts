@@ -3,21 +3,21 @@ export type Product = 'Milan' | 'Genoa' | 'Turin'
 const components = ['fmc', 'bootloader', 'tee', 'snp', 'microcode'] as const
 export type Component = (typeof components)[number]
 
-/** A patch level of SEV-SNP. Milan and Genoa have no `fmc`: it is 0 there. */
+/** A patch level of SEV-SNP. Milan and Genoa have no `fmc`; their value is 0. */
 export type Tcb = Readonly<Record<Component, number>>
 
-/** Where each component stands in the 8 bytes; the product decides, never the values. */
+/** The place of each component in the 8 bytes. Only the product decides it. */
 const places: Readonly<Record<Product, Readonly<Partial<Record<Component, number>>>>> = {
   Milan: { bootloader: 0, tee: 1, snp: 6, microcode: 7 },
   Genoa: { bootloader: 0, tee: 1, snp: 6, microcode: 7 },
   Turin: { fmc: 0, bootloader: 1, tee: 2, snp: 3, microcode: 7 },
 }
 
-/** The components that a product has. */
+/** The components of a product. */
 export const componentsOf = (product: Product): readonly Component[] =>
   components.filter((component) => places[product][component] !== undefined)
 
-/** Null when a byte that no component has is not zero. */
+/** Null when a byte outside all components is not zero. */
 export const readTcb = (bytes: Uint8Array, product: Product): Tcb | null => {
   const placed = places[product]
   const used = new Set(Object.values(placed))
@@ -35,13 +35,13 @@ export const readTcb = (bytes: Uint8Array, product: Product): Tcb | null => {
   }
 }
 
-/** The first component of `one` below `other`; null when every one reaches it. */
+/** The first component of `one` that is lower than in `other`; null when no component is lower. */
 export const below = (one: Tcb, other: Tcb): Component | null =>
   components.find((component) => one[component] < other[component]) ?? null
 
 export const equalTcb = (one: Tcb, other: Tcb): boolean => components.every((it) => one[it] === other[it])
 
-/** The higher level in each component. */
+/** The higher level of each component. */
 export const highest = (one: Tcb, other: Tcb): Tcb => ({
   fmc: Math.max(one.fmc, other.fmc),
   bootloader: Math.max(one.bootloader, other.bootloader),

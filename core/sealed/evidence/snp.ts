@@ -12,27 +12,27 @@ import { checkEndorsement, checkNames } from './snp-certificate.ts'
 import { type SnpReport, readReport, reportSize } from './snp-report.ts'
 import { type Product, type Tcb, below, equalTcb } from './snp-tcb.ts'
 
-/** What a machine of SEV-SNP has to show. */
+/** The demands on an SEV-SNP machine. */
 export interface SnpRules {
   readonly products: readonly Product[]
-  /** SHA-256 of the root of each product, hex. */
+  /** SHA-256 of each product's root, in hex. */
   readonly roots: Readonly<Partial<Record<Product, string>>>
-  /** The least patch level; a product without one is refused. */
+  /** The lowest accepted patch level. A product without a floor is refused. */
   readonly floors: Readonly<Partial<Record<Product, Tcb>>>
-  /** Clouds whose VLEK is taken. */
+  /** Clouds whose VLEK is accepted. */
   readonly clouds: readonly string[]
-  /** Chips by hex of CHIP_ID; null for any. */
+  /** Chips by the hex of CHIP_ID; null for any chip. */
   readonly chips: readonly string[] | null
-  /** Bits of the guest policy and of the platform that must be set, each by its name. */
+  /** Bits of the guest policy and the platform that must be set, by name. */
   readonly guestNeeds: Readonly<Record<string, bigint>>
   readonly platformNeeds: Readonly<Record<string, bigint>>
   readonly platformRefuses: Readonly<Record<string, bigint>>
-  /** Wanted bits of the mitigation vectors; null when none are. */
+  /** Required bits of the mitigation vectors; null when no bit is required. */
   readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
   readonly vmpl: number
   /** The exception under which CURRENT may be above COMMITTED; null without one. */
   readonly provisional: Used | null
-  /** How long past its end a revocation list counts, in ms. */
+  /** In ms: how long after its end a revocation list still counts. */
   readonly grace: number
 }
 
@@ -40,7 +40,7 @@ const paravisorMark = '48434c41'
 
 const readEvidence = (evidence: Fields) => {
   const said = member(evidence, 'report')
-  // Azure's paravisor puts its own header before a report that names its keys instead of ours.
+  // Azure's paravisor puts its own header before a report, and the report names the paravisor's keys instead of ours.
   demand(typeof said !== 'string' || !said.startsWith(paravisorMark), 'platform_not_allowed', 'paravisor')
   const report = readReport(bytesOf(evidence, 'report', reportSize))
   const certificates = fieldsOf(member(evidence, 'certificates'), 'certificates')
@@ -56,7 +56,7 @@ const checkPlatform = ({ product, signer }: SnpReport, rules: SnpRules): void =>
   demand(signer === 'VCEK' || rules.clouds.length > 0, 'platform_not_allowed', 'VLEK')
 }
 
-/** The exceptions that were needed. */
+/** Returns the exceptions that the patch levels needed. */
 const checkLevels = ({ product, tcbs }: SnpReport, rules: SnpRules): readonly Used[] => {
   const floor = rules.floors[product]
   if (floor === undefined) return refuse('tcb_too_low', `no floor is known for ${product}; a policy may state one`)

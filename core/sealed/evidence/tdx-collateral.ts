@@ -1,7 +1,7 @@
 import { Refusal, demand, readable } from './reasons.ts'
 import { Misshapen, type Reader, anObject, list, oneOf, optional, text, upperHex, whole } from './shape.ts'
 
-/** From the best to the worst; the worst of several counts. */
+/** Ordered from best to worst; the worst status of several counts. */
 export const statuses = [
   'UpToDate',
   'SWHardeningNeeded',
@@ -69,7 +69,7 @@ export type PlatformLevels = ReturnType<typeof platform>
 export type PlatformLevel = PlatformLevels['tcbLevels'][number]
 /** Intel's description of its quoting enclave. */
 export type QuotingIdentity = ReturnType<typeof quoting>
-/** A level of an enclave or of a module. */
+/** A level of an enclave or a module. */
 export type EnclaveLevel = QuotingIdentity['tcbLevels'][number]
 
 const reading =
@@ -83,11 +83,11 @@ const reading =
     }
   }
 
-/** Reads a text whose signature held. Throws `collateral_invalid` for what is about something else. */
+/** Reads a text whose signature is valid. Throws `collateral_invalid` when the text describes another thing. */
 export const readPlatformLevels = reading(platform, 'tcb_info')
 export const readQuotingIdentity = reading(quoting, 'qe_identity')
 
-/** Throws unless the text counts now: it has no grace. */
+/** Throws unless the text is current. The text has no grace period. */
 export const checkCurrency = (
   { issueDate, nextUpdate, tcbEvaluationDataNumber }: PlatformLevels | QuotingIdentity,
   name: string,

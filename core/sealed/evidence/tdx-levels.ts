@@ -11,7 +11,7 @@ import {
 import type { PckFacts } from './tdx-pck.ts'
 import type { QuotingReport, TdxBody } from './tdx-quote.ts'
 
-/** How good a patch level is, and what is known against it. */
+/** The status of a patch level, and the advisories against it. */
 export interface Standing {
   readonly status: Status
   readonly advisories: readonly string[]
@@ -22,7 +22,7 @@ const standingOf = ({ tcbStatus, advisoryIDs }: PlatformLevel | EnclaveLevel): S
   advisories: advisoryIDs ?? [],
 })
 
-/** The worst status and every advisory. */
+/** The worst status and all advisories. */
 export const worst = (all: readonly Standing[]): Standing => ({
   status: statuses[Math.max(...all.map(({ status }) => statuses.indexOf(status)))]!,
   advisories: [...new Set(all.flatMap(({ advisories }) => advisories))],
@@ -35,7 +35,7 @@ const svnsOf = (list: readonly { readonly svn: number }[]): readonly number[] =>
 const reaches = (have: readonly number[], wanted: readonly number[]): boolean =>
   wanted.every((least, at) => have[at]! >= least)
 
-/** Highest first, whatever the order of the file. */
+/** Sorts levels from highest to lowest, in any order of the file. */
 const sorted = <T>(levels: readonly T[], key: (level: T) => readonly number[]): readonly T[] =>
   [...levels].sort((one, other) => {
     const [ours, theirs] = [key(one), key(other)]
@@ -48,7 +48,7 @@ const enclaveStanding = (levels: readonly EnclaveLevel[], svn: number): Standing
   return found === undefined ? null : standingOf(found)
 }
 
-/** The standing of the quoting enclave; throws `qe_refused` unless it is the described one. */
+/** The standing of the quoting enclave. Throws `qe_refused` unless Intel describes this enclave. */
 export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity): Standing => {
   const { miscselect, miscselectMask, attributes, attributesMask } = identity
   demand(
@@ -66,7 +66,7 @@ export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity
   return enclaveStanding(identity.tcbLevels, report.svn) ?? refuse('tcb_too_low', 'quoting enclave')
 }
 
-/** The standing of the TDX module; throws unless it is one that Intel describes. */
+/** The standing of the TDX module. Throws unless Intel describes this module. */
 export const moduleStanding = (body: TdxBody, info: PlatformLevels): Standing => {
   const version = body.tcbSvn[1]!
   const id = `TDX_${version.toString(16).padStart(2, '0').toUpperCase()}`
@@ -80,14 +80,14 @@ export const moduleStanding = (body: TdxBody, info: PlatformLevels): Standing =>
   return enclaveStanding(found.tcbLevels, body.tcbSvn[0]!) ?? refuse('tcb_too_low', 'module')
 }
 
-/** The standing of the platform by the first level that it reaches in every component. */
+/** The standing of the platform: the first level that it reaches in every component. */
 export const platformStanding = (pck: PckFacts, { tcbSvn }: TdxBody, { tcbLevels }: PlatformLevels): Standing => {
   const key = ({ tcb }: PlatformLevel): readonly number[] => [
     ...svnsOf(tcb.sgxtcbcomponents),
     tcb.pcesvn,
     ...svnsOf(tcb.tdxtcbcomponents),
   ]
-  // With a versioned module its own identity says what the first two components would.
+  // A versioned module has its own identity, which replaces the first two components.
   const from = tcbSvn[1]! > 0 ? 2 : 0
   const found = sorted(tcbLevels, key).find(
     ({ tcb }) =>

@@ -3,24 +3,24 @@ import type { Certificate } from './certificate.ts'
 import { cursor, magnitude, oidOf, only, tags } from './der.ts'
 import { demand, refuse } from './reasons.ts'
 
-/** What Intel says of a platform in its PCK certificate. */
+/** Intel's facts about a platform, from its PCK certificate. */
 export interface PckFacts {
-  /** Hex. */
+  /** In hex. */
   readonly ppid: string
   readonly fmspc: string
   readonly pceid: string
-  /** 16 of them. */
+  /** 16 values. */
   readonly components: readonly number[]
   readonly pcesvn: number
 }
 
-// 1.2.840.113741.1.13.1 and what stands under it, as hex.
+// 1.2.840.113741.1.13.1 and the identifiers below it, in hex.
 const arc = '2a864886f84d010d01'
 const tcbArc = `${arc}02`
 const oids = { ppid: `${arc}01`, tcb: tcbArc, pceid: `${arc}03`, fmspc: `${arc}04`, pcesvn: `${tcbArc}11` }
 const components = Array.from({ length: 16 }, (_, at) => `${tcbArc}${(at + 1).toString(16).padStart(2, '0')}`)
 
-/** Values by their identifiers, each once. */
+/** Values by identifier. Each identifier may occur once. */
 const pairsOf = (list: Uint8Array): ReadonlyMap<string, { tag: number; content: Uint8Array; whole: Uint8Array }> => {
   const found = new Map<string, { tag: number; content: Uint8Array; whole: Uint8Array }>()
   const all = cursor(list)
@@ -34,7 +34,7 @@ const pairsOf = (list: Uint8Array): ReadonlyMap<string, { tag: number; content: 
   return found
 }
 
-/** Throws `evidence_malformed` unless the certificate has the extension of a PCK, whole. */
+/** Throws `evidence_malformed` unless the certificate has a complete PCK extension. */
 export const readPck = (certificate: Certificate): PckFacts => {
   const extension = certificate.extensions.get(arc)
   if (extension === undefined) return refuse('evidence_malformed', 'PCK extension')

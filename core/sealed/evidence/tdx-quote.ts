@@ -1,7 +1,7 @@
 import { isZero, littleEndian, unsigned } from './fields.ts'
 import { demand, refuse } from './reasons.ts'
 
-/** What the module measured of a trust domain. */
+/** The module's measurements of a trust domain. */
 export interface TdxBody {
   readonly tcbSvn: Uint8Array
   readonly seamSigner: Uint8Array
@@ -12,7 +12,7 @@ export interface TdxBody {
   readonly configId: Uint8Array
   readonly owner: Uint8Array
   readonly ownerConfig: Uint8Array
-  /** Four of them. */
+  /** Four registers. */
   readonly rtmr: readonly Uint8Array[]
   readonly reportData: Uint8Array
   /** Absent in bodies of 584 bytes. */
@@ -30,7 +30,7 @@ export interface QuotingReport {
   readonly reportData: Uint8Array
 }
 
-/** A quote of TDX, versions 4 and 5. */
+/** A TDX quote, versions 4 and 5. */
 export interface TdxQuote {
   readonly version: number
   readonly body: TdxBody
@@ -42,7 +42,7 @@ export interface TdxQuote {
   readonly quoting: QuotingReport
   readonly quotingSignature: Uint8Array
   readonly authentication: Uint8Array
-  /** PEM of the PCK chain, leaf first. */
+  /** The PCK chain in PEM, leaf first. */
   readonly chain: Uint8Array
 }
 
@@ -52,7 +52,7 @@ const headSize = 48
 const vendor = [0x93, 0x9a, 0x72, 0x33, 0xf7, 0x9c, 0x4c, 0xa9, 0x94, 0x0a, 0x0d, 0xb3, 0x95, 0x7f, 0x06, 0x07]
 const sizes = { body: 584, longBody: 648, report: 384, certified: 6, pem: 5 }
 
-/** Takes bytes one behind another; throws `evidence_malformed` where they end too soon. */
+/** Takes consecutive bytes. Throws `evidence_malformed` when too few are left. */
 const taking = (bytes: Uint8Array) => {
   let at = 0
   const take = (length: number): Uint8Array => {
@@ -102,7 +102,7 @@ const bodySize = (version: number, from: ReturnType<typeof taking>): number => {
   return known ? size : refuse('evidence_malformed', 'quote body')
 }
 
-/** Throws `evidence_malformed` for anything but a quote of TDX, behind which only zeros may follow. */
+/** Throws `evidence_malformed` unless the bytes are a TDX quote; only zeros may follow it. */
 export const readQuote = (quote: Uint8Array): TdxQuote => {
   demand(quote.length <= mostQuote, 'evidence_malformed', 'quote')
   const from = taking(quote)

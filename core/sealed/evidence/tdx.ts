@@ -23,7 +23,7 @@ const names = {
   tcbSigner: 'Intel SGX TCB Signing',
 }
 
-/** A text of Intel with its signature and the two certificates of its signer. */
+/** A text from Intel with its signature and the two certificates of its signer. */
 export interface SignedJson {
   readonly name: 'tcb_info' | 'qe_identity'
   readonly text: string
@@ -31,7 +31,7 @@ export interface SignedJson {
   readonly chain: readonly Certificate[]
 }
 
-/** The text of certificates in a quote. */
+/** The text of the certificates in a quote. */
 export const pemText = (bytes: Uint8Array): string => {
   // The quoting library ends the text with a zero byte.
   const end = bytes.at(-1) === 0 ? bytes.length - 1 : bytes.length
@@ -66,7 +66,7 @@ const checkCertificates = async (chain: readonly Certificate[], { root }: TdxRul
   await checkChain(chain, [root], now)
 }
 
-/** Throws unless Intel's signer of patch levels, who is not revoked, signed this text. */
+/** Throws unless Intel's unrevoked signer of patch levels signed this text. */
 export const checkSignedJson = async (
   it: SignedJson,
   rules: Pick<TdxRules, 'root'>,
@@ -97,7 +97,7 @@ const xfam = { needed: 0x3n, allowed: 0x6dbe7n }
 
 const checkMachine = ({ attributes: said, xfam: features, serviceTd }: TdxBody): void => {
   demand((said & attributes.debug) === 0n, 'debug', 'attributes')
-  // Azure's paravisor stands between the domain and its module, and says other keys than ours.
+  // Azure's paravisor stands between the domain and its module, and reports its own keys instead of ours.
   demand(hasBits(said, attributes.septVeDisable), 'platform_not_allowed', 'paravisor')
   demand((said & ~(attributes.septVeDisable | attributes.pks)) === 0n, 'policy_refused', 'attributes')
   demand(serviceTd === null || isZero(serviceTd), 'policy_refused', 'serviceTd')

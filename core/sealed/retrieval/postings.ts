@@ -1,20 +1,20 @@
 import { eachWord } from './words.ts'
 
-/** The words of a file by their passages. A word is its hash: two that share one cost rank, and nothing else. */
+/** The words of a file by passage. Words are stored as hashes; a collision affects only the rank. */
 export interface Postings {
-  /** How many words each passage has, and all together. */
+  /** The number of words of each passage, and their sum. */
   readonly lengths: Uint16Array
   readonly length: number
-  /** In ascending order; word `at` stands in the entries from `starts[at]` to `starts[at + 1]`. */
+  /** In ascending order. The entries of word `at` go from `starts[at]` to `starts[at + 1]`. */
   readonly words: Uint32Array
   readonly starts: Uint32Array
-  /** Passages, ascending within a word, and how often the word stands in each. */
+  /** Passages in ascending order within a word, and the count of the word in each. */
   readonly rows: Uint16Array | Uint32Array
   readonly counts: Uint8Array
   readonly bytes: number
 }
 
-/** A stretch of a passage, whose words count as often as `times` says. */
+/** A part of a passage. Each of its words counts `times` times. */
 export interface Field {
   readonly text: string
   readonly times: number

@@ -1,14 +1,14 @@
 import { hashOf } from './postings.ts'
 import { eachWord } from './words.ts'
 
-/** A word that is looked up. */
+/** A word of the query. */
 export interface Term {
   readonly hash: number
-  /** From 0 to 1: less for a part of a word that is looked up too, and for words that every question has. */
+  /** From 0 to 1: lower for a part of a longer word, and for words that most questions contain. */
   readonly weight: number
 }
 
-// Found on the half of the bench's questions that is for tuning.
+// Tuned on the tuning half of the benchmark's questions.
 const partWeight = 0.5
 const commonWeight = 0.3
 
@@ -23,7 +23,7 @@ export const termsOf = (query: string): readonly Term[] => {
   return [...terms.values()]
 }
 
-/** Words of which questions are made. A text may be rich in other words, and poor in these. */
+/** Words of most questions. A matching text may lack these words. */
 const commonWords = new Set(
   `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
   might must my no nor not of off on or our should so some than that the their them then there these they this those to

@@ -4,44 +4,49 @@ import type { Passage } from './split.ts'
 import { cosines, type Vectors } from './vectors.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** One file's passages, and what is searched of them. */
+/** One file's passages and their searchable forms. */
 export interface Shelf {
   readonly fileId: string
-  /** As the vocabulary knows it. */
+  /** The shelf's number in the vocabulary. */
   readonly number: number
-  /** The name of the file; null where its index doesn't say it. */
+  /** The name of the file; null when the index has no name. */
   readonly title: string | null
   readonly passages: readonly Passage[]
   readonly postings: Postings
-  /** Null when the file was put in without. */
+  /** Null when the file has no vectors. */
   readonly vectors: Vectors | null
-  /** The name of the model that made the vectors; absent where the index doesn't say it. */
+  /** The model that made the vectors; absent when the index names no model. */
   readonly model?: string
 }
 
 export interface Ranked {
-  /** From 0 to 1, for the passages of all shelves one behind the other. */
+  /** From 0 to 1, for the passages of all shelves in sequence. */
   readonly scores: Float32Array
-  /** Where each shelf's passages begin. */
+  /** The index of each shelf's first passage. */
   readonly starts: readonly number[]
-  /** How much it says that a word stands somewhere. */
+  /** The weight of each word: a rare word has a high weight. */
   readonly worth: ReadonlyMap<number, number>
 }
 
-// Found on the half of the bench's questions that is for tuning.
-/** BM25: how soon a word that comes again says nothing more, and how much longer texts are held back. */
+// Tuned on the tuning half of the benchmark's questions.
+/** BM25: the saturation of repeated words, and the penalty for long texts. */
 const saturation = 1.2
 const lengthWeight = 0.45
 const lengthWeightOfFile = 0.3
-/** What the words of the whole file count beside those of the passage. */
+/** The weight of the whole file's words beside the passage's words. */
 const fileWeight = 0.2
-/** What a vector may count beside the words, when it stands out as far as vectors do. */
+/** The weight of a vector beside the words, at the largest distance from the mean. */
 const vectorWeight = 0.4
-/** Standard deviations over the mean cosine from which on a passage stands out, and which more are as far as it goes. */
+/**
+ * In standard deviations over the mean cosine: where a vector begins to count, and how many more give the full weight.
+ */
 const ordinary = 2
 const outstanding = 3
 
-/** Passages by their words and their file's (BM25); where there is a vector, also by how far they stand out among the vectors. */
+/**
+ * Ranks passages by the words of the passage and its file (BM25). A vector adds its distance from the mean of all
+ * vectors.
+ */
 export const rank = (
   shelves: readonly Shelf[],
   vocabulary: Vocabulary,
@@ -59,7 +64,7 @@ export const rank = (
   return { scores: near ? joined(scores, near) : scores, starts, worth }
 }
 
-/** Null where no file has vectors of this size. */
+/** Null when no file has vectors of this size. */
 const byVector = (
   shelves: readonly Shelf[],
   vector: Float32Array,
@@ -81,7 +86,7 @@ const joined = (words: Float32Array, near: Float32Array): Float32Array => {
   const mean = near.reduce((sum, it) => sum + it, 0) / near.length
   const spread = Math.sqrt(near.reduce((sum, it) => sum + (it - mean) ** 2, 0) / near.length)
   return words.map((score, place) => {
-    // Passages that all mean the same stand out as little as one that stands alone.
+    // Without a spread, the cosine itself counts, as for a single passage.
     const nearness = near[place] ?? 0
     const beyond = spread > 0 ? (nearness - mean) / spread - ordinary : nearness
     const outstands = Math.min(1, Math.max(0, beyond / outstanding))
@@ -140,11 +145,11 @@ const raise = (scores: Float32Array, place: number, by: number): void => {
   scores[place] = (scores[place] ?? 0) + by
 }
 
-/** From 0 to 1: how much of a word's value a text has in which the word stands so many times. */
+/** From 0 to 1: the part of a word's weight for a text that contains the word `times` times. */
 const share = (times: number, length: number, held: number): number =>
   times / (times + saturation * (1 - held + held * length))
 
-/** A shelf, and where its entries for a word begin and end. */
+/** A shelf and the range of its entries for a word. */
 interface Standing {
   readonly shelf: number
   readonly from: number
@@ -161,7 +166,7 @@ const standingsOf = (places: readonly number[], orders: Int32Array): readonly St
   return found
 }
 
-/** By the number of a shelf its place among those that are searched. */
+/** Maps the number of a shelf to its place in the search. */
 const ordersOf = (shelves: readonly Shelf[]): Int32Array => {
   const orders = new Int32Array(shelves.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
   for (const [at, { number }] of shelves.entries()) orders[number] = at
@@ -172,7 +177,7 @@ const absent = -1
 
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5))
 
-/** The places of the highest scores above 0, the highest first, of equals the earlier. */
+/** The places of the highest scores above 0, best first. Of equal scores, the earlier place comes first. */
 export const bestOf = (scores: Float32Array, most: number): readonly number[] => {
   const best: number[] = []
   const scoreOf = (rank: number): number => scores[best[rank] ?? absent] ?? 0

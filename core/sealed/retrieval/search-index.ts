@@ -8,51 +8,51 @@ import { vocabulary } from './vocabulary.ts'
 
 export interface Placed {
   readonly passage: Passage
-  /** What `readingOf` the passage means; null where no model was there to say it. */
+  /** The vector of the passage's `readingOf` text; null when no model made one. */
   readonly vector: Float32Array | null
 }
 
 export interface Found {
   readonly fileId: string
   readonly snippet: string
-  /** From 0 to 1; for one query higher is better. */
+  /** From 0 to 1; within one query, higher is better. */
   readonly score: number
   readonly page: number | null
-  /** What the passage stands under. */
+  /** The heading over the passage. */
   readonly heading: string | null
-  /** The name of the file, null where its index doesn't say it. */
+  /** The name of the file; null when the index has no name. */
   readonly title: string | null
 }
 
-/** What an index says of its file beside the passages. */
+/** The facts of an index beside its passages. */
 export interface AboutFile {
-  /** The name of the model that made the vectors. */
+  /** The model that made the vectors. */
   readonly model?: string | null
   readonly title?: string | null
 }
 
 export interface Wanted {
   readonly query: string
-  /** What the query means; null to go by words alone. */
+  /** The vector of the query; null to search by words only. */
   readonly vector: Float32Array | null
-  /** The name of the model that made the vector; absent where its name says nothing. */
+  /** The model that made the vector; absent when the name is unknown. */
   readonly model?: string | null
-  /** All files when absent. */
+  /** Absent means all files. */
   readonly fileIds?: readonly string[]
   readonly most: number
 }
 
-/** Passages in memory, to be searched by words and meaning. The same contents give the same answer, in whatever order they came. */
+/** Passages in memory, searched by words and vectors. The order of insertion does not change the results. */
 export interface Library {
-  /** All passages of a file, in their order; replaces what there was of it. */
+  /** Stores all passages of a file in order and replaces earlier ones. */
   put(fileId: string, passages: readonly Placed[], about?: AboutFile): void
   remove(fileId: string): void
   has(fileId: string): boolean
-  /** The best first; no two show the same stretch of a file. */
+  /** Best first. No two results show the same part of a file. */
   search(wanted: Wanted): readonly Found[]
-  /** The files whose words alone can be searched, because their vectors are not of the model that made the query's. */
+  /** The files searchable by words only, because another model made their vectors. */
   outdated(wanted: Pick<Wanted, 'vector' | 'model' | 'fileIds'>): readonly string[]
-  /** Bytes that are held, nearly. */
+  /** Approximately, in bytes. */
   readonly size: number
 }
 
@@ -82,7 +82,7 @@ export const library = (): Library => {
         vector && !isOf(shelf, vector, model) ? { ...shelf, vectors: null } : shelf,
       )
       const ranked = rank(meant, words, termsOf(query), vector)
-      // Most of those that are near a better one are shown with it.
+      // Many good passages are shown together with a better neighbour, so more candidates are taken.
       for (let count = most * 4; ; count *= 4) {
         const found = shown(meant, ranked, bestOf(ranked.scores, count), most)
         if (found.length === most || count >= ranked.scores.length) return found
@@ -100,16 +100,16 @@ export const library = (): Library => {
   }
 }
 
-/** An index of version 1.0.0 doesn't name its model: the length of its vectors must tell. */
+/** An index of version 1.0.0 names no model: only the length of its vectors is compared. */
 const isOf = ({ vectors, model: own }: Shelf, vector: Float32Array, model: string | null | undefined): boolean =>
   vectors?.size === vector.length && (own === undefined || model == null || own === model)
 
-/** How often a word counts that stands in the heading over a passage, or in the name of its file. */
+/** The weight of a word in the heading of a passage or in the name of its file. */
 const timesInHeading = 3
 
 const shelfOf = (fileId: string, number: number, placed: readonly Placed[], { model, title }: AboutFile): Shelf => {
   const passages = placed.map(({ passage }) => passage)
-  // An index of version 1.0.0 doesn't tell the name of its file: the first heading stands over all of it.
+  // An index of version 1.0.0 has no file name: its first heading stands over the whole file.
   const over = title ?? passages[0]?.heading ?? ''
   const fields = passages.map(({ text, heading }) => [
     { text, times: 1 },
@@ -156,7 +156,7 @@ const sizeOf = ({ passages, postings, vectors }: Shelf): number =>
   postings.bytes +
   (vectors === null ? 0 : vectors.values.byteLength + vectors.scales.byteLength)
 
-/** An object and the heads of its strings. */
+/** An object and the headers of its strings. */
 const perPassage = 96
 
 const textSize = (text: string): number => (/[^\0-\xff]/.test(text) ? text.length * 2 : text.length)

@@ -1,17 +1,20 @@
 import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
-/** Characters of a snippet at most. */
+/** In characters: the longest snippet. */
 const longest = 1400
 
-/** Passages one behind the other, as one text. */
+/** Consecutive passages as one text. */
 export interface Stretch {
   readonly first: number
   readonly last: number
   readonly text: string
 }
 
-/** A passage with as many of its neighbours under one heading as a snippet holds, the better first; those without a score stay out. */
+/**
+ * A passage with as many neighbours under its heading as a snippet holds, better neighbours first. Neighbours without a
+ * score are left out.
+ */
 export const around = (passages: readonly Passage[], row: number, scoreOf: (row: number) => number | null): Stretch => {
   const { heading, page, text } = passages[row]!
   let stretch: Stretch = { first: row, last: row, text }
@@ -35,7 +38,7 @@ export const around = (passages: readonly Passage[], row: number, scoreOf: (row:
   }
 }
 
-/** Two neighbours in one, with what both begin or end with said once. */
+/** Joins two neighbours. Text that ends one and begins the other occurs once. */
 const joined = (one: string, other: string): string => {
   for (let shared = Math.min(one.length, other.length); shared > 8; shared--) {
     if (one.endsWith(other.slice(0, shared))) return one + other.slice(shared)
@@ -43,7 +46,10 @@ const joined = (one: string, other: string): string => {
   return `${one}${other.includes(' | ') ? '\n' : ' '}${other}`
 }
 
-/** The stretch of a text with most of the query's words, from the start of a sentence where possible; the head of a text without them. */
+/**
+ * The part of a text with most of the query's words, from the start of a sentence where possible. Without any of the
+ * words, the beginning of the text.
+ */
 export const snippetOf = (text: string, worth: (word: string) => number): string => {
   if (text.length <= longest) return text
   const heard: Heard[] = []
@@ -79,7 +85,10 @@ const densest = (heard: readonly Heard[]): { readonly start: number; readonly en
   return best
 }
 
-/** Where a window begins that holds all from `start` to `end`: with their sentence if it fits, else so that they stand in its middle. */
+/**
+ * The start of a window that contains `start` to `end`: at their sentence when it fits, otherwise with them in the
+ * middle.
+ */
 const beginning = (text: string, start: number, end: number): number => {
   const latest = text.length - longest
   const sentence = [...text.slice(0, start).matchAll(/[.!?]\s+|[。！？\n]/g)].at(-1)
@@ -88,12 +97,12 @@ const beginning = (text: string, start: number, end: number): number => {
   return Math.max(0, Math.min(latest, Math.round((start + end - longest) / 2)))
 }
 
-/** Never begins or ends within a word, unless the word is endless. */
+/** Never cuts a word, unless the word is very long. */
 const windowOf = (text: string, from: number): string => {
   const to = Math.min(text.length, from + longest)
   let part = text.slice(from, to)
   if (from > 0 && /\S/.test(text.charAt(from - 1))) part = part.replace(/^\S{0,40}\s+/, '')
   if (to < text.length && /\S/.test(text.charAt(to))) part = part.replace(/\s+\S{0,40}$/, '')
-  // An endless word may have been cut within a character.
+  // A very long word may be cut inside a surrogate pair.
   return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '').trim()
 }

@@ -6,7 +6,7 @@ export interface Section {
   readonly page: number | null
 }
 
-/** A stretch of a section that is long enough to answer a question, and short enough to be read as a whole. */
+/** A part of a section: long enough to answer a question, and short enough to be read as a whole. */
 export interface Passage {
   readonly text: string
   readonly heading: string | null
@@ -14,22 +14,23 @@ export interface Passage {
 }
 
 export interface Splitting {
-  /** Characters of a passage at most, with its heading. */
+  /** In characters: the longest passage, including its heading. */
   readonly size?: number
-  /** Characters at the end of a passage that the next may begin with. */
+  /** In characters: how much of a passage the next one may repeat. */
   readonly overlap?: number
-  /** Passages at most. */
+  /** The largest number of passages. */
   readonly most?: number
-  /** Told when there were more. */
+  /** Called when passages are left out. */
   readonly cut?: () => void
 }
 
-/** What counts of a heading, and of a table's first row. */
+/** In characters: the used length of a heading, and of a table's first row. */
 const longestHeading = 120
 
 /**
- * Sections in passages, in order. A passage ends where a paragraph does if it can, else a sentence or a line, and begins
- * with the end of the one before where that was cut. Sections never share one, unless they are a line or so each.
+ * Splits sections into passages, in order. A passage ends after a paragraph if possible, otherwise after a sentence or
+ * a line. A passage after such a cut repeats the end of the previous one. Two sections share a passage only when each
+ * has about one line.
  */
 export const split = (
   sections: readonly Section[],
@@ -51,10 +52,13 @@ export const split = (
   return passages
 }
 
-/** A passage as it is embedded and looked up: with what it stands under. */
+/** The text of a passage for embedding and search: its heading and its text. */
 export const readingOf = ({ heading, text }: Passage): string => (heading === null ? text : `${heading}\n${text}`)
 
-/** Neighbours on one page that are a line or so each become one section; the headings of the later go into its text. */
+/**
+ * Joins neighbouring sections on one page that have about one line each. The headings of the later ones go into the
+ * text.
+ */
 const gathered = (sections: readonly Section[], size: number): readonly Section[] => {
   const tiny = size / 5
   const all: Section[] = []
@@ -92,7 +96,7 @@ function* textsOf(text: string, size: number, overlap: number): Generator<string
 
 const borderOf = (units: readonly Unit[], at: number): number => units[at]?.border ?? 0
 
-/** Behind the last unit that fits, or at a border that holds more apart, if that leaves at least half of a passage. */
+/** Ends after the last unit that fits. A stronger border wins when it leaves at least half of a passage. */
 const endOf = (units: readonly Unit[], first: number, size: number): number => {
   const start = units[first]?.start ?? 0
   let end = first + 1
@@ -105,7 +109,7 @@ const endOf = (units: readonly Unit[], first: number, size: number): number => {
   return best
 }
 
-/** Where the next passage begins: earlier than the last ended, unless a paragraph or a row ended there. */
+/** The start of the next passage. It overlaps the previous passage, unless that one ended with a paragraph or a row. */
 const restart = (units: readonly Unit[], first: number, end: number, overlap: number): number => {
   if (borderOf(units, end) >= border.line) return end
   let from = end

@@ -1,13 +1,13 @@
 const consonants = '[^aeiou][^aeiouy]*'
 const vowels = '[aeiouy][aeiou]*'
-/** Measures of a stem by Porter's count: how many times a group of vowels is followed by one of consonants. */
+/** Measures of a stem by Porter's count: the number of vowel groups followed by a consonant group. */
 const once = new RegExp(`^(?:${consonants})?${vowels}${consonants}`)
 const exactlyOnce = new RegExp(`^(?:${consonants})?${vowels}${consonants}(?:${vowels})?$`)
 const twice = new RegExp(`^(?:${consonants})?${vowels}${consonants}${vowels}${consonants}`)
 const voiced = new RegExp(`^(?:${consonants})?[aeiouy]`)
 const short = new RegExp(`^${consonants}[aeiouy][^aeiouwxy]$`)
 
-/** The stem of an English word by Porter's algorithm of 1980: what is left is no word, but the same for its forms. */
+/** The stem of an English word by Porter's algorithm of 1980. The stem may be no word, but all forms share it. */
 export const stem = (word: string): string => {
   if (word.length < 3) return word
   let it = withoutPlural(word)
@@ -34,7 +34,7 @@ const withoutTense = (word: string): string => {
 
 type Endings = readonly (readonly [ending: string, left: string])[]
 
-/** Longer endings stand before those that they end with. */
+/** A longer ending comes before its own suffix. */
 const derived: Endings = [
   ['ational', 'ate'],
   ['tional', 'tion'],

@@ -1,17 +1,19 @@
-/** How much a border holds apart what stands on its two sides. */
+/** The strength of a border between two units. */
 export const border = { word: 0, sentence: 1, line: 2, paragraph: 3 } as const
 
-/** A stretch of a text that is not cut any further, without the space around it. */
+/** A part of a text that is never cut, without surrounding blanks. */
 export interface Unit {
   readonly start: number
   readonly end: number
-  /** What lies in front of it. */
+  /** The border before the unit. */
   readonly border: (typeof border)[keyof typeof border]
-  /** The row that says what the columns are, where it is a later row of a table. */
+  /** The header row of a table, for its later rows. */
   readonly header: string | null
 }
 
-/** Paragraphs in their sentences, or in their lines where lines mean something; none longer than `most` characters. */
+/**
+ * Splits paragraphs into sentences, or into lines where lines have a meaning. No unit is longer than `most` characters.
+ */
 export function* unitsOf(text: string, most: number): Generator<Unit> {
   for (const block of blocksOf(text)) {
     const lines = linesOf(text, block)
@@ -46,7 +48,7 @@ const linesOf = (text: string, { start, end }: Range): readonly Range[] => {
   for (let from = start; from < end;) {
     const next = text.indexOf('\n', from)
     const to = next < 0 || next > end ? end : next
-    // What stands indented keeps it: in code it means something.
+    // Indented lines keep their blanks, which have a meaning in code.
     if (text.slice(from, to).trim() !== '') lines.push({ start: from, end: to })
     from = to + 1
   }
@@ -58,7 +60,7 @@ const isRow = (text: string, { start, end }: Range): boolean => {
   return bar >= 0 && bar < end
 }
 
-/** Whether a line's end is meant: in tables, lists and code, not in prose that was set in a narrow column. */
+/** True when line ends have a meaning: in tables, lists and code, not in prose of a narrow column. */
 const lined = (text: string, lines: readonly Range[]): boolean => {
   const meant = lines.filter((line) => isRow(text, line) || mark.test(text.slice(line.start, line.end)))
   return lines.length > 1 && meant.length * 2 >= lines.length
@@ -88,7 +90,7 @@ const cutIn = (text: string, { start, end }: Range, most: number): readonly Rang
   return [...pieces, ...trimmed(text, from, end)]
 }
 
-/** The last place up to `at` that is not within one character. */
+/** The last position up to `at` that does not split a character. */
 const unbroken = (text: string, from: number, at: number): number => {
   let place = at
   while (place > from + 1 && at - place < 8 && within.test(text.slice(place, place + 2))) place--
@@ -97,7 +99,7 @@ const unbroken = (text: string, from: number, at: number): number => {
 
 const within = /^[\udc00-\udfff\p{M}\u200d]/u
 
-/** None when there is nothing but space. */
+/** Empty when the range holds only blanks. */
 const trimmed = (text: string, start: number, end: number): readonly Range[] => {
   const part = text.slice(start, end)
   const from = start + part.length - part.trimStart().length

@@ -1,12 +1,14 @@
-/** Unit vectors in a byte a dimension, one behind the other: a quarter of the memory, and no rank is lost that was clear. */
+/**
+ * Unit vectors with one byte per dimension, in sequence. This form needs a quarter of the memory and keeps clear ranks.
+ */
 export interface Vectors {
   readonly size: number
   readonly values: Int8Array
-  /** What a row's values are multiplied with; 0 where there is no vector. */
+  /** The factor for a row's values; 0 when the row has no vector. */
   readonly scales: Float32Array
 }
 
-/** Null when none is there, or they are not of one size. */
+/** Null when there is no vector, or when their sizes differ. */
 export const vectorsOf = (all: readonly (Float32Array | null)[]): Vectors | null => {
   const size = all.find((vector) => vector !== null)?.length ?? 0
   if (size === 0 || all.some((vector) => vector !== null && vector.length !== size)) return null
@@ -18,7 +20,7 @@ export const vectorsOf = (all: readonly (Float32Array | null)[]): Vectors | null
   return { size, values, scales }
 }
 
-/** The cosine of each row to the query into `out` from `from` on; 0 where there is no vector. */
+/** Writes the cosine of each row and the query into `out`, beginning at `from`; 0 when a row has no vector. */
 export const cosines = (
   { size, values, scales }: Vectors,
   query: Float32Array,
@@ -46,7 +48,7 @@ export const cosines = (
   }
 }
 
-/** Writes a vector as bytes and gives what they are multiplied with to be of length 1; 0 for what has no direction. */
+/** Writes a vector as bytes and returns the factor that gives it length 1; 0 for a vector without direction. */
 const pack = (vector: Float32Array, into: Int8Array, from: number): number => {
   let most = 0
   for (const value of vector) most = Math.max(most, Math.abs(value))

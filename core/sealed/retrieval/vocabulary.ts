@@ -1,13 +1,13 @@
 import type { Postings } from './postings.ts'
 
-/** Where the words of all shelves stand, so that a word that stands nowhere costs nothing to look up. */
+/** The shelves of each word, so that a search for an unknown word costs nothing. */
 export interface Vocabulary {
-  /** A shelf is known by its number from then on. */
+  /** Adds a shelf under its number. */
   add(shelf: number, postings: Postings): void
   drop(shelf: number, postings: Postings): void
-  /** For each shelf that has a word three numbers: the shelf's, and where its entries there begin and end. */
+  /** Three numbers for each shelf with the word: the shelf's number, and the range of its entries. */
   standing(word: number): readonly number[]
-  /** Bytes that are held, nearly. */
+  /** Approximately, in bytes. */
   readonly size: number
 }
 

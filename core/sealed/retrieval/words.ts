@@ -1,27 +1,27 @@
 import { stem } from './stem.ts'
 
-/** Told for each word as it is found: its form for comparing, where it stands, and whether it is a part of a longer one. */
+/** Called for each word with its compared form, its place, and whether it is a part of a longer word. */
 export type Hear = (word: string, start: number, end: number, part: boolean) => void
 
 const spaceless = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々'
-/** Scripts without spaces whose words a dictionary cuts. */
+/** Scripts without spaces, whose words a dictionary separates. */
 const unspaced = '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const letter = `(?:(?![${spaceless}${unspaced}])[\\p{L}\\p{N}\\p{M}])`
-/** A run of a script that sets no spaces, or a word with what joins it inside: `ERR_4711`, `e-mail`, `3.5`, `don’t`. */
+/** A run of a script without spaces, or a word with its inner joints: `ERR_4711`, `e-mail`, `3.5`, `don’t`. */
 const piece = new RegExp(`([${spaceless}]+)|([${unspaced}]+)|${letter}+(?:[-_.'’]${letter}+)*`, 'gu')
 const plain = /^[a-z]+$/
 const joint = /[-_.'’]/
-/** Where the name of a thing in a program changes its case. */
+/** The change of case inside an identifier. */
 const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const joined = /[-_.'’]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 
-/** Longer ones are cut: nobody asks for the end of them. */
+/** In characters: longer words are cut, since no query contains their ends. */
 const longest = 40
 const mostParts = 8
 
 /**
- * The words of a text, without case, accents and endings. What is joined is heard whole and in its parts. Chinese, Japanese
- * and Korean are heard in pairs of characters; a dictionary cuts Thai, Lao, Khmer and Burmese.
+ * Finds the words of a text, without case, accents and endings. A joined word is found whole and in parts. Chinese,
+ * Japanese and Korean are found as pairs of characters; a dictionary separates Thai, Lao, Khmer and Burmese.
  */
 export const eachWord = (text: string, hear: Hear): void => {
   for (const found of text.matchAll(piece)) {
@@ -54,7 +54,7 @@ const eachCut = (run: string, start: number, hear: Hear): void => {
 const eachPair = (run: string, start: number, hear: Hear): void => {
   const characters = [...folded(run)]
   if (characters.length === 1) return hear(run, start, start + run.length, false)
-  // Folding may join or part characters, so that places are near and not exact.
+  // Folding may join or split characters, so positions are approximate.
   for (let at = 0; at + 1 < characters.length; at++) {
     const from = start + Math.min(at, run.length - 1)
     hear(`${characters[at]}${characters[at + 1]}`, from, Math.min(from + 2, start + run.length), false)
@@ -66,7 +66,7 @@ const formOf = (raw: string): string => {
   return plain.test(word) ? stem(word) : word
 }
 
-/** Without case and accents. */
+/** Removes case and accents. */
 const folded = (raw: string): string => {
   const lower = raw.toLowerCase()
   if (plain.test(lower)) return lower

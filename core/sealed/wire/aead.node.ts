@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { hchacha } from '@noble/ciphers/chacha.js'
 import type { Aead } from './aead.ts'
 
-/** The same bytes as `aead.ts`, with the bulk of the work done by OpenSSL. */
+/** Produces the same bytes as `aead.ts`. OpenSSL does most of the work. */
 export const aead: Aead = {
   seal(key, nonce, plain, aad) {
     const [subkey, rest] = derived(key, nonce)
@@ -29,7 +29,7 @@ export const aead: Aead = {
 
 const sigma = words(new TextEncoder().encode('expand 32-byte k'))
 
-/** XChaCha is ChaCha under a key that HChaCha draws from the first 16 bytes of the nonce. */
+/** XChaCha is ChaCha under a key that HChaCha derives from the first 16 bytes of the nonce. */
 const derived = (key: Uint8Array, nonce: Uint8Array): readonly [Uint8Array, Uint8Array] => {
   if (key.length !== 32 || nonce.length !== 24) throw new Error('Wrong key or nonce length')
   const subkey = new Uint32Array(8)
@@ -39,7 +39,7 @@ const derived = (key: Uint8Array, nonce: Uint8Array): readonly [Uint8Array, Uint
   return [new Uint8Array(subkey.buffer), rest]
 }
 
-/** A copy, since a view needs an aligned start. */
+/** Copies the bytes, since a view needs an aligned start. */
 function words(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.slice().buffer)
 }

@@ -1,9 +1,9 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 
-/** XChaCha20-Poly1305: key of 32 bytes, nonce of 24, tag of 16 at the end. */
+/** XChaCha20-Poly1305: 32 bytes of key, 24 of nonce, 16 of tag at the end. */
 export interface Aead {
   seal(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array
-  /** Throws when a bit is wrong. */
+  /** Throws when a bit was changed. */
   open(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad?: Uint8Array): Uint8Array
 }
 

@@ -10,7 +10,7 @@ const drawn = 12
 const markOf = (markKey: Uint8Array, head: Uint8Array): Uint8Array =>
   hmac(sha256, markKey, head).subarray(0, markLength)
 
-/** A new id for a file: a UUID of version 7 whose last four bytes are its owner's mark. `now` in ms. */
+/** A new id for a file: a UUID of version 7 whose last four bytes are the owner's mark. `now` in ms. */
 export const markedId = (markKey: Uint8Array, now: number, random: Uint8Array = randomBytes(6)): string => {
   const head = concat(number(now, 6), random)
   head[6] = 0x70 | ((head[6] ?? 0) & 0x0f)
@@ -21,7 +21,7 @@ export const markedId = (markKey: Uint8Array, now: number, random: Uint8Array = 
 
 const shape = /^file_([0-9a-f]{8})-([0-9a-f]{4})-(7[0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
-/** Whether the owner of this key chose the id. Of other ids one in four thousand million seems to be. */
+/** True when the owner of this key chose the id. A foreign id passes with a probability of 1 in 2^32. */
 export const isMarked = (markKey: Uint8Array, id: string): boolean => {
   const parts = shape.exec(id)?.slice(1).join('')
   const bytes = parts === undefined ? null : fromHex(parts, 16)
@@ -32,29 +32,29 @@ const free = 28
 const keyLabel = utf8('rvenc/bound-key/1\0')
 const signOf = (random: Uint8Array): Uint8Array => sha256(concat(keyLabel, random)).subarray(0, 32 - free)
 
-/** A file's key that says of itself that the file is bound: 28 random bytes and a sign of four. */
+/** A file key that marks its file as bound: 28 random bytes and a sign of four bytes. */
 export const boundKey = (random: Uint8Array = randomBytes(free)): Uint8Array => concat(random, signOf(random))
 
-/** Whether a file under this key must be bound. The sign outlives every wrapping of the key. */
+/** True when a file under this key must be bound. The sign is part of the key, so rewrapping keeps it. */
 export const isBoundKey = (dek: Uint8Array): boolean => same(dek.subarray(free), signOf(dek.subarray(0, free)))
 
 /** The facts of a record that a binding fixes. */
 export interface BoundFacts {
   readonly id: string
   readonly version: string
-  /** Bytes of the stored content. */
+  /** In bytes of the stored content. */
   readonly size: number
   readonly kid: string
   readonly wrappedDek: Uint8Array
 }
 
-/** What a binding says of the content. */
+/** The facts of the content that a binding fixes. */
 export interface Binding {
   /** Grows with each change of the record. */
   readonly revision: number
   /** SHA-256 of the stored content. */
   readonly hash: Uint8Array
-  /** The keyed hash of the plaintext; null where the owner does not know it. */
+  /** The keyed hash of the plaintext; null when the owner does not know the hash. */
   readonly clientHash: Uint8Array | null
 }
 
@@ -76,7 +76,7 @@ const tagOf = (bindKey: Uint8Array, it: BoundFacts, { revision, hash, clientHash
   return hmac(sha256, bindKey, concat(bindLabel, ...parts.flatMap((part) => [number(part.length, 2), part])))
 }
 
-/** 01 ‖ revision ‖ hash ‖ hash of the plaintext, zeros for none ‖ tag. */
+/** 01 ‖ revision ‖ hash ‖ hash of the plaintext, or zeros for null ‖ tag. */
 export const printBinding = (bindKey: Uint8Array, facts: BoundFacts, binding: Binding): Uint8Array => {
   const { revision, hash, clientHash } = binding
   const tag = tagOf(bindKey, facts, binding)
@@ -95,25 +95,25 @@ export const openBinding = (bindKey: Uint8Array, facts: BoundFacts, bytes: Uint8
   return same(tagOf(bindKey, facts, binding), bytes.subarray(69)) ? binding : null
 }
 
-/** The stored content that a key is meant for. */
+/** The stored content that a key belongs to. */
 export interface Stored {
   readonly size: number
   /** SHA-256. */
   readonly hash: Uint8Array
 }
 
-/** A key for the enclave with the file that it is for, and the stored content where that is bound. */
+/** A key for the enclave, together with its file and, for a bound file, the stored content. */
 export const namedKey = (key: Uint8Array, id: string, stored: Stored | null): Uint8Array =>
   stored === null ? concat(key, utf8(id)) : concat(key, utf8(id), Uint8Array.of(0), number(stored.size, 8), stored.hash)
 
 export interface NamedKey {
   readonly key: Uint8Array
-  /** The id in UTF-8; empty where the key names no file. */
+  /** The id in UTF-8; empty when the key names no file. */
   readonly name: Uint8Array
   readonly stored: Stored | null
 }
 
-/** Null for a part that is neither a key, nor a key with an id, nor a key with an id, a size and a hash. */
+/** Null unless the part is a key, a key with an id, or a key with an id, a size and a hash. */
 export const readNamedKey = (part: Uint8Array): NamedKey | null => {
   if (part.length < 32) return null
   const [key, rest] = [part.slice(0, 32), part.subarray(32)]

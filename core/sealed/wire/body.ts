@@ -1,7 +1,7 @@
 import { readHex } from './hex.ts'
 import { type Kem, kems } from './kem-names.ts'
 
-/** The outer fields of sealed requests, as everybody between client and enclave may check them. */
+/** The outer fields of sealed requests. Gateway and enclave check the same fields. */
 export const lengths = {
   nonce: 24,
   enclaveKid: 8,
@@ -9,13 +9,13 @@ export const lengths = {
   params: 32 * 1024 * 1024,
   name: 1024,
   audio: 25 * 1024 * 1024,
-  /** A key with the id, size and hash of what it is for. */
+  /** A key with the id, size and hash of its file. */
   key: 192,
 } as const
 
 const tag = 16
 
-/** What is expected of a field, in words for `validator`; null when it is so. */
+/** The expected form of a field, in words for `validator`. Null when the field is valid. */
 export type Check = (text: unknown) => string | null
 
 const hexOf =
@@ -43,16 +43,16 @@ export const checks = {
   name: hexOf(tag + 1, lengths.name + tag, 'Expected a sealed name in lower-case hex'),
   audio: hexOf(tag + 1, lengths.audio + tag, 'Expected a sealed file in lower-case hex'),
   key: hexOf(32 + tag, lengths.key, 'Expected a sealed key in lower-case hex'),
-  /** The client's own name of its KEK, and a key that is wrapped under it. */
+  /** The client's name of its KEK, and a key wrapped with the KEK. */
   kekId: (text: unknown) => (typeof text === 'string' && kekName.test(text) ? null : 'Expected a key identifier'),
   wrapped: hexOf(1, 512, 'Expected a wrapped key in lower-case hex'),
   cipherText: cipherTextOf(kems, 'Expected 1120, 1088 or 32 bytes in lower-case hex'),
-  /** What is kept for long is not sealed by elliptic curves alone. */
+  /** Long-lived data is never sealed with elliptic curves alone. */
   lasting: cipherTextOf(
     kems.filter(({ name }) => name !== 'x25519'),
     'Expected 1120 or 1088 bytes in lower-case hex',
   ),
 } as const
 
-/** After its check held. */
+/** The caller has checked the text before. */
 export const bytesOf = (text: string): Uint8Array => readHex(text, text.length / 2) ?? new Uint8Array()

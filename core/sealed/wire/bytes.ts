@@ -3,7 +3,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
-/** Throws on bytes that are not UTF-8. */
+/** Throws when the bytes are not UTF-8. */
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 export const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
@@ -16,7 +16,7 @@ export const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
   return all
 }
 
-/** Big-endian, `length` bytes. */
+/** Big-endian, in `length` bytes. */
 export const number = (value: number | bigint, length: number): Uint8Array => {
   const bytes = new Uint8Array(length)
   let rest = BigInt(value)
@@ -30,7 +30,7 @@ export const number = (value: number | bigint, length: number): Uint8Array => {
 /** Big-endian. */
 export const numberOf = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
 
-/** Takes as long for unequal bytes as for equal ones. */
+/** Compares in constant time for arrays of equal length. */
 export const same = (one: Uint8Array, other: Uint8Array): boolean => {
   if (one.length !== other.length) return false
   let difference = 0
@@ -38,14 +38,14 @@ export const same = (one: Uint8Array, other: Uint8Array): boolean => {
   return difference === 0
 }
 
-/** Below zero when `one` comes first; a prefix comes before what it begins. */
+/** Negative when `one` comes first; a prefix comes before the longer array. */
 export const order = (one: Uint8Array, other: Uint8Array): number => {
   const shared = Math.min(one.length, other.length)
   for (let at = 0; at < shared; at++) if (one[at] !== other[at]) return (one[at] ?? 0) - (other[at] ?? 0)
   return one.length - other.length
 }
 
-/** Spaces on the right up to the next multiple of `bucket`; an exact multiple gets none. */
+/** Adds spaces up to the next multiple of `bucket`. An exact multiple gets none. */
 export const padded = (bytes: Uint8Array, bucket: number, least = 0): Uint8Array => {
   const length = Math.max(least, Math.ceil(bytes.length / bucket) * bucket)
   const out = new Uint8Array(length).fill(0x20)

@@ -9,13 +9,13 @@ const prefixLength = 19
 const headLength = 24
 const tagLength = 16
 
-/** RFC 5649: 32 bytes in, 40 bytes out. */
+/** RFC 5649: 32 bytes become 40 bytes. */
 export const wrapKey = (kek: Uint8Array, key: Uint8Array): Uint8Array => {
   if (key.length !== 32) throw new Error('Only keys of 32 bytes are wrapped')
   return aeskwp(kek).encrypt(key)
 }
 
-/** Null for anything that is not exactly a wrapped key of 32 bytes. */
+/** Null unless the bytes are exactly a wrapped key of 32 bytes. */
 export const unwrapKey = (kek: Uint8Array, wrapped: Uint8Array): Uint8Array | null => {
   if (wrapped.length !== 40) return null
   try {
@@ -28,7 +28,7 @@ export const unwrapKey = (kek: Uint8Array, wrapped: Uint8Array): Uint8Array | nu
 
 const buckets = { name: 32, mime: 128 } as const
 
-/** A file's name or kind, padded so that its length says little. */
+/** A file's name or type, padded so that its length reveals little. */
 export const sealLabel = (
   dek: Uint8Array,
   label: 'name' | 'mime',
@@ -36,32 +36,35 @@ export const sealLabel = (
   nonce: Uint8Array = randomBytes(24),
 ): Uint8Array => sealWith(fileKey(dek, label), nonce, padded(utf8(text), buckets[label], buckets[label]))
 
-/** Null when it does not open. */
+/** Null when the label does not open. */
 export const openLabel = (dek: Uint8Array, label: 'name' | 'mime', sealed: Uint8Array): string | null => {
   const plain = openWith(fileKey(dek, label), sealed)
   return plain === null ? null : textOf(plain).replace(/ +$/, '')
 }
 
-/** A label of a client that seals it under the DEK itself, with the nonce in front. Null when it does not open. */
+/** A label that another client sealed directly with the DEK, nonce first. Null when the label does not open. */
 export const openBareLabel = (dek: Uint8Array, sealed: Uint8Array): string | null => {
   const plain = openWith(dek, sealed)
   return plain === null ? null : textOf(plain).trim()
 }
 
-/** Version 1: the content in one piece, under the DEK itself. */
+/** Version 1: the content in one piece, sealed directly with the DEK. */
 export const sealWhole = (dek: Uint8Array, plain: Uint8Array, nonce: Uint8Array = randomBytes(24)): Uint8Array =>
   sealWith(dek, nonce, plain)
 
 export const openWhole = (dek: Uint8Array, content: Uint8Array): Uint8Array | null => openWith(dek, content)
 
-/** How long version 2 makes a content of `plain` bytes. */
+/** The sealed length in version 2 of `plain` bytes of content. */
 export const sealedLength = (plain: number): number =>
   headLength + plain + tagLength * Math.max(1, Math.ceil(plain / chunkLength))
 
 const nonceOf = (prefix: Uint8Array, index: number, last: boolean): Uint8Array =>
   concat(prefix, number(index, 4), Uint8Array.of(last ? 1 : 0))
 
-/** Version 2: chunks of 64 KiB, the last one marked. Every sealing draws a new prefix: send sealed bytes again, or seal anew. */
+/**
+ * Version 2: chunks of 64 KiB with the last one marked. Every sealing draws a new prefix, so sealed bytes are sent
+ * again, or the content is sealed anew.
+ */
 export async function* sealContent(
   dek: Uint8Array,
   plain: AsyncIterable<Uint8Array>,
@@ -75,7 +78,7 @@ export async function* sealContent(
   }
 }
 
-/** Throws when anything is changed, missing or added. */
+/** Throws when a byte was changed, removed or added. */
 export async function* openContent(dek: Uint8Array, sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const key = fileKey(dek, 'content')
   let prefix: Uint8Array | null = null
@@ -95,7 +98,10 @@ export async function* openContent(dek: Uint8Array, sealed: AsyncIterable<Uint8A
 
 const damaged = () => new Error('The content is damaged')
 
-/** Cuts a stream into pieces of `length`, the first one of `head`, and tells which is the last; an empty stream is one empty last piece. */
+/**
+ * Cuts a stream into pieces of `length`, with a first piece of `head`, and marks the last piece. An empty stream gives
+ * one empty last piece.
+ */
 async function* pieces(
   source: AsyncIterable<Uint8Array>,
   length: number,

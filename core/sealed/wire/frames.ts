@@ -2,7 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js'
 import { concat, number, padded, same } from './bytes.ts'
 import { open, seal } from './seal.ts'
 
-/** What a frame is: one of many, the last of a whole answer, or the last of a broken one. */
+/** The kind of a frame: one of many, the last of a complete answer, or the last of a broken answer. */
 export const flags = { data: 0, final: 1, error: 2 } as const
 export type Flag = (typeof flags)[keyof typeof flags]
 
@@ -13,7 +13,7 @@ const mostBytes = 1024 * 1024
 const nonceOf = (prefix: Uint8Array, index: number, flag: number): Uint8Array =>
   concat(prefix, number(index, 4), Uint8Array.of(flag))
 
-/** Seals the frames of one response. The prefix is drawn anew for each, since a replayed request meets another answer. */
+/** Seals the frames of one response. Each response has a new prefix, since a replayed request gets another answer. */
 export const frameSealer = (key: Uint8Array, prefix: Uint8Array = randomBytes(prefixLength), pad = bucket) => {
   let index = 0
   let ended = false
@@ -30,7 +30,7 @@ export interface Frame {
   readonly plain: Uint8Array
 }
 
-/** Opens the frames of one response in their order; null for any frame that does not belong there. After null nothing opens any more. */
+/** Opens the frames of one response in order. Null for a frame out of place; after null no frame opens. */
 export const frameOpener = (key: Uint8Array) => {
   let prefix: Uint8Array | null = null
   let index = 0

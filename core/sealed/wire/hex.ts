@@ -19,10 +19,10 @@ export const toHex = (bytes: Uint8Array): string => {
   return parts.join('')
 }
 
-/** Strict: lower case, even, at most `most` bytes; null for anything else. */
+/** Strict: lower case, even length, at most `most` bytes. Null for any other text. */
 export const fromHex = (text: string, most: number): Uint8Array | null => decoded(text, most, lower)
 
-/** The same in either case, for what other clients write. */
+/** Accepts both cases, since other clients write upper case, too. */
 export const readHex = (text: string, most: number): Uint8Array | null => decoded(text, most, either)
 
 const decoded = (text: string, most: number, values: Uint8Array): Uint8Array | null => {

@@ -1,16 +1,16 @@
-/** As keysets and configurations call them. */
+/** The names in keysets and configurations. */
 export const kemNames = ['x-wing', 'ml-kem-768', 'x25519'] as const
 
 export type KemName = (typeof kemNames)[number]
 
-/** A way to agree on a key, without the means to: the gateway knows lengths and nothing more. */
+/** The lengths of a key agreement. The gateway knows the lengths and has no code to agree on a key. */
 export interface Kem {
   readonly name: KemName
-  /** As HPKE numbers it. */
+  /** The HPKE number. */
   readonly id: number
   readonly seed: number
   readonly publicKey: number
-  /** Its length tells which one a request uses. */
+  /** The length of the cipher text identifies the KEM of a request. */
   readonly cipherText: number
 }
 

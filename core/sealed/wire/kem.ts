@@ -14,7 +14,7 @@ export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
   return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.getPublicKey(seed)
 }
 
-/** A shared secret of 32 bytes and what carries it. `randomness` is for tests. */
+/** A shared secret of 32 bytes and the cipher text that carries it. `randomness` is for tests. */
 export const encapsulate = (
   { name }: Kem,
   publicKey: Uint8Array,
@@ -27,17 +27,17 @@ export const encapsulate = (
   return { cipherText, sharedSecret: dhkem(agree(secret, publicKey), cipherText, publicKey) }
 }
 
-/** The Diffie-Hellman of X25519; a runtime may have a faster one. */
+/** The Diffie-Hellman function of X25519; a runtime may have a faster one. */
 export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
 
-/** Throws for the points of low order. */
+/** Throws for points of low order. */
 const agree: Agreement = (secret, publicKey) => x25519.getSharedSecret(secret, publicKey)
 
 export type Opener = (cipherText: Uint8Array) => Uint8Array
 
 /**
- * Expands a seed once and opens many. Only the enclave may use it. A changed ciphertext of ML-KEM or X-Wing opens to
- * another secret and is noticed by the seal; one of X25519 may throw.
+ * Expands a seed once and opens many cipher texts. Only the enclave may use it. A changed cipher text of ML-KEM or
+ * X-Wing gives another secret, which the seal detects; a changed cipher text of X25519 may throw.
  */
 export const opener = ({ name }: Kem, seed: Uint8Array, dh: Agreement = agree): Opener => {
   if (name === 'x25519') {
@@ -66,7 +66,7 @@ const xWingLabel = Uint8Array.of(0x5c, 0x2e, 0x2f, 0x2f, 0x5e, 0x5c)
 const suite = concat(utf8('KEM'), number(0x0020, 2))
 const version = utf8('HPKE-v1')
 
-/** RFC 9180, 4.1: never the raw Diffie-Hellman. */
+/** RFC 9180, 4.1: the raw Diffie-Hellman value is never used as a key. */
 const dhkem = (shared: Uint8Array, cipherText: Uint8Array, publicKey: Uint8Array): Uint8Array => {
   if (shared.every((byte) => byte === 0)) throw new Error('No shared secret')
   const key = extract(sha256, concat(version, suite, utf8('eae_prk'), shared), new Uint8Array())

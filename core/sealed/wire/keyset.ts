@@ -5,7 +5,7 @@ import { type Kem, kems } from './kem-names.ts'
 
 export interface EnclaveKey {
   readonly kem: number
-  /** Ms between which a client may seal to it. */
+  /** In ms: the time in which a client may seal to the key. */
   readonly notBefore: number
   readonly notAfter: number
   readonly publicKey: Uint8Array
@@ -19,14 +19,14 @@ export interface KeysetBody {
 
 const magic = utf8('rvenc-keyset/1\0')
 
-/** Names an enclave key: 16 hex. */
+/** The id of an enclave key: 16 hex characters. */
 export const enclaveKid = ({ kem, publicKey }: Pick<EnclaveKey, 'kem' | 'publicKey'>): string =>
   toHex(kidOf(kem, publicKey))
 
 const kidOf = (kem: number, publicKey: Uint8Array): Uint8Array =>
   sha256(concat(utf8('rvenc kid\0'), number(kem, 2), publicKey)).subarray(0, 8)
 
-/** The bytes that a report binds, keys in their one order. */
+/** The bytes that a report binds. The order of keys is fixed. */
 export const printKeyset = ({ epoch, releaseDigest, keys }: KeysetBody): Uint8Array =>
   concat(
     magic,
@@ -40,7 +40,10 @@ export const printKeyset = ({ epoch, releaseDigest, keys }: KeysetBody): Uint8Ar
       ),
   )
 
-/** Null for anything but the one way to write a keyset: wrong order, duplicates, lengths or trailing bytes. Keys of unknown kinds are kept. */
+/**
+ * Null unless the bytes are the one valid form of a keyset: order, duplicates, lengths and trailing bytes are checked.
+ * Keys of unknown kinds are kept.
+ */
 export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
   let at = 0
   const take = (length: number): Uint8Array | null => {
@@ -76,13 +79,16 @@ export const parseKeyset = (bytes: Uint8Array): KeysetBody | null => {
 const inOrder = (one: EnclaveKey, other: EnclaveKey): number =>
   one.kem - other.kem || order(kidOf(one.kem, one.publicKey), kidOf(other.kem, other.publicKey))
 
-/** What evidence has to carry: the keyset and a challenge, 64 bytes. */
+/** The 64 bytes that evidence must contain, from the keyset and a challenge. */
 export const reportData = (keyset: Uint8Array, challenge: Uint8Array): Uint8Array =>
   concat(sha256(concat(utf8('rvenc-report/1\0'), keyset)), challenge)
 
 const day = 25 * 3_600_000
 
-/** The valid key of this kind that begins last; null when there is none. Keys that promise more than 25 hours are refused. */
+/**
+ * The valid key of this kind with the latest start; null when there is none. A key with more than 25 hours of validity
+ * is refused.
+ */
 export const newest = ({ keys }: KeysetBody, kem: Kem, now: number): EnclaveKey | null =>
   keys
     .filter(

@@ -1,2 +1,2 @@
-/** The kind under which a keyset names keys that sign receipts: what stands there is their hash. */
+/** The kind of a keyset entry for receipt keys. The entry holds the keys' hash. */
 export const receiptKind = 0x5251

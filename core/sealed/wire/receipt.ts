@@ -3,14 +3,14 @@ import { concat, number, same, utf8 } from './bytes.ts'
 import { type Pair, bytesOfPair, holds } from './signature.ts'
 import { type Place, leafOf, rootFrom } from './tree.ts'
 
-/** What the enclave says of one answer. Digests are hex, times are ms of a clock that belongs to its host. */
+/** The enclave's statement about one answer. Digests are hex; times are ms of the host's clock. */
 export interface ReceiptFacts {
   readonly v: 1
   readonly route: string
-  /** The enclave key that the request was sealed to. */
+  /** The enclave key to which the request was sealed. */
   readonly key: string
   readonly release: string
-  /** SHA-256 of the request and of the answer as they were sealed. */
+  /** SHA-256 of the sealed request and of the sealed answer. */
   readonly request: string
   readonly answer: string
   readonly model: string | null
@@ -18,13 +18,13 @@ export interface ReceiptFacts {
   readonly tokens: { readonly input: number; readonly output: number } | null
   readonly audioSeconds: number | null
   readonly epoch: number
-  /** Which one of its epoch, from 1 on. */
+  /** The receipt's number in its epoch, from 1. */
   readonly number: number
   readonly begun: number
   readonly ended: number
 }
 
-/** The facts as the text that was signed, the place of its leaf under the signed root, and both signatures, hex. */
+/** The signed text of the facts, the place of its leaf under the signed root, and both signatures in hex. */
 export interface Receipt extends Pair {
   readonly text: string
   readonly place: Place
@@ -32,7 +32,7 @@ export interface Receipt extends Pair {
 
 const mostText = 4096
 
-/** What a keyset says of the keys: SHA-256 over both. Null for keys of other lengths. */
+/** The keyset's hash of the keys: SHA-256 over both. Null for keys of other lengths. */
 export const receiptKeysHash = (keys: Pair): Uint8Array | null => {
   const both = bytesOfPair(keys, 'keys')
   return both && sha256(concat(utf8('rvenc-receipt-keys/1\0'), ...both))
@@ -44,14 +44,17 @@ const framed = (label: string, parts: readonly Uint8Array[]): Uint8Array => {
   return hash.digest()
 }
 
-/** A request as it was sealed: cipher text, then each nonce with what it sealed, the parameters first and parts by their fields. */
+/**
+ * The sealed request: the cipher text, then each nonce with its sealed bytes. The parameters come first, then parts in
+ * the order of their fields.
+ */
 export const requestDigest = (parts: readonly Uint8Array[]): Uint8Array => framed('rvenc-request/1\0', parts)
 
-/** A whole answer as it was sealed. */
+/** A whole sealed answer. */
 export const answerDigest = (nonce: Uint8Array, sealed: Uint8Array): Uint8Array =>
   framed('rvenc-answer/1\0', [nonce, sealed])
 
-/** The same of frames, one after the other, without the last one. */
+/** The digest of all frames of an answer but the last. */
 export const framesDigest = () => {
   const hash = sha256.create().update(utf8('rvenc-frames/1\0'))
   return {
@@ -62,10 +65,10 @@ export const framesDigest = () => {
 
 export const receiptLeaf = (text: string): Uint8Array => leafOf('rvenc-receipt/1\0', utf8(text))
 
-/** What both keys sign. */
+/** The bytes that both keys sign. */
 export const receiptsSigned = (root: Uint8Array): Uint8Array => concat(utf8('rvenc-receipts/1\0'), root)
 
-/** The facts, when both signatures hold; null for anything else. */
+/** The facts when both signatures are valid; null otherwise. */
 export const openReceipt = (receipt: Receipt, keys: Pair): ReceiptFacts | null => {
   const { text, place } = receipt
   if (typeof text !== 'string' || text.length > mostText || typeof place !== 'object' || place === null) return null
@@ -76,7 +79,7 @@ export const openReceipt = (receipt: Receipt, keys: Pair): ReceiptFacts | null =
   return facts.v === 1 ? facts : null
 }
 
-/** Whether these are the keys that a keyset names by this hash. */
+/** True when a keyset names these keys with this hash. */
 export const areReceiptKeys = (keys: Pair, hash: Uint8Array): boolean => {
   const own = receiptKeysHash(keys)
   return own !== null && same(own, hash)

@@ -6,7 +6,7 @@ import { utf8 } from './bytes.ts'
 const derive = (key: Uint8Array, salt: string | Uint8Array | undefined, info: string, length: number): Uint8Array =>
   hkdf(sha256, key, typeof salt === 'string' ? utf8(salt) : salt, utf8(info), length)
 
-/** Every key of the wire under its label; docs/wire.md has the table. */
+/** Every key of the wire format is derived under a label; docs/wire.md has the table. */
 export const streamKey = (sharedSecret: Uint8Array, requestNonce: Uint8Array): Uint8Array =>
   derive(sharedSecret, requestNonce, 'rvenc/1 s2c/stream', 32)
 
@@ -20,7 +20,7 @@ export const fileMarkKey = (kek: Uint8Array): Uint8Array => derive(kek, undefine
 /** Binds records to their content. */
 export const fileBindKey = (kek: Uint8Array): Uint8Array => derive(kek, undefined, 'rvenc/file-bind', 32)
 
-/** Seals what a client remembers of its files. */
+/** Seals a client's memory of its files. */
 export const memoryKey = (kek: Uint8Array): Uint8Array => derive(kek, undefined, 'rvenc/memory', 32)
 
 export const fileKey = (dek: Uint8Array, label: 'content' | 'name' | 'mime'): Uint8Array =>
@@ -28,6 +28,6 @@ export const fileKey = (dek: Uint8Array, label: 'content' | 'name' | 'mime'): Ui
 
 export const ragRowKey = (ragDek: Uint8Array): Uint8Array => derive(ragDek, 'rvenc/rag/1', 'row', 32)
 
-/** Tells equal files of one KEK apart from all others, and nothing else. `digest` is SHA-256 of the plaintext. */
+/** Equal for equal files under one KEK, and reveals nothing else. `digest` is SHA-256 of the plaintext. */
 export const clientHash = (kek: Uint8Array, digest: Uint8Array): Uint8Array =>
   hmac(sha256, derive(kek, undefined, 'rvenc/dedup', 32), digest)

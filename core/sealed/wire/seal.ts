@@ -10,7 +10,7 @@ export const freshNonce = (): Uint8Array => randomBytes(nonceLength)
 export const seal = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
   aead.seal(key, nonce, plain, aad)
 
-/** Null when it does not open: callers have one answer for every reason. */
+/** Null when the bytes do not open. The reason stays hidden, so that callers give one answer for all. */
 export const open = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad?: Uint8Array): Uint8Array | null => {
   try {
     return aead.open(key, nonce, sealed, aad)
@@ -19,15 +19,15 @@ export const open = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad
   }
 }
 
-/** JSON, padded so that its length says little. */
+/** JSON, padded so that its length reveals little. */
 export const sealJson = (key: Uint8Array, nonce: Uint8Array, value: unknown): Uint8Array =>
   sealPrinted(key, nonce, utf8(JSON.stringify(value)))
 
-/** The same of JSON that is text already. */
+/** Seals JSON that is already text. */
 export const sealPrinted = (key: Uint8Array, nonce: Uint8Array, json: Uint8Array): Uint8Array =>
   seal(key, nonce, padded(json, jsonBucket))
 
-/** `undefined` when it does not open or is not JSON. */
+/** `undefined` when the bytes do not open or are not JSON. */
 export const openJson = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): unknown => {
   const plain = open(key, nonce, sealed)
   if (plain === null) return undefined
@@ -38,7 +38,7 @@ export const openJson = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array)
   }
 }
 
-/** With its nonce in front, as stored things are. */
+/** The stored form: the nonce comes first. */
 export const sealWith = (key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, aad?: Uint8Array): Uint8Array =>
   concat(nonce, seal(key, nonce, plain, aad))
 

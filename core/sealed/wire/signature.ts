@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { ml_dsa65 as mlDsa } from '@noble/post-quantum/ml-dsa.js'
 import { fromHex, toHex } from './hex.ts'
 
-/** Two public keys, or what both of them signed: hex. Both have to hold, for neither kind may stand alone. */
+/** Two public keys, or the signatures of both, in hex. Both signatures must be valid. */
 export interface Pair {
   readonly ed25519: string
   readonly ml_dsa_65: string
@@ -10,7 +10,7 @@ export interface Pair {
 
 const sizes = { keys: { ed: 32, ml: 1952 }, signatures: { ed: 64, ml: 3309 } } as const
 
-/** Null for bytes of another length. */
+/** Null when a value has another length. */
 export const bytesOfPair = (pair: Pair, kind: keyof typeof sizes): readonly [Uint8Array, Uint8Array] | null => {
   const size = sizes[kind]
   const [ed, ml] = [fromHex(pair.ed25519, size.ed), fromHex(pair.ml_dsa_65, size.ml)]
@@ -29,7 +29,7 @@ export const signingPair = (): { readonly keys: Pair; sign(data: Uint8Array): Pa
   }
 }
 
-/** Whether both signatures hold. Keys and points that are none hold nothing. */
+/** True when both signatures are valid. Malformed keys and points give false. */
 export const holds = (signatures: Pair, data: Uint8Array, keys: Pair): boolean => {
   const [made, by] = [bytesOfPair(signatures, 'signatures'), bytesOfPair(keys, 'keys')]
   if (made === null || by === null) return false
