@@ -5,14 +5,14 @@ import { readData } from './data/data.ts'
 import { kindOf } from './shared/file-kind.ts'
 import { mostRead } from './shared/most-read.ts'
 
-/** Data: json, jsonl, csv, tsv, yaml, xml, toml and parquet. For search it reads parquet alone. */
+/** Data: json, jsonl, csv, tsv, yaml, xml, toml and parquet. Search uses this reader only for parquet. */
 export default plugin({
   port: Reader,
   name: 'data',
   create: (): Reader<'data'> => ({
     name: 'data',
     kind: 'data',
-    // Search finds the other formats as tables or as plain text.
+    // For search, other readers read the remaining formats as tables or plain text.
     fits: (file) => kindOf(file) === 'data',
     async read(file, signal, limits) {
       signal.throwIfAborted()

@@ -4,7 +4,7 @@ import { cutSections } from '../shared/cut-sections.ts'
 import { readDocument } from './document/document.ts'
 import { kindOf } from './shared/file-kind.ts'
 
-/** Documents: docx, odt, rtf, html, epub, Markdown and plain text. Reads every other file as text, where no other reader fits. */
+/** Documents: docx, odt, rtf, html, epub, Markdown and plain text. Reads a file that no other reader fits as text. */
 export default plugin({
   port: Reader,
   name: 'document',

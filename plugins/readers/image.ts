@@ -7,10 +7,10 @@ import { openImage } from '../shared/pictures/image.ts'
 import { readImagePages } from '../shared/pictures/ocr.ts'
 import { kindOf } from './shared/file-kind.ts'
 
-/** Lines that are made of noise are worse than none. */
+/** Less certain lines are mostly noise, which is worse than no text. */
 const leastSure = 0.5
 
-/** Images: the text that OCR reads on the first page. Without an OCR engine an image has no text. */
+/** Images: OCR reads the text of the first page. Without an OCR engine, an image has no text. */
 export default plugin({
   port: Reader,
   name: 'image',

@@ -21,7 +21,7 @@ export default plugin({
   }),
 })
 
-/** Pages, each followed by what its form fields and comments say. A page whose characters are unknown is not searched. */
+/** Each page is followed by its form fields and comments. A page with unknown characters is not searched. */
 const sectionsOf = ({ pages, forms = [], comments = [] }: Pdf): readonly Section[] =>
   pages.flatMap(({ number, text, untrusted }) => {
     const at = `page ${number}`

@@ -1,9 +1,9 @@
-/** What tells a language from its letters beyond ASCII: all of them, the most frequent ones first. */
+/** The letters beyond ASCII that identify a language: all of them, the most frequent first. */
 export interface Alphabet {
   readonly script: 'latin' | 'other' | 'wide'
-  /** Letters that the language uses. */
+  /** The letters of the language. */
   readonly letters: ReadonlySet<string>
-  /** Letters that make up most of a text. */
+  /** The letters that make up most of a text. */
   readonly frequent: ReadonlySet<string>
 }
 

@@ -2,7 +2,7 @@ import type { Encoding } from '../../core/ports/file-content.ts'
 import { decodeAs, detectEncoding } from './detect-encoding.ts'
 import { decodeUtf32, markedEncoding, wideEncoding } from './wide-encoding.ts'
 
-/** A text, and the encoding that it was in. */
+/** A text and its original encoding. */
 export interface Decoded {
   readonly text: string
   readonly encoding: Encoding
@@ -12,8 +12,8 @@ export interface Decoded {
 export const decodePage = (bytes: Uint8Array, contentType: string): string => decodeBytes(bytes, contentType).text
 
 /**
- * The text of a page or a file. A mark counts most, then the type (`text/plain;charset=koi8-r`), then what the file says of
- * itself (pages and XML alone do), then UTF-8 where it can be. The encoding of everything else is detected.
+ * The text of a page or file. A byte order mark decides first, then the type (`text/plain;charset=koi8-r`), then the
+ * declaration in a page or XML, then valid UTF-8. Any other encoding is detected.
  */
 export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page' | 'text' = 'page'): Decoded => {
   const wide = markedEncoding(bytes) ?? wideEncoding(bytes)
@@ -34,7 +34,7 @@ export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: 'page'
 const decoded = (bytes: Uint8Array, name: string): string =>
   name.startsWith('utf-32') ? decodeUtf32(bytes, name) : decodeAs(bytes, name)
 
-/** Null for bytes that are no UTF-8. A page that was cut may end within a character. */
+/** Null when the bytes are not UTF-8. A cut page may end inside a character. */
 const utf8 = (bytes: Uint8Array, cut = true): string | null => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut })
@@ -43,21 +43,21 @@ const utf8 = (bytes: Uint8Array, cut = true): string | null => {
   }
 }
 
-/** The name of the encoding that a type carries. */
+/** The encoding in a content type. */
 const typed = (contentType: string): string | null =>
   encodingOf(/;\s*charset\s*=\s*["']?([\w:.-]+)/i.exec(contentType)?.[1])
 
-/** The name of the encoding that a page or an XML file names in its head. */
+/** The encoding that a page or XML file declares in its head. */
 const said = (bytes: Uint8Array): string | null => {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('latin1')
   const inside =
     /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1] ??
     /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1]
-  // A page that was readable so far is not in UTF-16, though it may claim so.
+  // The head was readable as single bytes, so the page is not UTF-16, even if it says so.
   return encodingOf(inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
 }
 
-/** Null for a label that Node knows no encoding for. */
+/** Null when Node does not know the label. */
 const encodingOf = (label: string | undefined): string | null => {
   try {
     return label === undefined ? null : new TextDecoder(label).encoding
@@ -66,11 +66,11 @@ const encodingOf = (label: string | undefined): string | null => {
   }
 }
 
-/** Null where a text is stated to be UTF-8 and is not. */
+/** Null when the text should be UTF-8 and is not. */
 const stated = (bytes: Uint8Array, name: string): string | null =>
   name === 'utf-8' ? utf8(bytes) : decodeAs(bytes, name)
 
-/** Whether a text of seven bits changes to Japanese and back, as mails do. */
+/** True when 7-bit text switches to Japanese and back, as mails do. */
 const isEscaped = (bytes: Uint8Array): boolean => {
   const at = bytes.indexOf(0x1b)
   if (at < 0 || bytes.some((byte) => byte > 0x7f)) return false

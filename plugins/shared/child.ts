@@ -16,28 +16,28 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const main = fileURLToPath(new URL(`./job-process${ending}`, import.meta.url))
 const code = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Megabytes of heap, kilobytes of all memory that is written to, seconds of work, and files that are open. */
+/** In megabytes of heap, kilobytes of writable memory, seconds of work, and open files. */
 const limits = { heap: 512, memory: 1536 * 1024, work: 600, files: 128 }
 
-/** What the code and its packages are read from, and nothing else is. */
+/** The folders of the code and its packages: the process can read nothing else. */
 const readable = ((): readonly string[] => {
   const packages = (createRequire(import.meta.url).resolve.paths('yaml') ?? []).filter((path) => existsSync(path))
   return [...new Set([code, ...packages, ...packages.map((path) => realpathSync(path))])]
 })()
 
-/** Node's own fence, where it has one. */
+/** Node's own permission model, where available. */
 const permission = ['--permission', '--experimental-permission'].find((it) =>
   process.allowedNodeEnvironmentFlags.has(it),
 )
 
 const options = (): readonly string[] => [
   `--max-old-space-size=${limits.heap}`,
-  // An engine reads in a thread of its own, which has the same fence.
+  // An engine reads in its own thread, which has the same permissions.
   ...(permission === undefined ? [] : [permission, '--allow-worker']),
   ...(permission === undefined ? [] : readable.map((path) => `--allow-fs-read=${path}`)),
 ]
 
-/** What keeps a parser from the rest of the machine. */
+/** The fences between a parser and the rest of the machine. */
 export const fences = (): Fences & { readonly fileless: boolean } => ({
   ...fencesFor(process.execPath, ...readable),
   fileless: permission !== undefined,
@@ -49,7 +49,7 @@ export const startChild = (): Child => {
   const fenced = [...fences().words(freshUser(fences())), ...program]
   const words = process.platform === 'win32' ? program : ['/bin/sh', '-c', `${bounds}; exec "$@"`, 'sh', ...fenced]
   const child = spawn(words[0]!, words.slice(1), {
-    // What a parser prints quotes what it reads, so nobody sees it.
+    // A parser's output may quote the file, so it is dropped.
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     env: {},
     cwd: '/',

@@ -1,4 +1,4 @@
-/** Cuts texts where together they pass a number of characters; what comes after is left out. */
+/** Cuts texts at a total number of characters. Later texts are left out. */
 export const cut = <T extends { readonly text: string }>(pages: readonly T[], characters: number) => {
   let left = characters
   const kept: T[] = []

@@ -1,6 +1,6 @@
 import type { DocumentSection } from '../../core/ports/file-content.ts'
 
-/** As many sections as have so many characters together, headings with them. The last one may be a part of itself. */
+/** Keeps sections up to a total number of characters, headings included. The last section may be cut. */
 export const cutSections = (sections: readonly DocumentSection[], most: number) => {
   const kept: DocumentSection[] = []
   let left = most

@@ -1,6 +1,6 @@
 import type { Slide, Slides } from '../../core/ports/file-content.ts'
 
-/** As many slides as have so many characters together. The last one may be a part of itself. */
+/** Keeps slides up to a total number of characters. The last slide may be cut. */
 export const cutSlides = (slides: readonly Slide[], characters: number): Slides => {
   const kept: Slide[] = []
   let left = characters

@@ -2,19 +2,19 @@ import type { Encoding } from '../../core/ports/file-content.ts'
 import * as languages from './alphabets.ts'
 import type { Alphabet } from './alphabets.ts'
 
-/** Bytes of a text that are looked at. */
+/** In bytes: the examined part of a text. */
 const longestSample = 65_536
 
 /**
- * The encoding of a text that has no mark and is no UTF-8: the one in which it reads most like one of its languages.
- * Windows-1252 with no confidence where no encoding makes a language of it.
+ * The encoding of a text without a mark that is not UTF-8: the encoding in which the text looks most like a language.
+ * Windows-1252 with confidence 0 when no encoding fits.
  */
 export const detectEncoding = (bytes: Uint8Array): Encoding => {
   const sample = telling(bytes)
   const beyond = sample.filter((byte) => byte > 0x7f).length
   const scored = Object.entries(candidates)
     .map(([name, alphabets]) => {
-      // The characters of UTF-16 begin at even places.
+      // Characters of UTF-16 begin at even positions.
       const score = scoreOf(name.startsWith('utf-16') ? bytes.subarray(0, longestSample) : sample, name, alphabets)
       return { name, score: name === 'windows-1252' ? score + benefit / beyond : score }
     })
@@ -31,10 +31,10 @@ export const detectEncoding = (bytes: Uint8Array): Encoding => {
   }
 }
 
-/** How much the commonest encoding is preferred, shared among the bytes that tell: a few of them tell little. */
+/** The advantage of the commonest encoding, divided by the number of telling bytes: few bytes prove little. */
 const benefit = 2
 
-/** Stretches of a text that hold bytes beyond ASCII, as many as are looked at. */
+/** The parts of a text with bytes beyond ASCII, up to the sample's length. */
 const telling = (bytes: Uint8Array): Uint8Array => {
   const first = bytes.findIndex((byte) => byte > 0x7f)
   if (first < longestSample / 2) return bytes.subarray(0, longestSample)
@@ -49,7 +49,7 @@ const central = [l.polish, l.czech, l.hungarian, l.romanian, l.croatian, l.germa
 const baltic = [l.lithuanian, l.latvian, l.estonian]
 const cyrillic = [l.russian, l.ukrainian]
 
-/** Of two that read a text alike the earlier counts. */
+/** Of two encodings with equal results, the earlier one counts. */
 const candidates: Readonly<Record<string, readonly Alphabet[]>> = {
   'windows-1252': western,
   'iso-8859-15': western,
@@ -83,14 +83,14 @@ const candidates: Readonly<Record<string, readonly Alphabet[]>> = {
   'utf-16be': [l.japanese, l.simplified, l.traditional, l.korean],
 }
 
-/** From below 0 to 1: how well the text reads in the language that fits it best. */
+/** From below 0 to 1: how well the text fits its best language. */
 const scoreOf = (sample: Uint8Array, name: string, alphabets: readonly Alphabet[]): number => {
   const text = decoded(sample, name)
   if (text === null) return -1
   return Math.max(...alphabets.map((alphabet) => likeness(text, alphabet)))
 }
 
-/** Null where bytes have no meaning in the encoding; a character that the sample cuts is none of them. */
+/** Null when bytes have no meaning in the encoding. A character cut by the end of the sample is tolerated. */
 const decoded = (sample: Uint8Array, name: string): string | null => {
   const text = decodeAs(sample, name)
   const broken = text.match(/[\ufffd\x80-\x84\x86-\x9f]/g)?.length ?? 0
@@ -99,7 +99,7 @@ const decoded = (sample: Uint8Array, name: string): string | null => {
 
 const likeness = (text: string, { script, letters, frequent }: Alphabet): number => {
   let [seen, fit, odd] = [0, 0, 0]
-  // Accents stand behind their letters in windows-1258.
+  // In windows-1258, accents follow their letters.
   for (const word of text.normalize('NFC').match(/[^\s\x21-\x40\x5b-\x60\x7b-\x7f]+/g) ?? []) {
     const strange = [...word].filter((character) => character > '\x7f')
     if (strange.length === 0) continue
@@ -111,7 +111,7 @@ const likeness = (text: string, { script, letters, frequent }: Alphabet): number
       else if (script === 'wide') fit += frequent.has(character) ? 1 : common.test(character) ? 0.3 : -1
       else if (!letters.has(character)) odd++
       else if (script === 'other') fit += ascii > 0 ? -0.5 : frequent.has(character.toLowerCase()) ? 1 : 0.4
-      // No language writes words of accents alone.
+      // No language has words of accented letters only.
       else fit += strange.length > 3 && ascii < strange.length ? -0.5 : 1
       const before = strange[at - 1] ?? ''
       if (isCapital(character) && !isCapital(before) && isLetter.test(before)) odd += 0.5
@@ -120,18 +120,18 @@ const likeness = (text: string, { script, letters, frequent }: Alphabet): number
   return seen === 0 ? 0 : (fit - 2 * odd) / seen
 }
 
-/** Signs of print, which stand in texts of every language. */
+/** Print characters of all languages. */
 const quiet = /[\u2010-\u203a\xa0\xab\xbb\xa9\xae\xb0\xb7\xa7\xbf\xa1€™№¢£¥µ²³]/
 const wideSigns = /[\u3000-\u303f\uff00-\uff65\u30fb]/
 const isLetter = /[\p{L}\p{M}]/u
-/** Chinese characters and Hangul that are not rare by where they stand in Unicode. */
+/** Common Chinese characters and Hangul, by their Unicode ranges. */
 const common = /[\u4e00-\u9fff\uac00-\ud7a3]/
 const isCapital = (character: string): boolean => character !== character.toLowerCase()
 
-// What stands at 0x80 to 0x9f in windows-1252, which Node 20 takes for ISO 8859-1.
+// The characters 0x80 to 0x9f of windows-1252, which Node 20 decodes as ISO 8859-1.
 const late = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
-/** Text of bytes in an encoding that Node knows. Throws RangeError for another. */
+/** Decodes bytes of an encoding that Node knows. Throws RangeError for an unknown encoding. */
 export const decodeAs = (bytes: Uint8Array, name: string): string => {
   const decoder = new TextDecoder(name)
   const text = decoder.decode(bytes)

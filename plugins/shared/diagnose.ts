@@ -1,7 +1,7 @@
 import type { Flaw } from '../../core/errors.ts'
 import { isZip, unzip } from './zip.ts'
 
-/** The reason why a file is unreadable; null where it is unknown. */
+/** The reason why a file is unreadable; null when it is unknown. */
 export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isCompound(file)) {
@@ -11,7 +11,7 @@ export const flawOf = async (bytes: Uint8Array): Promise<Flaw | null> => {
   return isZip(file) && (await isSealed(file)) ? 'password' : null
 }
 
-/** The container of the binary formats of old, and of new ones under a password. */
+/** The container of old binary formats, and of new formats with a password. */
 export const isCompound = (bytes: Uint8Array): boolean =>
   [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1].every((byte, at) => bytes[at] === byte)
 
@@ -19,7 +19,7 @@ const wide = (name: string): Buffer => Buffer.from(name, 'utf16le')
 
 const manifest = 'META-INF/manifest.xml'
 
-/** An archive that is encrypted itself, or an OpenDocument that tells how its parts are. */
+/** True for an encrypted archive, or an OpenDocument file with encrypted parts. */
 const isSealed = async (file: Buffer): Promise<boolean> => {
   if (file.readUInt16LE(6) & 1) return true
   const parts = await unzip(file, (name) => name === manifest, { bytes: 4_000_000 }).catch(() => null)

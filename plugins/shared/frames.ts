@@ -1,14 +1,14 @@
 import { Deserializer, Serializer } from 'node:v8'
 
-/** The most that a frame may hold: bytes of its values, and bytes of memory that lies beside them. */
+/** The limits of a frame in bytes: its values, and the memory beside them. */
 export interface Most {
   readonly values: number
   readonly memory: number
 }
 
 /**
- * A value as pieces for a pipe: how many there are, the length of each, the values, and each piece of memory as it is, without
- * a copy.
+ * A value as pieces for a pipe: the number of pieces, their lengths, the values, and each piece of memory without a
+ * copy.
  */
 export const packed = (value: unknown): readonly Uint8Array[] => {
   const views: Uint8Array[] = []
@@ -22,7 +22,7 @@ export const packed = (value: unknown): readonly Uint8Array[] => {
   return [head, ...parts]
 }
 
-/** Kinds of memory that travel. */
+/** The kinds of memory that are sent. */
 const kinds = [Uint8Array, Float32Array, Float64Array] as const
 
 class Packing extends Serializer {
@@ -60,7 +60,7 @@ class Unpacking extends Deserializer {
   }
 }
 
-/** The lengths that a frame's first bytes announce; null until they are there. Throws for more than `most`. */
+/** The lengths that a frame's first bytes announce; null while bytes are missing. Throws when they exceed `most`. */
 export const lengthsOf = (bytes: Buffer, most: Most): readonly number[] | null => {
   if (bytes.length < 4) return null
   const count = bytes.readUInt32LE()

@@ -8,13 +8,13 @@ export interface Given {
   readonly input: unknown
 }
 
-/** Errors lose their class on the way, and their messages quote the file: only the kind goes back. */
+/** Errors lose their class between processes, and their messages quote the file: only the kind is sent. */
 export type Told =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'unreadable'; readonly flaw: Flaw | null }
   | { readonly kind: 'missing'; readonly engine: string }
 
-/** Where the job comes in, and where its result goes; what parsers print goes elsewhere. */
+/** The job arrives on the first descriptor and the result leaves on the second. A parser's prints go elsewhere. */
 const [jobs, results] = [0, 3]
 
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -37,7 +37,7 @@ const flawIn = async (error: unknown, input: unknown): Promise<Flaw | null> => {
   return bytes instanceof Uint8Array ? flawOf(bytes) : null
 }
 
-/** Blocks until so many bytes came in, and ends the process where no more will. */
+/** Blocks until `length` bytes have arrived. Ends the process when the pipe closes before. */
 const read = (length: number): Uint8Array => {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length;) {
@@ -59,7 +59,7 @@ const give = (piece: Uint8Array): void => {
   for (let at = 0; at < piece.length;) at += writeSync(results, piece, at)
 }
 
-// The parent knows by this that the process came up.
+// This byte tells the parent that the process has started.
 give(Buffer.of(1))
 const given = take()
 for (const piece of packed(await told(given))) give(piece)

@@ -2,17 +2,20 @@ import { availableParallelism } from 'node:os'
 import { errand } from '../../core/errand.ts'
 import { fairShares, usualQueue } from '../../core/fair-shares.ts'
 
-/** Both throw TooMany where too many wait, and the signal's reason where the caller left. */
+/** Both methods throw TooMany when too many jobs wait, and the signal's reason when the caller left. */
 export interface Lanes {
-  /** Resolves when the caller's turn has come, with what ends it. */
+  /** Resolves at the caller's turn. The result ends the turn. */
   enter(signal: AbortSignal): Promise<() => void>
-  /** Does the work when its turn has come. */
+  /** Runs the work at its turn. */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 const nobody = { organization: '', key: '', queue: usualQueue }
 
-/** One organisation fills all lanes but the last, so that another one finds a lane free; `most` of its jobs may wait. */
+/**
+ * One organisation fills all lanes but the last, so that another organisation finds a free lane. At most `most` of its
+ * jobs wait.
+ */
 export const lanes = (width: number, most = Infinity): Lanes => {
   const shares = fairShares({ all: width + 1, organization: width, key: width })
   const enter = (signal: AbortSignal) => {
@@ -35,11 +38,11 @@ export const lanes = (width: number, most = Infinity): Lanes => {
 
 const cores = availableParallelism()
 
-/** Jobs of parsers, of engines, and of decoders that draw a picture. */
+/** Lanes for parsers, engines, and decoders of pictures. */
 export const jobLanes = lanes(cores)
 
-/** Decoders of sound, which mostly wait for a job or a model that listens: they may not keep the lanes of those. */
+/** Lanes for sound decoders. They mostly wait for a job or a listening model, so they must not occupy the job lanes. */
 export const soundLanes = lanes(4 * cores)
 
-/** Browsers: a page takes many seconds. */
+/** Lanes for browsers: a page takes many seconds. */
 export const browserLanes = lanes(1, 8)

@@ -7,20 +7,20 @@ import type { Given, Told } from './job-process.ts'
 import { jobLanes } from './lanes.ts'
 
 export interface Bounds {
-  /** Ms by the wall; absent, as the size of the input allows. */
+  /** In ms of real time; absent means a limit by the size of the input. */
   readonly time?: number
 }
 
-/** Ms for a job, for each megabyte that it is given, and at most. */
+/** In ms: for a job, for each megabyte of input, and at most. */
 const time = { base: 10_000, perMegabyte: 2_000, most: 60_000 }
 
-/** What a job may answer with: bytes of values, and bytes of sound or pictures. */
+/** In bytes: the limits of a job's values, and of its sounds or pictures. */
 const mostAnswer = { values: 16 * 1024 * 1024, memory: 96 * 1024 * 1024 }
 
 /**
- * Does a job, the path of a file below `plugins`, in a process of its own: whatever a file makes a parser do, it ends with
- * that process, which no other file ever meets. Throws Unreadable for everything that goes wrong with the file, Unconfigured
- * when the engine is not installed, and Unavailable when no process comes up.
+ * Runs a job in its own process; `job` is the path of a file below `plugins`. Any effect of a file on its parser ends
+ * with that process, which never reads another file. Throws Unreadable when the file causes a failure, Unconfigured
+ * when the engine is missing, and Unavailable when no process starts.
  */
 export const apart = <O>(job: string, input: unknown, signal: AbortSignal, bounds: Bounds = {}): Promise<O> => {
   const given: Given = { job, input }
@@ -36,7 +36,7 @@ const timeOf = (pieces: readonly Uint8Array[]): number => {
   return Math.min(time.most, time.base + Math.ceil((time.perMegabyte * bytes) / 2 ** 20))
 }
 
-/** A process that has come up already, so that a short job does not wait for it. */
+/** A process that has already started, so that a short job need not wait for a start. */
 let spare: Child | null = null
 
 const held = ({ process, jobs, results }: Child, hold: boolean): void => {
@@ -72,7 +72,7 @@ const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: A
   }
 }
 
-/** Reads no more than an answer may have. Throws Unreadable where the process ended without one. */
+/** Reads an answer up to its limit. Throws Unreadable when the process ended without an answer. */
 const answerOf = async ({ results }: Child): Promise<Told> => {
   const parts: Buffer[] = []
   let size = 0
@@ -97,7 +97,7 @@ const answerOf = async ({ results }: Child): Promise<Told> => {
   }
 }
 
-/** Each in memory of its own, since numbers of several bytes begin at whole ones. */
+/** Each piece gets its own memory, since typed arrays need an aligned start. */
 const piecesOf = (answer: Buffer, lengths: readonly number[]): readonly Uint8Array[] => {
   let at = 1 + 4 + 4 * lengths.length
   return lengths.map((length) => new Uint8Array(answer.subarray(at, (at += length))))

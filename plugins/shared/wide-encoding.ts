@@ -8,7 +8,7 @@ const marks = [
   { start: [0xff, 0xfe], name: 'utf-16le' },
 ]
 
-/** The encoding that the mark at the beginning of a text names, null where there is none. */
+/** The encoding of the byte order mark; null without one. */
 export const markedEncoding = (bytes: Uint8Array): Encoding | null => {
   const mark = marks.find(({ start }) => start.every((byte, at) => bytes[at] === byte))
   return mark ? { name: mark.name, confidence: 1 } : null
@@ -16,7 +16,7 @@ export const markedEncoding = (bytes: Uint8Array): Encoding | null => {
 
 const longestSample = 65_536
 
-/** UTF-16 or UTF-32 without a mark, recognised by zeros; null for bytes without zeros, and for bytes that are no text. */
+/** UTF-16 or UTF-32 without a mark, recognised by zero bytes. Null when the bytes have no zeros or are not text. */
 export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
   const sample = bytes.subarray(0, longestSample - (longestSample % 4))
   if (!sample.includes(0)) return null
@@ -33,13 +33,13 @@ export const wideEncoding = (bytes: Uint8Array): Encoding | null => {
   return { name, confidence: 0.95 }
 }
 
-/** Almost all letters, digits, blanks and signs that are printed. */
+/** True when almost all characters are letters, digits, blanks or printed signs. */
 const isText = (text: string): boolean => {
   const strange = text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd\ufffe\uffff\p{Co}\p{Cn}\p{Cs}]/gu)
   return text !== '' && (strange?.length ?? 0) <= text.length / 500
 }
 
-/** Text of UTF-32, which Node doesn't know; invalid code points become U+FFFD. */
+/** Decodes UTF-32, which Node does not know. Invalid code points become U+FFFD. */
 export const decodeUtf32 = (bytes: Uint8Array, name: string): string => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const parts: string[] = []

@@ -4,11 +4,11 @@ import { engine } from '../../core/optional-package.ts'
 
 export interface Most {
   readonly entries?: number
-  /** Unpacked, of all that is unpacked together. */
+  /** In bytes: the unpacked size of all wanted files together. */
   readonly bytes?: number
 }
 
-/** The wanted files of an archive by their names. Throws Unreadable when it is no sound archive or more than may be unpacked. */
+/** The wanted files of an archive, by name. Throws Unreadable when the archive is damaged or exceeds the limits. */
 export const unzip = (
   bytes: Uint8Array,
   want: (name: string) => boolean,
@@ -53,26 +53,26 @@ const sound = async <T>(
 }
 
 const endOfArchive = Buffer.of(0x50, 0x4b, 5, 6)
-/** Bytes that the end of an archive takes without its comment. */
+/** In bytes: the length of an archive's end record without its comment. */
 const endLength = 22
-/** How far from the end of the file the end of the archive is looked for. */
+/** In bytes from the end of the file: the searched range for the end record. */
 const longestTail = 262_144
 
-/** The archive without what stands behind its end, as mail programs and downloads leave it there; the library refuses such bytes. */
+/** Removes bytes after the end of an archive, which mail programs and downloads add; the library refuses them. */
 const withoutTail = (file: Buffer): Buffer => {
   const earliest = Math.max(0, file.length - longestTail)
   let at = file.lastIndexOf(endOfArchive)
   for (; at >= earliest; at = at === 0 ? -1 : file.lastIndexOf(endOfArchive, at - 1)) {
     if (at + endLength > file.length) continue
     const end = at + endLength + file.readUInt16LE(at + 20)
-    // A comment may hold the same four bytes: the directory of the archive ends where the true ones begin.
+    // A comment may contain the same four bytes. The true end record follows the directory.
     const directory = file.readUInt32LE(at + 12) + file.readUInt32LE(at + 16)
     if (directory === at && end <= file.length) return file.subarray(0, end)
   }
   return file
 }
 
-/** Small archives become endless ones by naming the same bytes many times. */
+/** True when entries share bytes: a small archive can unpack endlessly that way. */
 const overlap = (entries: readonly Entry[]): boolean => {
   const places = entries
     .map(({ relativeOffsetOfLocalHeader: start, fileNameLength, compressedSize }) => ({
@@ -83,7 +83,7 @@ const overlap = (entries: readonly Entry[]): boolean => {
   return places.some(({ start }, at) => at > 0 && (places[at - 1]?.end ?? 0) > start)
 }
 
-/** Never more bytes than the archive says. */
+/** Throws when an entry unpacks to more bytes than the archive declares. */
 const inflated = async function* (archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   let rest = entry.uncompressedSize
   for await (const piece of await archive.openReadStreamPromise(entry)) {

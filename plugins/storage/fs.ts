@@ -14,7 +14,7 @@ const hidden = '.drafts'
 const segment = /^(?!\.\.?$)[\w.-]+$/
 const absent = ['ENOENT', 'ENOTDIR', 'EISDIR']
 
-/** Hides the text of the disk's faults; faults of the source and of the signal pass unchanged. */
+/** Hides the text of disk errors. Errors of the source and of the signal pass unchanged. */
 const onDisk = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
@@ -33,10 +33,10 @@ const unlessAbsent = async <T>(work: Promise<T>): Promise<T | null> => {
   }
 }
 
-/** Bytes that are gathered for one write. Larger ones cost the kernel more, not less. */
+/** In bytes: chunks are collected into writes of this size. Larger writes are slower. */
 const block = 64 * 1024
 
-/** While one block is written the next one fills. Chunks are copied, since their source may reuse the buffer. */
+/** Fills one block while the other is written. Chunks are copied, since their source may reuse the buffer. */
 const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> => {
   const handle = await onDisk(open(file, 'wx', 0o600))
   const source = bytes[Symbol.asyncIterator]()
@@ -48,7 +48,7 @@ const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: Abo
   const turn = async () => {
     await unlessAborted(writing, signal)
     writing = onDisk(whole(handle, filling.subarray(0, filled)))
-    // Whoever waits for it hears of it.
+    // The later `await` of the same promise reports the failure.
     writing.catch(() => {})
     ;[filling, spare] = [spare, filling]
     filled = 0
@@ -72,7 +72,7 @@ const write = async (file: string, bytes: AsyncIterable<Uint8Array>, signal: Abo
     await onDisk(handle.sync())
     return size
   } finally {
-    // Not awaited: a source that is stuck would never answer.
+    // The call is not awaited: a stuck source would never answer.
     if (!ended) source.return?.().catch(() => {})
     await writing.catch(() => {})
     await handle.close()
@@ -83,7 +83,7 @@ const whole = async (handle: FileHandle, bytes: Uint8Array): Promise<void> => {
   for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten
 }
 
-/** Opens when the first piece is asked for, so that bytes nobody reads hold no file. */
+/** Opens the file at the first read, so that an unread stream holds no file. */
 const read = async function* (file: string, size: number, start: number, end: number, signal?: AbortSignal) {
   signal?.throwIfAborted()
   const handle = await onDisk(open(file))
@@ -102,7 +102,7 @@ const read = async function* (file: string, size: number, start: number, end: nu
   }
 }
 
-/** One folder's names at a time; a folder sorts as its name and a slash, which gives the order of whole paths. */
+/** Reads one folder at a time. A folder sorts as its name with a slash, which gives the order of whole paths. */
 const walk = async function* (root: string, under: string, prefix: string): AsyncGenerator<string> {
   const entries = (await onDisk(unlessAbsent(readdir(join(root, under), { withFileTypes: true })))) ?? []
   const paths = entries
@@ -116,7 +116,7 @@ const walk = async function* (root: string, under: string, prefix: string): Asyn
   }
 }
 
-/** Files under one folder. A file appears whole, under its name, and only when it is on the disk. */
+/** Files under one folder. A file gets its name only after all its bytes are on the disk. */
 export default plugin({
   port: BlobStore,
   name: 'fs',
@@ -138,7 +138,7 @@ export default plugin({
       return join(root, ...segments)
     }
 
-    /** Resolves when the folder and its parents are on the disk, also where another call makes them. */
+    /** Resolves when the folder and its parents are on the disk, also when another call makes them. */
     const ready = (folder: string): Promise<void> => {
       if (folder === root) return Promise.resolve()
       let it = making.get(folder)
@@ -157,7 +157,7 @@ export default plugin({
       await flushFolder(dirname(folder))
     }
 
-    /** Drafts of a process that died; a day is longer than any upload. */
+    /** Removes the drafts of a dead process. No upload takes a day. */
     const sweep = async () => {
       for (const name of await readdir(drafts)) {
         const file = join(drafts, name)

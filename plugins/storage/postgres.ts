@@ -15,12 +15,12 @@ interface Stored {
   readonly data: string
 }
 
-/** Ms after which the making of an index that failed is tried again. */
+/** In ms: the pause before a failed index is built again. */
 const indexRetryMs = 60_000
 
 const firstOf = <T>([first]: readonly Stored[]): T | null => (first ? decodeJson<T>(first.data) : null)
 
-/** All kinds in one table. An update, and an addition to a counter, is one statement. */
+/** Stores all kinds in one table. An update or an addition to a counter is one statement. */
 export default plugin({
   port: MetadataStore,
   name: 'postgres',
@@ -29,7 +29,7 @@ export default plugin({
     /** The schema of the table; made when missing. */
     schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_]{0,62}$/)), 'sealgate'),
     connections: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10),
-    /** Ms to wait for a connection, and again for an answer. */
+    /** In ms: the wait for a connection, and again for an answer. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
   }),
   needs: { clock: Clock, log: Log },
@@ -39,7 +39,7 @@ export default plugin({
     const reach = { connectionString: url, connectionTimeoutMillis: patience, keepAlive: true }
     const pool = openPool(reach, connections, patience)
     const closing = new AbortController()
-    /** By kind, the time from which its indexes are made; Infinity once they are under way or made. */
+    /** For each kind, the time of its next indexing; Infinity when the indexes exist or are being built. */
     const indexingDue = new Map<string, number>()
     let indexing: Promise<void> = Promise.resolve()
     let migrated: Promise<string> | null = null
@@ -55,7 +55,7 @@ export default plugin({
       indexing = indexing.then(() => buildIndexes(reach, clock, indexes, closing.signal)).catch(failed)
     }
 
-    /** Gives the collation that `contains` compares with. */
+    /** Returns the collation that `contains` uses. */
     const prepare = async <T>(kind: Kind<T>): Promise<string> => {
       migrated ??= migrate(pool, bare).catch((cause) => {
         migrated = null
@@ -91,7 +91,7 @@ export default plugin({
         const only = `update ${table} ${set} where kind = $1 and id = $2${where(when)}`
         const sql = `${when ? only : `${upsert} ${set}`} returning data::text as data`
         await prepare(kind)
-        // An explicit commit: a server that fell silent would otherwise carry the addition out after the call has failed.
+        // An explicit commit: otherwise a silent server could apply the addition after the call has failed.
         const added = pool.transaction((client) => client.query<Stored>(sql, [...values])).catch(asUnavailable)
         const row = firstOf<Record<string, number>>((await added).rows)
         return row && Object.fromEntries(Object.keys(deltas).map((name) => [name, row[name] ?? 0]))
@@ -112,7 +112,7 @@ export default plugin({
         const placed = `select id, data, row_number() over (order by ${sorting}) as place ${rest}`
         const page = `${placed} order by ${sorting} limit ${value(limit)} offset ${value(offset)}`
         const count = `select count(*)::int as total from (select 1 ${rest} limit ${value(countTo)}) as met`
-        // One statement, so that page and total are of one moment.
+        // One statement, so that page and total belong to the same moment.
         const sql = `select total, id, data::text as data from (${count}) as counted left join (${page}) as page on true order by place`
         const found = (await pool.run<{ total: number; id: string | null; data: string }>(sql, values)).rows
         const rows = found.flatMap(({ id, data }): Row<T>[] =>
@@ -124,7 +124,7 @@ export default plugin({
         closing.abort()
         const over = new AbortController()
         const closed = Promise.all([indexing, pool.end()])
-        // A server that fell silent does not confirm the end of a connection either.
+        // A silent server does not confirm the end of a connection either.
         await Promise.race([closed, clock.sleep(patience, over.signal)])
         over.abort()
       },

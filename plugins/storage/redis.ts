@@ -13,7 +13,7 @@ import { get } from './redis/scripts.ts'
 const numberAt = (row: RowFields | null, name: string): number =>
   row && Object.hasOwn(row, name) ? Number(row[name]) : 0
 
-/** Rows in the order of a query that no index has. */
+/** Sorts rows for a query that no index orders. */
 const sorted = <T>(rows: readonly Row<RowFields>[], { order }: Query<T>): readonly Row<RowFields>[] => {
   const sign = order?.descending ? -1 : 1
   const place = ({ id, row }: Row<RowFields>) => `${order ? `${sortKey(row[order.by])}\0` : ''}${id}`
@@ -23,15 +23,17 @@ const sorted = <T>(rows: readonly Row<RowFields>[], { order }: Query<T>): readon
     .map(([, it]) => it)
 }
 
-/** Rows as JSON in Redis. Acknowledged changes outlive a crash of Redis as far as its `appendonly` and `appendfsync` say. */
+/**
+ * Rows as JSON in Redis. Redis's `appendonly` and `appendfsync` decide whether acknowledged changes survive a crash.
+ */
 export default plugin({
   port: MetadataStore,
   name: 'redis',
   settings: v.strictObject({
     url: v.pipe(v.string(), v.url()),
-    /** Before every key, in braces: a cluster keeps them all in one place. */
+    /** The prefix of all keys, in braces: a cluster keeps all keys in one place. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
-    /** Ms without an answer after which Redis counts as down. */
+    /** In ms: after this time without an answer, Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
   }),
   needs: { clock: Clock, log: Log, random: Random },

@@ -12,21 +12,21 @@ import { elements } from './s3/xml.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const filled = v.pipe(v.string(), v.minLength(1))
 
-/** One bucket, behind any server that speaks S3. A file appears once S3 has all of it and the checksums agree. */
+/** One bucket on any S3 server. A file appears when S3 has all bytes and the checksums match. */
 export default plugin({
   port: BlobStore,
   name: 's3',
   settings: v.strictObject({
     bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,62}$/)),
     region: v.optional(filled, 'us-east-1'),
-    /** The address of the server; absent, Amazon's for the region. */
+    /** The address of the server; Amazon's address for the region by default. */
     endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\/[^?#]+$/))),
-    /** Where an address has the bucket's name; by default in the path when there is an endpoint, and in the host at Amazon. */
+    /** The place of the bucket's name: by default the path with an endpoint, and the host at Amazon. */
     addressing: v.optional(v.picklist(['path', 'host'])),
     accessKeyId: filled,
     secretAccessKey: filled,
     sessionToken: v.optional(v.string(), ''),
-    /** Ms without an answer, or without more of one, after which S3 counts as down. */
+    /** In ms: after this time without an answer, or between two chunks of one, S3 counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 15_000),
   }),
   needs: { fetch: Fetch, clock: Clock, random: Random, log: Log },
@@ -36,7 +36,7 @@ export default plugin({
     let swept: Promise<void> | null = null
 
     const beginAfterSweep = (key: string, signal: AbortSignal): Promise<PartedUpload> => {
-      // No upload takes a day.
+      // The sweep spares uploads younger than a day: no upload takes that long.
       swept ??= sweep(bucket, clock.now() - dayMs).catch((cause) => log.error('s3.sweep', {}, cause))
       return begin(bucket, key, signal)
     }
@@ -57,7 +57,7 @@ export default plugin({
             upload ??= await beginAfterSweep(key, signal)
             const query = { partNumber: `${tags.length + 1}`, uploadId: upload.uploadId }
             sending = store(bucket, key, part, query, signal).then((tag) => tags.push(tag))
-            // The next turn awaits it; until then a fault must not count as unhandled.
+            // The next iteration awaits the promise; a failure before that must not count as unhandled.
             sending.catch(() => {})
           }
           await sending
@@ -65,7 +65,7 @@ export default plugin({
           return { size }
         } catch (fault) {
           await sending.catch(() => {})
-          // The first fault is thrown; an upload that can't be abandoned now is swept another day.
+          // The first failure is thrown. A later sweep removes an upload that cannot be abandoned now.
           if (upload) await abandon(bucket, upload).catch((cause) => log.error('s3.abandon', {}, cause))
           throw fault
         }
@@ -76,7 +76,7 @@ export default plugin({
         const to = (range?.end ?? Infinity) + 1
         const head = await openHead(bucket, key, start, to, signal)
         if (!head) return null
-        // S3 need not say the size of a file that ends before the range.
+        // S3 may omit the size of a file that ends before the range.
         const size = head.size ?? (start > 0 ? (await openHead(bucket, key, 0, 1, signal))?.size : 0) ?? 0
         return { size, bytes: readOn(bucket, platform, { key, head, start, end: Math.min(size, to) }, signal) }
       },
@@ -84,7 +84,7 @@ export default plugin({
         await bucket.ask({ method: 'DELETE', key: keyOf(path) }, never(), ['NoSuchKey', '404'])
       },
       async *list(prefix) {
-        // No key of this store begins otherwise, and S3 need not understand such a prefix.
+        // No key of this store has another prefix, and S3 may not understand one.
         if (!/^[\w./-]*$/.test(prefix)) return
         for (let more: Readonly<Record<string, string>> | null = {}; more;) {
           const query: Readonly<Record<string, string>> = { 'list-type': '2', prefix, ...more }
@@ -94,7 +94,7 @@ export default plugin({
           more = token && elements(body, 'IsTruncated')[0] === 'true' ? { 'continuation-token': token } : null
         }
       },
-      /** S3 signs no link for more than seven days. */
+      /** S3 signs links for at most seven days. */
       async link(path, ttl) {
         const seconds = Math.max(1, Math.ceil(Math.min(7 * dayMs, ttl) / 1000))
         return bucket.link({ method: 'GET', key: keyOf(path), query: { 'X-Amz-Expires': `${seconds}` } })

@@ -7,7 +7,7 @@ import { openReader } from './sqlite/reader.ts'
 import { createIndexes, createTable, from, insert, orderBy, place, selectOne, where } from './sqlite/statement.ts'
 import { openWriter, type Statement, type Stored } from './sqlite/writer.ts'
 
-/** Ms to wait for another process. */
+/** In ms: the wait for another process. */
 const patience = 5000
 
 const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(found.data) as T) : null)
@@ -15,7 +15,7 @@ const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(f
 const mentions = (value: unknown, text: string): boolean =>
   typeof value === 'string' && value.toLowerCase().includes(text)
 
-/** A write-ahead log, so that reading sees every commit at once and waits for none. */
+/** Uses a write-ahead log, so that readers see every commit at once and never wait. */
 const open = (file: string) => {
   let db: Database.Database | null = null
   try {
@@ -30,7 +30,7 @@ const open = (file: string) => {
   }
 }
 
-/** All kinds in one table of one file. */
+/** Stores all kinds in one table of one file. */
 export default plugin({
   port: MetadataStore,
   name: 'sqlite',
@@ -74,7 +74,7 @@ export default plugin({
         const held = where(when)
         const replace = `${insert} on conflict do update set data = excluded.data`
         return write(kind, replace, async (it) => {
-          // Read and written under one lock; summed here, since SQLite writes fractions in 15 digits.
+          // The read and the write share one lock. The sum is made here, since SQLite prints fractions with 15 digits.
           const found = (await writer.prepare(selectOne + held.sql)).get([kind.name, id, ...held.values])
           if (when && !found) return null
           const row = JSON.parse(found?.data ?? '{}') as Record<string, unknown>
@@ -95,7 +95,7 @@ export default plugin({
         const sorting = orderBy(query)
         await ensureIndexes(kind)
         if (!contains) return reader.page<T>(clause, sorting, limit ?? -1, offset)
-        // SQLite knows the case of ASCII only, so the rows are searched here.
+        // SQLite knows only the case of ASCII letters, so the rows are searched here.
         const text = contains.text.toLowerCase()
         const fits = (row: T) => contains.fields.some((name) => mentions(row[name], text))
         const select = { sql: `select id, data ${clause.sql} ${sorting}`, values: clause.values }

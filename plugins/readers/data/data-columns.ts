@@ -1,11 +1,11 @@
 import { exact, isContainer } from '../shared/data-cut.ts'
 import type { Column } from '../../../core/ports/file-content.ts'
 
-/** Looks at the values of one column, and tells what they are. */
+/** Collects the values of one column and derives the column's type. */
 export interface Survey {
   see(value: unknown): void
   column(name: string, rows: number): Column
-  /** Whether a list or an object was among the values. */
+  /** True when a value was a list or an object. */
   nested(): boolean
 }
 
@@ -38,7 +38,7 @@ export const survey = (): Survey => {
   }
 }
 
-/** What a value is, or looks like. */
+/** The type of a value, or the type that its text looks like. */
 export const typeOf = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'boolean') return 'boolean'

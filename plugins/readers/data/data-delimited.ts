@@ -6,7 +6,7 @@ import { fillRows } from '../shared/tables-fill.ts'
 
 const mostColumns = 1_000
 
-/** A text with delimiters as a table. Its first line names the columns where it looks like names. */
+/** A text with delimiters as a table. The first line names the columns when its fields look like names. */
 export const readTable = (whole: string, most: Most): Promise<Table> => {
   const { text, delimiter } = delimited(whole)
   return readCsv(text, delimiter, (): { record(fields: readonly string[]): void; done(): Table } => {
@@ -59,7 +59,7 @@ const areNames = (fields: readonly string[]): boolean => {
   )
 }
 
-/** What a field stands for, to describe its column; its cell stays as it is written. */
+/** The value of a field, for the description of its column. The cell keeps its text. */
 const meant = (field: string): string | number | bigint | boolean | null => {
   if (field === '') return null
   if (/^(true|false)$/i.test(field)) return true

@@ -4,8 +4,8 @@ import type { FileToRead } from '../../../core/ports/reader.ts'
 export type DataFormat = 'json' | 'jsonl' | 'csv' | 'tsv' | 'yaml' | 'xml' | 'toml' | 'parquet'
 
 /**
- * What a file is: by its first bytes where they say it, then by its name, its type, and how its text begins. Null for a
- * text without a name and a type, which can be told by trying alone. Throws Unreadable for the rest.
+ * The format of a file, by its first bytes, then its name, its type and the beginning of its text. Null for a text
+ * without name and type: only a try can tell its format. Throws Unreadable otherwise.
  */
 export const formatOf = ({ name, mime, bytes }: FileToRead): DataFormat | null => {
   const start = Buffer.from(bytes.subarray(0, 1024)).toString('latin1')

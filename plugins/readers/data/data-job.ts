@@ -34,7 +34,7 @@ const yamlOf = async (text: string): Promise<unknown> => {
   return documents.length === 1 ? documents[0] : documents
 }
 
-/** A text that nobody named: the strictest format that takes it. Throws Unreadable for prose. */
+/** Reads a text of unknown format with the strictest format that accepts it. Throws Unreadable for prose. */
 const tried = async (text: string, most: Most): Promise<Data> => {
   const lines = text.split('\n', 3).map((line) => line.trim())
   if (lines.some((line) => /^(\[.+\]|[\w."-]+\s*=\s*\S.*)$/.test(line))) {
@@ -52,7 +52,7 @@ const unlessMissing = (error: unknown): null => {
   return null
 }
 
-/** Many a `.json` is lines, and many a `.jsonl` is one value. */
+/** Many `.json` files hold lines, and many `.jsonl` files hold one value. */
 const readJson = (format: DataFormat, text: string, most: Most): Data => {
   if (!isLines(text)) return described('json', parseJson(text), most)
   if (format === 'json') {

@@ -3,10 +3,13 @@ import { Unreadable } from '../../../core/errors.ts'
 
 const deepest = 10_000
 
-/** Throws for what is no JSON. Numbers that a double can't hold are text; NaN and Infinity, which some write, too. */
+/**
+ * Throws when the text is not JSON. Numbers beyond a double become text, as do NaN and Infinity, which some programs
+ * write.
+ */
 export const parseJson = (text: string): unknown => JSON.parse(spared(text)) as unknown
 
-/** The lines of a file as values, and how many of them could not be read so far. */
+/** The lines of a file as values, and the number of unreadable lines so far. */
 export const parseLines = (text: string): { readonly records: Iterable<unknown>; broken(): number } => {
   let broken = 0
   const records = function* (): Generator<unknown> {
@@ -19,7 +22,7 @@ export const parseLines = (text: string): { readonly records: Iterable<unknown>;
   return { records: records(), broken: () => broken }
 }
 
-/** Whether a text has a value on its first line and more on others. */
+/** True when the first line holds a value and further lines follow. */
 export const isLines = (text: string): boolean => {
   const lines = linesOf(text)
   const first = lines.next().value
@@ -44,7 +47,7 @@ const attempt = (line: string): { readonly value: unknown } | null => {
   }
 }
 
-/** Puts quotes around the numbers that would be misread, and refuses what is nested beyond reason. */
+/** Quotes the numbers that a double would change. Throws when the text is nested too deep. */
 const spared = (text: string): string => {
   const token = /["[\]{}]|-?(?:Infinity|\d[\d.eE+-]*)|NaN/g
   const pieces: string[] = []

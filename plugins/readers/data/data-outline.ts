@@ -3,7 +3,7 @@ import { isContainer } from '../shared/data-cut.ts'
 
 const most = { lines: 200, depth: 8, keys: 30, samples: 100, name: 100 }
 
-/** What a value is made of, a line for each place in it. Of long lists the first items are looked at. */
+/** The structure of a value, one line per place. Only the first items of a long list count. */
 export const outlineOf = (value: unknown): string => {
   const lines: string[] = []
   describe('', [value], 0, lines)

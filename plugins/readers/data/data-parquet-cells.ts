@@ -1,7 +1,7 @@
 import type { SchemaElement } from 'hyparquet'
 import { exact } from '../shared/data-cut.ts'
 
-/** Dates and times as text: how JavaScript counts them, what stands in a file doesn't fit. */
+/** Dates and times as text: JavaScript's dates are too coarse for the values in a file. */
 export const parsers = {
   dateFromDays: (days: number) => momentOf(BigInt(days) * 86_400_000_000_000n).slice(0, 10),
   timestampFromMilliseconds: (count: bigint) => momentOf(count * 1_000_000n),
@@ -10,7 +10,7 @@ export const parsers = {
   jsonFromBytes: (bytes: Uint8Array | undefined) => bytes && textOf(bytes),
 }
 
-/** How a value of a column is said, where the reader's way loses something. */
+/** Formats the values of a column where the library's own form would lose something. */
 export const sayer = ({ logical_type: logical, converted_type: converted, scale = 0 }: SchemaElement) => {
   if (converted === 'DECIMAL') return unlessNull((value) => decimalOf(value, scale))
   if (logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC)

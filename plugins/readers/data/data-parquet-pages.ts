@@ -15,11 +15,11 @@ interface Reader {
   offset: number
 }
 
-/** All pages together, as bytes that are unpacked and as values that a few bytes may claim. */
+/** Limits over all pages: the unpacked bytes, and the values, since a few bytes can claim many values. */
 const mostBytes = 200_000_000
 const mostValues = 30_000_000
 
-/** Looks at the claims of all pages that would be read for the first rows, before a reader believes them. Throws Unreadable. */
+/** Checks the claims of all pages of the first rows before the library trusts them. Throws Unreadable. */
 export const guardPages = (
   bytes: Uint8Array,
   metadata: FileMetaData,

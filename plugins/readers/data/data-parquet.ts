@@ -10,7 +10,10 @@ import { fillRows } from '../shared/tables-fill.ts'
 
 const mostColumns = 1_000
 
-/** The first rows of a parquet file. Throws for what is none, and Unconfigured for a compression that needs another package. */
+/**
+ * The first rows of a parquet file. Throws when the bytes are not parquet, and Unconfigured when a compression needs
+ * another package.
+ */
 export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table> => {
   const { parquetMetadata, parquetRead, parquetSchema } = await engine('hyparquet', () => import('hyparquet'))
   const { parquetHeader } = await engine('hyparquet', () => import('hyparquet/src/column.js'))
@@ -22,7 +25,7 @@ export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table>
   const rowEnd = Math.min(rowCount, Math.ceil(most.values / Math.max(1, shown.length)))
   guardPages(bytes, metadata, new Set(names), rowEnd, parquetHeader)
   const sayers = shown.map(({ element, children }) => (children.length === 0 ? sayer(element) : plainly))
-  // Left to the reader, decimals would become doubles.
+  // The library would turn decimals into doubles.
   for (const { element, children } of shown)
     if (children.length === 0 && element.converted_type === 'DECIMAL') delete element.converted_type
   let raw: readonly (readonly unknown[])[] = []
@@ -67,7 +70,7 @@ const fileOf = (bytes: Uint8Array) => {
   }
 }
 
-/** What this Node unpacks itself; only where that isn't enough another package is asked for. */
+/** Node's own decompression; the extra package is loaded only for other compressions. */
 const compressorsFor = async ({ row_groups: groups }: FileMetaData): Promise<Compressors> => {
   const own: Compressors = {
     GZIP: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(1, length) }),

@@ -7,11 +7,11 @@ import { fillRows } from '../shared/tables-fill.ts'
 
 const mostColumns = 1_000
 
-/** Whether a list is one of records. */
+/** True when the value is a list of records. */
 export const isRecords = (value: unknown): value is readonly object[] =>
   Array.isArray(value) && value.length > 0 && value.every(isRecord)
 
-/** All records are looked at and counted; the first ones are kept. */
+/** All records are described and counted; the first records are kept. */
 export const describeRecords = (
   format: DataFormat,
   records: Iterable<unknown>,
@@ -45,7 +45,7 @@ export const describeRecords = (
   const columns = Array.from(surveys, ([name, it]) => it.column(name, count))
   const nested = [...surveys.values()].some((it) => it.nested())
   const broken = brokenLines()
-  // A table has no place to say that lines were left out.
+  // A table cannot show that lines were left out.
   if (plain && !nested && broken === 0 && cells * 2 >= count * columns.length) {
     const rows = fillRows(rowsOf(kept, [...surveys.keys()]), most, cut)
     const truncated = !rows.whole || kept.length < count

@@ -1,6 +1,6 @@
 import { engine } from '../../../core/optional-package.ts'
 
-/** Throws for what is no TOML. Dates and times are objects that write themselves as they stood. */
+/** Throws when the text is not TOML. Dates and times are objects that print as written. */
 export const parseToml = async (text: string): Promise<unknown> => {
   const { parse } = await engine('smol-toml', () => import('smol-toml'))
   return parse(text, { integersAsBigInt: 'asNeeded' })

@@ -1,10 +1,13 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { engine } from '../../../core/optional-package.ts'
 
-/** Every alias is looked for among all anchors and aliases before it: so many looks are quick. */
+/** The library compares every alias with all earlier anchors and aliases: this many comparisons are fast. */
 const mostLooks = 20_000_000
 
-/** The documents of a text. Throws for what is no YAML, and for aliases that multiply or are too many. */
+/**
+ * The documents of a text. Throws when the text is not YAML, when aliases multiply, and when there are too many
+ * aliases.
+ */
 export const parseYaml = async (text: string): Promise<readonly unknown[]> => {
   const { isAlias, isNode, parseAllDocuments, visit } = await engine('yaml', () => import('yaml'))
   const documents = [
@@ -25,6 +28,6 @@ export const parseYaml = async (text: string): Promise<readonly unknown[]> => {
       if (aliases * named > mostLooks) throw new Unreadable()
     })
   }
-  // An alias is the same object once more, so that many plain ones cost nothing.
+  // An alias is the same object again, so that many plain aliases cost little.
   return documents.map((document) => document.toJS({ maxAliasCount: 10_000 }) as unknown)
 }

@@ -5,8 +5,8 @@ import type { Most } from '../shared/data-cut.ts'
 import { mostRead } from '../shared/most-read.ts'
 
 /**
- * What stands in a json, jsonl, csv, yaml, xml, toml or parquet file. Integers that a double can't hold, and what JSON has no
- * numbers for, are text. Throws Unreadable for what is none, and Unconfigured where a compression needs another package.
+ * The content of a json, jsonl, csv, yaml, xml, toml or parquet file. Numbers that a double or JSON cannot hold are
+ * text. Throws Unreadable for another format, and Unconfigured when a compression needs another package.
  */
 export const readData = (
   { name, mime, bytes }: FileToRead,

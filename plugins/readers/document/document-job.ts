@@ -25,7 +25,7 @@ const readers: Readonly<Record<Format, (bytes: Uint8Array, mime: string) => Read
   txt: readPlain,
 }
 
-/** Finds out what a document is and reads it. */
+/** Detects the format of a document and reads it. */
 export default async (file: FileToRead): Promise<Document> => {
   const format = await formatOf(file)
   if (format === 'pptx' || format === 'odp') throw new Unreadable()

@@ -3,8 +3,8 @@ import type { FileToRead } from '../../../core/ports/reader.ts'
 import { apart, type Bounds } from '../../shared/run-apart.ts'
 
 /**
- * The text of a document (docx, odt, rtf, html, epub, md, txt), what it is being told from its bytes first. At most
- * 2,000,000 characters. Throws Unreadable.
+ * The text of a document (docx, odt, rtf, html, epub, md, txt), at most 2,000,000 characters. The bytes decide the
+ * format first. Throws Unreadable.
  */
 export const readDocument = (file: FileToRead, signal: AbortSignal, bounds: Bounds = {}): Promise<Document> =>
   apart<Document>(

@@ -1,7 +1,7 @@
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { scan } from '../shared/markup.ts'
 
-/** What Word would print before a paragraph of a list, '' for nothing. Each call counts on. */
+/** The number or mark that Word prints before a list paragraph; '' for none. Each call advances the count. */
 export type Numbering = (list: string, level: number) => string
 
 interface Level {
@@ -47,7 +47,7 @@ const countings: Readonly<Record<string, Counting>> = {
   upperRoman: 'upper-roman',
 }
 
-/** Lists made from one definition count together, but those that say where they start. */
+/** Lists of one definition share a count, except lists with their own start. */
 const read = (bytes: Uint8Array): ReadonlyMap<string, List> => {
   const definitions = new Map<string, List>()
   const lists = new Map<string, List>()

@@ -1,8 +1,8 @@
 import { scan } from '../shared/markup.ts'
 
-/** What a paragraph's style says, its parents' words included. */
+/** The facts of a paragraph style, inherited ones included. */
 export interface Style {
-  /** The level of a heading, from 1; null for what is none. */
+  /** The level of a heading, from 1; null when the style is no heading. */
   readonly heading: number | null
   readonly title: boolean
   readonly list: string | null
@@ -33,7 +33,7 @@ export const stylesOf = (bytes: Uint8Array | null): ((id: string) => Style) => {
   }
 }
 
-/** Word writes headings as outline levels 0 to 8, and plain text as 9. */
+/** Word stores headings as outline levels 0 to 8, and plain text as 9. */
 export const headingOf = (outline: number | null): number | null =>
   outline !== null && outline >= 0 && outline < 9 ? outline + 1 : null
 

@@ -7,7 +7,7 @@ import { headingOf, type Style, stylesOf } from './docx-styles.ts'
 import { type Markup, scan } from '../shared/markup.ts'
 import { unzip } from '../../shared/zip.ts'
 
-/** Reads a Word document: as it stands with its changes accepted, without comments, headers and footers. */
+/** Reads a Word document with its changes accepted. Comments, headers and footers are left out. */
 export const readDocx = async (bytes: Uint8Array): Promise<Written> => {
   const parts = await unzip(
     bytes,
@@ -41,7 +41,7 @@ interface Paragraph {
   level: number | null
 }
 
-/** What Word does not show, or shows beside the text, or says a second time for readers that are older. */
+/** Elements that Word hides, shows beside the text, or repeats for older programs. */
 const unread = /^(del|moveFrom|Fallback|tabs|rt|\w+Change)$/
 
 const reading = (writing: Writing, { styles, numbering, notes }: About): Markup => {

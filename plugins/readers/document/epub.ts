@@ -10,7 +10,7 @@ import { unzip } from '../../shared/zip.ts'
 const container = 'META-INF/container.xml'
 const mostPages = 5_000
 
-/** Reads the pages of a book in its order. */
+/** Reads the pages of a book in order. */
 export const readEpub = async (bytes: Uint8Array): Promise<Written> => {
   const opf = packageOf(needed(await unzip(bytes, (name) => name === container), container))
   const book = bookOf(needed(await unzip(bytes, (name) => name === opf), opf), opf)
@@ -44,7 +44,7 @@ const packageOf = (bytes: Uint8Array): string => {
   return path
 }
 
-/** Its table of contents is not one of its pages. */
+/** The table of contents is no page of the book. */
 const bookOf = (bytes: Uint8Array, opf: string) => {
   const items = new Map<string, string>()
   const pages: string[] = []

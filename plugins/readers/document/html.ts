@@ -7,7 +7,7 @@ import { engine } from '../../../core/optional-package.ts'
 import { decodeBytes } from '../../shared/charset.ts'
 
 const mostBytes = 32_000_000
-/** More open elements than people write, and fewer than make the parser slow. */
+/** Deeper than pages written by people, and not deep enough to slow the parser. */
 const mostDepth = 2_000
 
 export const readHtml = async (bytes: Uint8Array, mime: string): Promise<Written & Pick<Document, 'encoding'>> => {
@@ -18,7 +18,7 @@ export const readHtml = async (bytes: Uint8Array, mime: string): Promise<Written
   return { ...written, encoding, truncated: written.truncated || bytes.length > mostBytes }
 }
 
-/** Writes the text of a page. Nothing that it names is fetched, and no script or style of it is kept. */
+/** Writes the text of a page. The reader fetches nothing and drops scripts and styles. */
 export const writeHtml = async (writing: Writing, text: string): Promise<void> => {
   const { Parser } = await engine('htmlparser2', () => import('htmlparser2'))
   const page = reading(writing, rows(writing))
@@ -35,7 +35,7 @@ export const writeHtml = async (writing: Writing, text: string): Promise<void> =
       },
       ontext: page.text,
     },
-    // Or else a book would end at `<title/>`.
+    // Without this option, `<title/>` would swallow the rest of a book.
     { recognizeSelfClosing: true },
   )
   for (let at = 0; at < text.length && !writing.full(); at += 65_536) parser.write(text.slice(at, at + 65_536))
@@ -92,7 +92,7 @@ const reading = (writing: Writing, tables: Rows) => {
     end()
     writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
   }
-  // A raised link to a place on the page itself is what refers to a footnote.
+  // A superscript link within the page refers to a footnote.
   const raise = (name: string) => {
     if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
   }

@@ -1,6 +1,6 @@
 import { decodePage } from '../../shared/charset.ts'
 
-/** Text of bytes in a Windows code page; what has none here is read as Windows-1252. */
+/** Decodes bytes of a Windows code page. An unknown code page is read as Windows-1252. */
 export const decodeCodePage = (bytes: Uint8Array, codePage: number): string => {
   const label = labels[codePage] ?? 'windows-1252'
   return label === 'windows-1252'
@@ -8,7 +8,7 @@ export const decodeCodePage = (bytes: Uint8Array, codePage: number): string => {
     : new TextDecoder(label).decode(bytes)
 }
 
-/** The code page that goes with a font's `\fcharset`, null for that of the document. */
+/** The code page of a font's `\fcharset`; null means the document's code page. */
 export const codePageOf = (charset: number): number | null => charsets[charset] ?? null
 
 const charsets: Readonly<Record<number, number>> = {

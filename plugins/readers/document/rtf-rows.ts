@@ -1,12 +1,12 @@
 import { joinLines, type Writing } from '../shared/document-writing.ts'
 
-/** The tables of a format that only says where cells and rows end. */
+/** The tables of RTF, which marks only the ends of cells and rows. */
 export interface RtfRows {
-  /** Says before each text whether it stands in a table. */
+  /** Called before each text: true when the text belongs to a table. */
   stand(inTable: boolean): void
   cell(): void
   row(): void
-  /** A footnote has tables of its own. */
+  /** A footnote has its own tables. */
   open(): void
   close(): void
 }
@@ -40,7 +40,7 @@ export const rtfRows = (writing: Writing): RtfRows => {
     },
     row() {
       const table = tables.at(-1)!
-      // What stands after the last cell is only the end of the row.
+      // Text after the last cell belongs to the end of the row.
       if (table.within && table.cells.length > 0) {
         const rest = writing.leave()
         table.within = false

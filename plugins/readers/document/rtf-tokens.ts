@@ -4,13 +4,13 @@ export type Token =
   | { readonly kind: 'open' }
   | { readonly kind: 'close' }
   | { readonly kind: 'word'; readonly word: string; readonly number: number | null }
-  /** One character, Latin-1 for bytes of whatever encoding. */
+  /** One character; a byte of any encoding is given as Latin-1. */
   | { readonly kind: 'byte'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
 
 const mostDepth = 500
 
-/** The tokens of a file up to the end of its outermost group. Throws Unreadable when that never comes. */
+/** The tokens of a file up to the end of its outermost group. Throws Unreadable when the group has no end. */
 export const tokensOf = function* (bytes: Uint8Array): Generator<Token> {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const pattern = /[{}]|\\(?:'([0-9a-f]{2})|([a-z]{1,32})(-?\d{1,10})? ?|([^a-z]))|[\r\n]+|([^\\{}\r\n]{1,65536})/giy

@@ -5,11 +5,11 @@ import { tokensOf } from './rtf-tokens.ts'
 
 type Destination = 'text' | 'none' | 'info' | 'title' | 'font' | 'style' | 'mark' | 'note'
 
-/** What a group changes ends with it. */
+/** The state of a group, which ends with the group. */
 interface Group {
   destination: Destination
   starred: boolean
-  /** Characters that stand for one of Unicode, for readers that know none. */
+  /** The number of characters that repeat a Unicode character for older programs. */
   fallback: number
   codePage: number
   deleted: boolean
@@ -192,10 +192,10 @@ const unread = new Set(
   ).split(' '),
 )
 
-/** Of what a reader may leave out when it doesn't know it. */
+/** Starred destinations that are read; a program may skip any unknown one. */
 const readStarred = new Set(['footnote', 'shpinst', 'shptxt'])
 
-/** Bullets are of symbol fonts, where any character may look like one. */
+/** A bullet is a character of a symbol font, so any other character becomes a dash. */
 const markOf = (text: string): string => {
   const mark = text.trim()
   if (mark === '') return ''

@@ -3,7 +3,7 @@ import { cutSections } from '../../shared/cut-sections.ts'
 import { mostText, type Written } from '../shared/document-writing.ts'
 import { decodeText } from './text-plain.ts'
 
-/** Reads Markdown: its text stays as it is written, its headings part it. */
+/** Reads Markdown. The text stays as written; its headings separate sections. */
 export const readMarkdown = (bytes: Uint8Array, mime: string): Written & Pick<Document, 'encoding'> => {
   const { text: whole, encoding } = decodeText(bytes, mime)
   const lines = whole.split('\n')
@@ -38,7 +38,7 @@ export const readMarkdown = (bytes: Uint8Array, mime: string): Written & Pick<Do
   return { title: about?.trim() ?? title, encoding, ...cutSections(sections, mostText) }
 }
 
-/** What an underline makes a heading, rather than what a rule follows. */
+/** True for a line that an underline turns into a heading. A rule after other lines makes no heading. */
 const isProse = (line: string | undefined): boolean =>
   line !== undefined && line.trim() !== '' && !/^ {0,3}([-*+>|#]|\d+[.)])|^ {4}|^\t|^[\w-]+:\s/.test(line)
 
@@ -48,7 +48,7 @@ const unhashed = (text: string): string =>
     .replace(/(^|[ \t])#+$/, '')
     .trim()
 
-/** Takes comments out, line by line. One that never ends is none. */
+/** Removes comments line by line. An unfinished comment stays. */
 const uncommenting = (lines: readonly string[]) => {
   const last = lines.findLastIndex((line) => line.includes('-->'))
   let within = false

@@ -9,9 +9,9 @@ export const readPlain = (bytes: Uint8Array, mime: string): Written & Pick<Docum
   return { title: null, encoding, ...cutSections([{ heading: null, text: text.trim() }], mostText) }
 }
 
-/** Somewhat more than the text that is kept. Throws Unreadable for what is no text. */
+/** Decodes a little more text than is kept. Throws Unreadable when the bytes are not text. */
 export const decodeText = (bytes: Uint8Array, mime: string): Decoded => {
-  // Only pages and XML name their encoding themselves; in a plain text the same words may be an example.
+  // Only pages and XML declare their encoding; in plain text such a declaration may be an example.
   const { text, encoding } = decodeBytes(bytes.subarray(0, 5 * mostText), mime, 'text')
   const strange = text.match(/[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd]/g)?.length ?? 0
   if (text.includes('\0') || strange > text.length / 500) throw new Unreadable()

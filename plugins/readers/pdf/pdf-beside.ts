@@ -4,15 +4,15 @@ export type PdfBeside = Pick<Pdf, 'links' | 'comments' | 'forms' | 'outline'>
 
 export type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
 
-/** Characters of a value, a comment or a title that are kept. */
+/** In characters: the kept length of a value, a comment or a title. */
 const longest = 4000
-/** Entries of an outline, and how deep it is followed. */
+/** The largest number of outline entries, and their largest depth. */
 const mostEntries = 500
 const deepest = 6
 
 type Annotation = Readonly<Record<string, unknown>>
 
-/** The links, comments and values of forms of a page; nothing where they can't be read. */
+/** The links, comments and form values of a page; empty when the page's annotations are unreadable. */
 export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside> => {
   try {
     const annotations = (await (await pdf.getPage(number)).getAnnotations()) as readonly Annotation[]
@@ -40,12 +40,12 @@ export const besideOf = async (pdf: OpenPdf, number: number): Promise<PdfBeside>
   }
 }
 
-/** What a field of a form holds; null for a field without a value, and for a button that is off. */
+/** The value of a form field. Null when the field has no value or the button is off. */
 const valueOf = (it: Annotation): string | null => {
   if (it['subtype'] !== 'Widget') return null
   const value = it['fieldValue']
   if (it['fieldType'] === 'Btn') {
-    // Each circle of a choice is a field of its own, and one of them is on.
+    // Each circle of a radio choice is its own field, and one circle is on.
     const own = it['radioButton'] === true ? it['buttonValue'] : it['exportValue']
     return value !== 'Off' && value === own ? textOf(value) : null
   }
@@ -57,7 +57,7 @@ interface Entry {
   readonly items: readonly Entry[]
 }
 
-/** The bookmarks of a file, each with its depth from 1; nothing where it has none. */
+/** The bookmarks of a file, with their depth from 1. Empty when the file has none. */
 export const outlineOf = async (pdf: OpenPdf): Promise<PdfBeside> => {
   try {
     return { outline: [...entriesOf((await pdf.getOutline()) as readonly Entry[] | null, 1)].slice(0, mostEntries) }

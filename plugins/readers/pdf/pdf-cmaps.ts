@@ -1,4 +1,4 @@
-/** Encodings of East Asian fonts by the names of their CMaps in PDF, as Node decodes them, and the bytes of their codes. */
+/** Encodings of East Asian fonts: the name of the CMap in PDF, Node's name, and the lengths of codes in bytes. */
 const encodings: readonly (readonly [name: RegExp, label: string, lengths: readonly number[]])[] = [
   [/^(?:83pv|90ms|90msp|90pv|Add|Ext)-RKSJ-[HV]$/, 'shift_jis', [1, 2]],
   [/^EUC-[HV]$/, 'euc-jp', [1, 2]],
@@ -8,7 +8,7 @@ const encodings: readonly (readonly [name: RegExp, label: string, lengths: reado
   [/^Uni(?:GB|CNS|JIS|JIS2004|JISX0213|JISX02132004|KS)-(?:UCS2|UTF16)(?:-HW)?-[HV]$/, 'utf-16be', [2]],
 ]
 
-/** Characters that these fonts have, from and to, in the order in which they are numbered; Korean alone has room for the last. */
+/** The ranges of characters in these fonts, in numbering order. Only Korean has room for the last range. */
 const blocks = [
   [0x0000, 0x33ff],
   [0x4e00, 0x9fff],
@@ -17,19 +17,19 @@ const blocks = [
   [0xac00, 0xd7a3],
 ] as const
 
-/** Behind the numbers of glyphs (CIDs) that Adobe gives out: glyphs that a file numbers by itself are never taken for these. */
+/** The numbers begin after Adobe's glyph numbers (CIDs), so a file's own glyph numbers never collide with them. */
 const firstNumber = (korean: boolean): number => (korean ? 19_000 : 30_600)
 const lastNumber = 0xffff
 
-/** Told while a file is read. */
+/** Set while a file is read. */
 export interface Fonts {
-  /** Whether a font numbers its glyphs by tables that are not here, so that its text is unknown. */
+  /** True when a font numbers its glyphs by missing tables, so that its text is unknown. */
   numbered: boolean
 }
 
 /**
- * What pdf.js asks for the CMaps of fonts that are not embedded: one from codes to numbers of glyphs, and one from numbers to
- * characters. Both are made here from Node's decoders, with numbers of our own, so the tables of Adobe (1.6 MB) are not needed.
+ * The CMaps that pdf.js requests for fonts outside the file: from codes to glyph numbers, and from glyph numbers to
+ * characters. Both are computed from Node's decoders with our own numbers, so Adobe's tables (1.6 MB) are not needed.
  */
 export const binaryData = (fonts: Fonts) => {
   const encoded = new Set<boolean>()
@@ -46,7 +46,7 @@ export const binaryData = (fonts: Fonts) => {
   }
 }
 
-/** Null where Node decodes no such encoding. */
+/** Null when Node has no decoder for the encoding. */
 const toNumbers = (name: string, korean: boolean): readonly string[] | null => {
   const found = encodings.find(([pattern]) => pattern.test(name))
   if (found === undefined) return null
@@ -54,7 +54,7 @@ const toNumbers = (name: string, korean: boolean): readonly string[] | null => {
   return [`/WMode ${name.endsWith('V') ? 1 : 0} def`, ...spaces(spacesOf(label)), ...codeRanges(label, lengths, korean)]
 }
 
-/** From which bytes to which codes of one byte, and of two, go. */
+/** The ranges of one-byte codes and of two-byte codes. */
 const spacesOf = (label: string): readonly string[] => {
   if (label === 'utf-16be') return ['<0000> <FFFF>']
   if (label === 'shift_jis') return ['<00> <80>', '<A0> <DF>', '<8140> <9FFC>', '<E040> <FCFC>']
@@ -75,7 +75,7 @@ interface Run {
 
 const none = null as Run | null
 
-/** Runs of codes whose numbers follow each other. */
+/** Ranges of codes with consecutive numbers. */
 function* codeRanges(label: string, lengths: readonly number[], korean: boolean): Generator<string> {
   const decoder = new TextDecoder(label, { fatal: true })
   for (const length of lengths) {
@@ -96,7 +96,7 @@ function* codeRanges(label: string, lengths: readonly number[], korean: boolean)
 const rangeOf = ({ from, to, number }: Run, length: number): string =>
   `1 begincidrange\n<${hex(from, length)}> <${hex(to, length)}> ${number}\nendcidrange`
 
-/** Null where the code is none, stands for several characters, or for one that has no number. */
+/** Null when the code is invalid, stands for several characters, or for a character without a number. */
 const numberOf = (decoder: TextDecoder, code: number, length: number, korean: boolean): number | null => {
   let text: string
   try {
@@ -117,7 +117,7 @@ const numberOf = (decoder: TextDecoder, code: number, length: number, korean: bo
   return null
 }
 
-/** From numbers back to characters, in ranges that keep the first byte of both. */
+/** Maps numbers back to characters, in ranges that share the first byte. */
 const fromNumbers = (korean: boolean): readonly string[] => {
   const ranges: string[] = []
   let number = firstNumber(korean)

@@ -6,34 +6,34 @@ import { isTrusted, tidy } from './pdf-text.ts'
 
 export interface Asked {
   readonly bytes: Uint8Array
-  /** The first that is read, from 1. */
+  /** The first page to read, from 1. */
   readonly from: number
-  /** How many are read. */
+  /** The number of pages to read. */
   readonly pages: number
   readonly characters: number
 }
 
 export interface Page {
   readonly number: number
-  /** What its text layer holds. */
+  /** The text of the page's text layer. */
   readonly text: string
-  /** Points of its longer side. */
+  /** In points: the longer side of the page. */
   readonly longest: number
-  /** Whether all of its text layer was read. */
+  /** True when the whole text layer was read. */
   readonly whole: boolean
-  /** False where its fonts don't say which characters their glyphs are. */
+  /** False when the page's fonts do not map glyphs to characters. */
   readonly trusted: boolean
 }
 
 export interface Layer {
   readonly pageCount: number
   readonly title: string | null
-  /** Without those that come after the last character that may be read. */
+  /** Pages after the limit of characters are left out. */
   readonly pages: readonly Page[]
   readonly beside: PdfBeside
 }
 
-/** Reads the text layer of a PDF, and what stands beside it. */
+/** Reads the text layer of a PDF, its links, comments, forms and outline. */
 export default async ({ bytes, from, pages, characters }: Asked): Promise<Layer> => {
   boundBuffers()
   const { getDocumentProxy, getMeta } = await engine('unpdf', () => import('unpdf'))
@@ -59,7 +59,7 @@ export default async ({ bytes, from, pages, characters }: Asked): Promise<Layer>
   }
 }
 
-/** The lists of all pages, those that are empty left out. */
+/** Joins the lists of all pages and leaves out empty ones. */
 const joined = (all: readonly PdfBeside[]): PdfBeside => {
   const lists = (['links', 'comments', 'forms', 'outline'] as const).map(
     (name) => [name, all.flatMap((it) => [...(it[name] ?? [])]).slice(0, mostBeside)] as const,
@@ -75,7 +75,7 @@ const locked = (cause: Error): never => {
 
 const a4 = 842
 
-/** A page that can't be read leaves the others as they are. */
+/** An unreadable page does not affect the other pages. */
 const readPage = async (pdf: OpenPdf, number: number, most: number, fonts: Fonts): Promise<Page> => {
   try {
     const page = await pdf.getPage(number)
@@ -106,18 +106,18 @@ const textOf = async (stream: ReadableStream<Content>, most: number) => {
 
 const sized = ['Int8', 'Uint8', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32', 'Float64'].map((it) => `${it}Array`)
 
-/** Bytes that one stream may unpack to, and all that are held at once. */
+/** In bytes: the unpacked size of one stream, and of all buffers in memory. */
 const mostUnpacked = 64 * 1024 * 1024
 const mostHeld = 256 * 1024 * 1024
-/** Bytes from which on it is worth asking how much is held. */
+/** In bytes: below this size, the check of memory costs more than it helps. */
 const large = 1024 * 1024
 
 const isTooMuch = (bytes: number): boolean =>
   bytes > mostUnpacked || (bytes > large && process.memoryUsage().arrayBuffers + bytes > mostHeld)
 
 /**
- * The heap limit of the thread does not count what buffers hold, and a stream of a few kilobytes can unpack to any size:
- * here none may be larger, and the way around through the unpackers of Node is closed, as is the one to the network.
+ * The thread's heap limit excludes buffers, and a stream of a few kilobytes can unpack to any size. No buffer may
+ * exceed the limit here; Node's own unpackers and the network are closed to pdf.js.
  */
 const boundBuffers = (): void => {
   const scope = globalThis as unknown as Record<string, (new (...given: unknown[]) => object) | undefined>
@@ -125,7 +125,7 @@ const boundBuffers = (): void => {
     const bounded: new (...given: unknown[]) => object = new Proxy(scope[name]!, {
       construct(kind, given: readonly unknown[], made) {
         if (typeof given[0] === 'number' && isTooMuch(given[0])) throw new RangeError()
-        // What is made in the name of a proxy is slow to index.
+        // An array constructed through a proxy is slow to index.
         return Reflect.construct(kind, given, made === bounded ? kind : made) as object
       },
     })

@@ -5,15 +5,15 @@ import type { Page } from './pdf-job.ts'
 import { readPictures, type Reading } from '../../shared/pictures/ocr.ts'
 import { drawPage } from './raster-page.ts'
 
-/** Pages that are read with one start of the engine, and ms for all pages of a file. */
+/** The pages per start of the engine, and in ms the time for all pages of a file. */
 const together = 4
 const patience = 180_000
 
 const nothing: Reading = { text: '', confidence: 0, lines: [] }
 
 /**
- * The words that stand on pages of a PDF as pictures, in their order; null for a page that can't be drawn or read, or whose
- * turn came too late. Throws Unconfigured without poppler or the engine.
+ * The words on scanned pages, in order. Null when a page cannot be drawn or read, or when time ran out before it.
+ * Throws Unconfigured without poppler or the engine.
  */
 export const readScans = async (
   pdf: Uint8Array,
@@ -60,7 +60,7 @@ const unlessUnreadable = (error: unknown): null => {
   throw error
 }
 
-/** Whether anything stands out on a page: an empty one costs no reading. */
+/** True when a page has visible content: an empty page needs no OCR. */
 const hasInk = (picture: Uint8Array): boolean => {
   const pixels = picture.subarray(headLength(picture))
   let darkest = 255
@@ -73,7 +73,7 @@ const hasInk = (picture: Uint8Array): boolean => {
   return false
 }
 
-/** The head of PGM ends with the third line. */
+/** The header of PGM ends with the third line. */
 const headLength = (picture: Uint8Array): number => {
   let at = 0
   for (let line = 0; line < 3; line++) at = picture.indexOf(10, at) + 1

@@ -1,4 +1,4 @@
-/** A text without characters that show nothing, and without more than one empty line in a row. */
+/** Removes invisible characters and repeated empty lines. */
 export const tidy = (text: string): string =>
   text
     .replace(hidden, '')
@@ -8,15 +8,15 @@ export const tidy = (text: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 
-/** Controls without tab and line feed, and what stands for no character. */
+/** Control characters except tab and line feed, and noncharacters. */
 const hidden = /[\0-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]/g
-/** What fonts map glyphs to whose characters they don't know. */
+/** Characters that fonts use for glyphs without a known character. */
 const unknown = /[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd-\uffff\ue000-\uf8ff]/g
 
-/** The largest share of glyphs without a character in a text that is believed: bullets and logos are such. */
+/** The largest share of unknown glyphs in a trusted text: bullets and logos are such glyphs. */
 const mostUnknown = 0.1
 
-/** Whether the characters of a text layer are those that a reader of the page sees. */
+/** True when the characters of a text layer match the visible page. */
 export const isTrusted = (raw: string): boolean => {
   const seen = raw.replace(/\s+/g, '').length
   return (raw.match(unknown)?.length ?? 0) <= seen * mostUnknown

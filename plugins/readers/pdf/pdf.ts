@@ -8,21 +8,21 @@ import { readScans } from './pdf-scans.ts'
 
 export interface PdfBounds {
   readonly pages?: number
-  /** Pages that are read as pictures. */
+  /** The number of pages that OCR may read. */
   readonly scans?: number
   readonly characters?: number
-  /** The first page that is read, from 1, and the last. */
+  /** The first page to read, from 1, and the last page. */
   readonly from?: number
   readonly to?: number
 }
 
-/** With fewer a page may be a picture with a stamp on it. */
+/** A page with less text may be a scan with a stamp. */
 const fewCharacters = 50
 const leastSure = 0.6
 
 /**
- * The text of a PDF. Pages without a text layer, or with next to none, are read as pictures; where nothing is installed for
- * that they stay as they are. Throws Unreadable for what is no PDF, needs a password or unpacks to too much.
+ * The text of a PDF. OCR reads pages with little or no text layer; without an OCR engine, they stay as they are. Throws
+ * Unreadable when the file is not PDF, needs a password or unpacks to too much.
  */
 export const readPdf = async (
   { bytes }: { readonly bytes: Uint8Array },
@@ -54,7 +54,10 @@ export const readPdf = async (
   }
 }
 
-/** What OCR reads on the first pages of a PDF, whatever their text layer says. Throws Unreadable, or Unconfigured where something for it is missing. */
+/**
+ * The OCR text of a PDF's first pages, in place of any text layer. Throws Unreadable, or Unconfigured when a program or
+ * package is missing.
+ */
 export const seePdf = async (bytes: Uint8Array, signal: AbortSignal, most: number): Promise<Seen> => {
   const { pageCount, pages } = await openPdf({ bytes, from: 1, pages: most, characters: 2_000_000 }, signal)
   const readings = await readScans(bytes, pages, signal)
@@ -76,8 +79,8 @@ const unlessMissing = (error: unknown): null => {
 }
 
 /**
- * What OCR reads stands in for a text layer that says much less, and for one whose fonts don't tell its characters, but
- * noise never stands in for a text.
+ * Prefers OCR to a text layer with much less text, or with unknown characters. Uncertain OCR never replaces a text
+ * layer.
  */
 const joined = ({ number, text, trusted }: Page, reading: Reading | null): PdfPage => {
   const sure = reading !== null && reading.confidence >= leastSure

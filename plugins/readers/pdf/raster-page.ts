@@ -1,11 +1,14 @@
 import { draw } from '../../shared/pictures/raster.ts'
 
-/** Pixels of the longer side: enough for small print on A4, and no more for a poster. */
+/** In pixels, for the longer side: enough for small print on A4, and not more for a poster. */
 const mostPixels = 3400
 const leastPixels = 1000
 const perInch = 200
 
-/** A page of a PDF as a grey picture in PGM. `longest` is its longer side in points. Throws Unreadable, or Unconfigured without poppler. */
+/**
+ * Draws a PDF page as a grey PGM picture. `longest` is the page's longer side in points. Throws Unreadable, or
+ * Unconfigured without poppler.
+ */
 export const drawPage = (
   pdf: Uint8Array,
   page: { readonly number: number; readonly longest: number },

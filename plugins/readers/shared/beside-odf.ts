@@ -3,13 +3,16 @@ import { unzip } from '../../shared/zip.ts'
 import { type Gathering, gatherBeside, shortened } from './beside.ts'
 import { scan } from './markup.ts'
 
-/** What stands beside the text of an OpenDocument: links, alternative texts, comments, headers, footers, hidden text, titles of charts. */
+/**
+ * The parts of an OpenDocument file beside its text: links, alternative texts, comments, headers, footers, hidden text,
+ * titles of charts.
+ */
 export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => /^(mimetype|((Object [^/]+\/)?content|styles)\.xml)$/.test(name))
   const gathering = gatherBeside()
   const isText = Buffer.from(parts.get('mimetype') ?? []).includes('opendocument.text')
   for (const [name, part] of parts) {
-    // In the styles of sheets and slides stand samples of headers, which nobody wrote.
+    // The styles of sheets and slides contain sample headers, which no author wrote.
     if (name === 'mimetype' || (name === 'styles.xml' && !isText)) continue
     if (name.startsWith('Object ')) gathering.attempt(() => readChart(part, gathering))
     else gathering.attempt(() => readBody(part, gathering))
@@ -17,7 +20,7 @@ export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
   return gathering.finish()
 }
 
-/** Elements whose text is gathered, each for itself. */
+/** Elements whose text is collected separately. */
 const gathered = new Set(['a', 'desc', 'annotation', 'creator', 'header', 'footer', 'span'])
 
 const readBody = (part: Uint8Array, gathering: Gathering): void => {
@@ -58,7 +61,7 @@ const readBody = (part: Uint8Array, gathering: Gathering): void => {
   })
 }
 
-/** The title of a chart, and its series as the columns of the table that it keeps. */
+/** The title of a chart, and its series as the columns of the chart's own table. */
 const readChart = (part: Uint8Array, gathering: Gathering): void => {
   let isChart = false
   let title = ''
@@ -73,7 +76,7 @@ const readChart = (part: Uint8Array, gathering: Gathering): void => {
       else if (element === 'table-cell') cell = ''
     },
     text(text, inside) {
-      // A cell also describes where its value stands in the sheet.
+      // The `desc` element of a cell only names its place in the sheet.
       if (inside === 'desc') return
       if (within.includes('title') && !within.includes('axis')) title += text
       if (cell !== null) cell += text

@@ -8,7 +8,10 @@ import { scan } from './markup.ts'
 const read =
   /^(_rels\/\.rels|(word|ppt|xl)\/((document|presentation|workbook)\.xml|(header|footer|comments)\d*\.xml|comments\/[^/]+\.xml|(slides|worksheets|charts)\/[^/]+\.xml|(.*\/)?_rels\/[^/]+\.rels))$/
 
-/** What stands beside the text of a docx, pptx or xlsx: links, alternative texts, charts, comments, headers, footers, hidden text. */
+/**
+ * The parts of a docx, pptx or xlsx beside its text: links, alternative texts, charts, comments, headers, footers,
+ * hidden text.
+ */
 export const besideOoxml = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => read.test(name))
   const gathering = gatherBeside()
@@ -26,7 +29,7 @@ export const besideOoxml = async (bytes: Uint8Array): Promise<Beside> => {
 const placed = (place: string | null, cell: string | null): string | null =>
   place === null || cell === null ? (cell ?? place) : `${place}!${cell}`
 
-/** The places of slides and sheets, and of the comments that belong to them: `slide 3`, or the name of the sheet. */
+/** The places of slides, sheets and their comments: `slide 3`, or the name of the sheet. */
 const placesOf = (parts: Parts): ReadonlyMap<string, string> => {
   const places = new Map<string, string>()
   let slides = 0
@@ -48,7 +51,7 @@ const placesOf = (parts: Parts): ReadonlyMap<string, string> => {
   return places
 }
 
-/** The addresses outside the package that a part leads to, by their ids. */
+/** The external addresses of a part, by their ids. */
 const addressesOf = (parts: Parts, name: string): ReadonlyMap<string, string> => {
   const addresses = new Map<string, string>()
   const rels = parts.get(name.replace(/([^/]+)$/, '_rels/$1.rels'))
@@ -89,7 +92,7 @@ const readBody = (parts: Parts, name: string, at: string | null, gathering: Gath
       if (vanished) hidden += text
     },
     close(element) {
-      // The link of a run on a slide stands in front of its text.
+      // On a slide, the link of a run comes before its text.
       if (element === 'hyperlink' || element === 'r') endLink()
       if (element !== 'p' || hidden === '') return
       gathering.add('hidden', shortened(hidden))

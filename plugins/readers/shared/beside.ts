@@ -1,19 +1,19 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Beside } from '../../../core/ports/file-content.ts'
 
-/** Entries of one list, and characters of one text. */
+/** The largest number of entries in a list, and of characters in a text. */
 const most = { entries: 1_000, characters: 2_000 }
 
 type Lists = { -readonly [K in keyof Required<Beside>]: Required<Beside>[K][number][] }
 
-/** Gathers what stands beside the text, within bounds. */
+/** Collects links, comments and other parts beside the text, within limits. */
 export const gatherBeside = () => {
   const lists: Lists = { links: [], images: [], charts: [], comments: [], headers: [], footers: [], hidden: [] }
   return {
     add<K extends keyof Lists>(list: K, entry: Lists[K][number]): void {
       if (lists[list].length < most.entries) (lists[list] as unknown[]).push(entry)
     },
-    /** A part that can't be read leaves the text and the other parts readable. */
+    /** An unreadable part does not affect the text and the other parts. */
     attempt(read: () => void): void {
       try {
         read()
@@ -21,12 +21,12 @@ export const gatherBeside = () => {
         if (!(error instanceof Unreadable)) throw error
       }
     },
-    /** Lists that hold nothing are left out. */
+    /** Empty lists are left out. */
     finish: (): Beside => Object.fromEntries(Object.entries(lists).filter(([, entries]) => entries.length > 0)),
   }
 }
 
 export type Gathering = ReturnType<typeof gatherBeside>
 
-/** A text as one line, not longer than is kept. */
+/** A text on one line, cut at the limit. */
 export const shortened = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, most.characters)

@@ -2,7 +2,7 @@ import type { Chart } from '../../../core/ports/file-content.ts'
 import { shortened } from './beside.ts'
 import { scan } from './markup.ts'
 
-/** Series of a chart, and values of a series. */
+/** The largest number of series in a chart, and of values in a series. */
 const most = { series: 100, values: 1_000 }
 
 interface Series {
@@ -11,7 +11,7 @@ interface Series {
   readonly values: (number | null)[]
 }
 
-/** The title and the series of a chart. Values that the program kept with the chart are given; others stand in the cells. */
+/** The title and the series of a chart, with the values cached in the chart. Other values are in the cells. */
 export const readChart = (part: Uint8Array): Chart => {
   const series: Series[] = []
   const within: string[] = []

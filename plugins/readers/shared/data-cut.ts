@@ -6,16 +6,16 @@ export interface Most {
 }
 
 export interface Cutter {
-  /** What a value takes of the allowance: its characters, and never less than `least`. */
+  /** The part of the allowance that a value needs: its characters, and at least `least`. */
   cost(value: unknown): number
-  /** The value as plain JSON within an allowance. Where something is left out, its place says how much. */
+  /** The value as plain JSON within an allowance. A mark shows how much was left out, at its place. */
   fit(value: unknown, allowance: number): Value
   readonly least: number
-  /** Whether anything was left out so far. */
+  /** True when something was left out so far. */
   cut(): boolean
 }
 
-/** Anything deeper than this is left out. */
+/** Deeper values are left out. */
 const deepest = 50
 
 export const cutter = ({ values, characters }: Most): Cutter => {
@@ -55,13 +55,13 @@ export const cutter = ({ values, characters }: Most): Cutter => {
       cut = true
       kept.push(['…', `${more} more`])
     }
-    // Unlike an assignment this makes a key `__proto__` a key like any other.
+    // With an assignment, the key `__proto__` would set the prototype.
     return Array.isArray(value)
       ? kept.map(([key, child]) => (key === '…' ? `… ${child as string}` : child))
       : Object.fromEntries(kept)
   }
 
-  /** A few keys share what there is; of a list, or of an object that is used as one, the first ones are whole. */
+  /** A few keys share the allowance. In a list, or an object used as one, the first entries are complete. */
   const within = (entries: readonly Entry[], allowance: number, list: boolean, depth: number): [string, Value][] => {
     const wants = entries.map(([key, child]) => key.length + cost(child, depth + 1))
     const fair = !list && entries.length * least * 10 <= allowance
@@ -83,7 +83,7 @@ export const cutter = ({ values, characters }: Most): Cutter => {
   return { cost: (value) => cost(value), fit: (value, allowance) => fit(value, allowance), least, cut: () => cut }
 }
 
-/** Shares of a total: who wants little gets it, and the others as much as one another. */
+/** Divides a total: small wishes are met in full, and the rest is shared equally. */
 export const shares = (total: number, wants: readonly number[]): readonly number[] => {
   const given = new Array<number>(wants.length).fill(0)
   const order = wants.map((_, at) => at).sort((one, other) => wants[one]! - wants[other]!)
@@ -95,7 +95,7 @@ export const shares = (total: number, wants: readonly number[]): readonly number
   return given
 }
 
-/** A number as it is where a double can hold it, and as text where a double would lie. */
+/** A number when a double holds it exactly, otherwise text. */
 export const exact = (value: bigint): number | string =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
 

@@ -2,9 +2,9 @@ import { Unreadable } from '../../../core/errors.ts'
 import { engine } from '../../../core/optional-package.ts'
 
 /**
- * Throws for what is no XML, and Unreadable for what declares an entity or a type of its own; a type that is only named is
- * left out. An element is its text, or an object of its `@attributes` and of its elements by name, several of a name as a
- * list; where text and elements mix, `#` has them in order.
+ * Reads XML as a value. An element is its text, or an object with its `@attributes` and its child elements by name.
+ * Repeated names become a list, and mixed content stands in order under `#`. A DOCTYPE that only names a type is
+ * dropped. Throws when the text is not XML, and Unreadable when it declares an entity or a type.
  */
 export const parseXml = async (whole: string): Promise<unknown> => {
   const begins = afterProlog(whole)
@@ -17,7 +17,7 @@ export const parseXml = async (whole: string): Promise<unknown> => {
     ignoreAttributes: false,
     attributeNamePrefix: '@',
     cdataPropName: '#cdata',
-    // The library refuses elements that are called like what every object has, and marks an empty one twice.
+    // The library refuses element names that every object has as a member, and marks an empty element twice.
     transformTagName: (name) => `:${name}`,
     ignoreDeclaration: true,
     ignorePiTags: true,
@@ -31,10 +31,13 @@ export const parseXml = async (whole: string): Promise<unknown> => {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** A type that defines nothing here. */
+/** A DOCTYPE that declares nothing inside. */
 const namedType = /^<!DOCTYPE\s[^<>[\]]{0,2000}>/i
 
-/** Where something else begins than blanks, comments and instructions. Walked, since one pattern over them overflows for long ones. */
+/**
+ * The position after blanks, comments and instructions. A single pattern would overflow on long ones, so a loop walks
+ * them.
+ */
 const afterProlog = (text: string): number => {
   const said = /\S/g
   for (let at = 0; ;) {
@@ -47,7 +50,7 @@ const afterProlog = (text: string): number => {
   }
 }
 
-/** A declaration anywhere, since the library obeys it wherever it stands. */
+/** True for a declaration at any place, since the library obeys it everywhere. */
 const declares = (text: string): boolean => {
   for (let at = text.indexOf('<!'); at >= 0; at = text.indexOf('<!', at)) {
     const end = text.startsWith('<!--', at) ? '-->' : text.startsWith('<![CDATA[', at) ? ']]>' : null
@@ -79,7 +82,7 @@ const valueOf = (nodes: readonly Node[], attributes: Readonly<Record<string, unk
   return Object.fromEntries([...own, ...children, ...(text.trim() === '' ? [] : [['#', text.trim()] as const])])
 }
 
-/** An element by its name, or a stretch of text. */
+/** An element by its name, or a piece of text. */
 const partOf = (node: Node): readonly { readonly name: string | null; readonly value: unknown }[] => {
   if ('#text' in node) return [{ name: null, value: decoded(String(node['#text'])) }]
   if ('#cdata' in node)

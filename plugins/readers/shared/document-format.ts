@@ -5,7 +5,10 @@ import { isZip, unzip } from '../../shared/zip.ts'
 export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt'
 export type SlideFormat = 'pptx' | 'odp'
 
-/** What a file is: by its bytes where they say it, and by what it is called between texts. Throws Unreadable when it is neither. */
+/**
+ * The format of a file: by its bytes, and for text formats by its name and type. Throws Unreadable for an unknown
+ * format.
+ */
 export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Format | SlideFormat> => {
   if (isZip(bytes)) return packed(bytes)
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')
@@ -19,12 +22,12 @@ export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Forma
   return /^[\s\0\xef\xbb\xbf\xfe\xff]*(<!doctype\s+html|<html[\s>])/i.test(unmarked(head)) ? 'html' : 'txt'
 }
 
-/** These have bytes of their own: a file that only says that it is one is broken. */
+/** Formats with their own first bytes: a file with only the name of such a format is broken. */
 const never = new Set(['docx', 'docm', 'dotx', 'odt', 'ott', 'epub', 'rtf', 'pptx', 'ppsx', 'potx', 'odp', 'otp'])
 const neverTypes =
   /^(application\/(vnd\.openxmlformats-.*|vnd\.oasis\.opendocument\..*|epub\+zip|rtf|pdf)|text\/rtf|(image|audio|video|font)\/.*)$/
 
-/** Of UTF-16 every other byte is zero. */
+/** In UTF-16, every other byte of ASCII text is zero. */
 const unmarked = (head: string): string => head.replaceAll('\0', '').replace(/^<\?xml[^>]*>/, '')
 
 const packed = async (bytes: Uint8Array): Promise<Format | SlideFormat> => {

@@ -1,4 +1,4 @@
-/** A number as lists count: `decimal`, `lower-letter`, `upper-letter`, `lower-roman` or `upper-roman`. */
+/** The counting of lists: `decimal`, `lower-letter`, `upper-letter`, `lower-roman` or `upper-roman`. */
 export type Counting = 'decimal' | 'lower-letter' | 'upper-letter' | 'lower-roman' | 'upper-roman'
 
 export const numeral = (number: number, counting: Counting): string => {

@@ -2,18 +2,18 @@ import { posix } from 'node:path'
 import { Unreadable } from '../../../core/errors.ts'
 import { scan } from './markup.ts'
 
-/** The files of an office package by their names. */
+/** The parts of an office file, by name. */
 export type Parts = ReadonlyMap<string, Uint8Array>
 
 export interface Relation {
   readonly id: string
-  /** The last word of its type, such as `styles`. */
+  /** The last word of the relation's type, such as `styles`. */
   readonly kind: string
-  /** The name of the part it leads to. */
+  /** The name of the target part. */
   readonly target: string
 }
 
-/** Where a part leads to, '' being the package itself. Without what is outside the package. */
+/** The relations of a part; '' is the package itself. Targets outside the package are left out. */
 export const relationsOf = (parts: Parts, part: string): readonly Relation[] => {
   const folder = posix.dirname(part)
   const bytes = parts.get(posix.join(folder, '_rels', `${posix.basename(part)}.rels`))
@@ -33,18 +33,18 @@ export const relationsOf = (parts: Parts, part: string): readonly Relation[] => 
   return relations
 }
 
-/** The part that a relation of that kind leads to, if there is one. */
+/** The part that a relation of this kind leads to; null when there is none. */
 export const partAt = (parts: Parts, relations: readonly Relation[], kind: string): Uint8Array | null =>
   parts.get(relations.find((relation) => relation.kind === kind)?.target ?? '') ?? null
 
-/** Throws Unreadable when it is not there. */
+/** Throws Unreadable when the part is missing. */
 export const needed = (parts: Parts, name: string): Uint8Array => {
   const bytes = parts.get(name)
   if (bytes === undefined) throw new Unreadable()
   return bytes
 }
 
-/** The first text in an element of that name, '' when there is none. */
+/** The first text in an element of this name; '' when there is none. */
 export const textIn = (bytes: Uint8Array | null, element: string): string => {
   let found = ''
   let ended = false

@@ -1,13 +1,13 @@
 import { joinLines, type Writing } from './document-writing.ts'
 
-/** Tables as lines of text; they may stand in each other's cells. */
+/** Tables as lines of text. A cell may contain further tables. */
 export interface Rows {
   openTable(): void
   closeTable(): void
   openRow(): void
   openCell(): void
   closeCell(): void
-  /** A row that is laid out rather than a row of data has each cell on lines of its own. */
+  /** In a layout row, unlike a data row, each cell gets its own lines. */
   closeRow(): void
 }
 

@@ -1,24 +1,24 @@
 import type { DocumentSection } from '../../../core/ports/file-content.ts'
 import { cutSections } from '../../shared/cut-sections.ts'
 
-/** What the readers of all formats write into: paragraphs, which headings part into sections. */
+/** Collects paragraphs from the readers of all formats. Headings separate sections. */
 export interface Writing {
-  /** Adds to the paragraph. */
+  /** Adds text to the paragraph. */
   say(text: string): void
-  /** Stands before the next paragraph that says something. */
+  /** Puts a mark before the next paragraph with text. */
   mark(text: string): void
   /** Ends the paragraph. */
   end(): void
   /** Ends the paragraph as the heading of a new section, of level 1 or deeper. */
   endHeading(level: number): void
-  /** What follows belongs under no heading that was before. */
+  /** Begins a part outside all earlier headings. */
   part(): void
-  /** What is said until `leave` does not go into the document: `leave` hands it back. */
+  /** Text between `enter` and `leave` stays out of the document; `leave` returns it. */
   enter(): void
   leave(): string
-  /** Keeps a footnote until the section ends, and gives what refers to it. */
+  /** Keeps a footnote until the section ends, and returns its reference. */
   note(text: string): string
-  /** The first one counts. */
+  /** The first title counts. */
   title(text: string): void
   full(): boolean
   finish(): Written
@@ -30,7 +30,7 @@ export interface Written {
   readonly truncated: boolean
 }
 
-/** Characters of a document. */
+/** In characters of a document. */
 export const mostText = 2_000_000
 
 const longestHeading = 500
@@ -105,7 +105,7 @@ export const write = (most = mostText): Writing => {
 
 const frame = (): Frame => ({ lines: [], line: [], mark: '' })
 
-/** Without the line breaks around it and the blanks before them. */
+/** Removes surrounding line breaks, and blanks at the ends of lines. */
 const tidy = (text: string): string => {
   const lines = text
     .replace(/[\x00-\x08\x0b-\x1f\x7f\xad\ufeff]/g, '')
@@ -115,7 +115,7 @@ const tidy = (text: string): string => {
   return lines.slice(Math.max(0, lines.findIndex(said)), lines.findLastIndex(said) + 1).join('\n')
 }
 
-/** As one line. */
+/** Joins the lines of a text into one line. */
 export const joinLines = (text: string): string =>
   text.includes('\n')
     ? text

@@ -2,7 +2,9 @@ import type { FileToRead, Kind } from '../../../core/ports/reader.ts'
 import { headOf } from '../../../core/inference/media/image-heads.ts'
 import { packageKindOf } from './package-kind.ts'
 
-/** The kind of a file by its first bytes where they say it, then by its name and type, then by its parts; the rest is taken for a document. */
+/**
+ * The kind of a file: by its first bytes, then its name and type, then its parts. Any other file counts as a document.
+ */
 export const kindOf = ({ name, mime, bytes }: FileToRead): Kind => {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')

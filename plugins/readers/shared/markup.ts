@@ -1,7 +1,9 @@
 import { Unreadable } from '../../../core/errors.ts'
 import { decodePage } from '../../shared/charset.ts'
 
-/** Of an element: without its prefix; where one has the same name twice, the prefixed one. */
+/**
+ * An attribute of an element by its name without prefix. When two attributes share this name, the prefixed one counts.
+ */
 export type Attribute = (name: string) => string | null
 
 export interface Markup {
@@ -9,16 +11,16 @@ export interface Markup {
   open?(name: string, attribute: Attribute): void
   close?(name: string): void
   text?(text: string, within: string): void
-  /** Whether the rest can stay unread. */
+  /** True when the rest can stay unread. */
   full?(): boolean
 }
 
-/** How a DOCTYPE is taken: some formats have one that names their DTD, none has one that defines anything. */
+/** The accepted DOCTYPE: some formats name a DTD, and no format defines anything in it. */
 export type Doctype = 'none' | 'plain'
 
 const mostDepth = 256
 
-/** Refuses what makes an XML parser fetch files or expand entities, before one sees it. Throws Unreadable. */
+/** Refuses text that makes an XML parser fetch files or expand entities, before any parser runs. Throws Unreadable. */
 export const guardMarkup = (text: string, doctype: Doctype = 'none'): void => {
   if (doctype === 'none' ? /<!(DOCTYPE|ENTITY)/i.test(text) : definesInside(text)) throw new Unreadable()
 }
@@ -29,7 +31,10 @@ const definesInside = (text: string): boolean => {
   return /<!ENTITY/i.test(prolog) || (start >= 0 && prolog.slice(start).split('>', 1)[0]!.includes('['))
 }
 
-/** Reads XML from its start to its end, and keeps nothing of it. Throws Unreadable for what is not well formed or nests too deep. */
+/**
+ * Reads XML once from start to end and stores nothing. Throws Unreadable when the text is not well-formed or nested too
+ * deep.
+ */
 export const scan = (bytes: Uint8Array, markup: Markup, doctype: Doctype = 'none'): void => {
   const text = decodePage(bytes, '')
   guardMarkup(text, doctype)
@@ -93,7 +98,7 @@ const tagEnd = (text: string, from: number): number => {
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** Most elements are never asked for any. */
+/** Parses attributes at first use: most elements are never asked for one. */
 const attributesOf = (tag: string): Attribute => {
   let known: ReadonlyMap<string, string> | null = null
   return (name) => {

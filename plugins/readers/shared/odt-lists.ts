@@ -1,13 +1,13 @@
 import { type Counting, numeral } from './document-numerals.ts'
 import type { Attribute } from './markup.ts'
 
-/** The marks of OpenDocument lists, which are told as they come. */
+/** The marks of OpenDocument lists, in reading order. */
 export interface Lists {
-  /** Learns from the styles of a document. */
+  /** Learns a list style of the document. */
   open(name: string, attribute: Attribute): void
   openList(style: string | null, continues: boolean): void
   closeList(): void
-  /** What stands before an item, with its indent. */
+  /** The mark before an item, with its indent. */
   item(start: string | null): string
 }
 
@@ -15,7 +15,7 @@ interface Level {
   readonly counting: Counting | null
   readonly before: string
   readonly after: string
-  /** How many levels it shows. */
+  /** The number of levels that a mark shows. */
   readonly shown: number
   readonly start: number
 }

@@ -7,14 +7,14 @@ import { unzip } from '../../shared/zip.ts'
 
 const files = new Set(['content.xml', 'styles.xml', 'meta.xml'])
 
-/** Reads an OpenDocument text, without its comments and what was deleted. */
+/** Reads an OpenDocument text without comments and deleted text. */
 export const readOdt = async (bytes: Uint8Array): Promise<Written> => {
   const parts = await unzip(bytes, (name) => files.has(name))
   const writing = write()
   writing.title(textIn(parts.get('meta.xml') ?? null, 'title'))
   const text = openText(writing)
   const styles = parts.get('styles.xml')
-  // Page headers stand among the styles, and are not read with them.
+  // The styles contain page headers, whose text is not read here.
   if (styles) scan(styles, { open: text.learn! })
   scan(needed(parts, 'content.xml'), text)
   return writing.finish()
@@ -26,7 +26,7 @@ const unread = new Set(
   ),
 )
 
-/** Paragraphs, lists, tables and notes, as all OpenDocument formats write them. */
+/** Paragraphs, lists, tables and notes of all OpenDocument formats. */
 export const openText = (writing: Writing): Markup & { readonly learn: Markup['open'] } => {
   const tables = rows(writing)
   const marks = lists()
@@ -78,7 +78,7 @@ export const openText = (writing: Writing): Markup & { readonly learn: Markup['o
     learn: marks.open,
     open(name, attribute) {
       if (skipped > 0 || unread.has(name)) return void skipped++
-      // The styles before it have texts too: what stands between the parts of a date.
+      // The styles before the body have texts, too, such as the separators of a date.
       if (name === 'body') begun = true
       opens(name, attribute)
     },

@@ -2,7 +2,7 @@ import type { Kind } from '../../../core/ports/reader.ts'
 import { isCompound } from '../../shared/diagnose.ts'
 import { isZip } from '../../shared/zip.ts'
 
-/** The kind that the parts of an office file tell; null where they tell none. Unpacks nothing. */
+/** The kind of an office file by its parts; null when the parts do not tell. Unpacks nothing. */
 export const packageKindOf = (bytes: Uint8Array): Kind | null => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isCompound(file)) return workbooks.some((name) => file.includes(name)) ? 'spreadsheet' : null
@@ -23,7 +23,7 @@ const workbooks = ['Workbook', 'Book'].map((name) => Buffer.from(`${name}\0`, 'u
 /** An OpenDocument file begins with its type. */
 const openDocument = /^mimetypeapplication\/vnd\.oasis\.opendocument\.(spreadsheet|presentation)/
 
-/** Parts that are looked at; office files have a few hundred. */
+/** The largest number of examined parts; an office file has a few hundred. */
 const mostParts = 10_000
 
 /** The names in the directory at the end of an archive. */

@@ -5,7 +5,10 @@ export interface Sink<T> {
   done(): T
 }
 
-/** Reads records one by one, so that a large file is never in memory as cells. `begin` may be called twice: a quote that nobody closes is no quote. */
+/**
+ * Reads records one by one, so that a large file is never in memory as cells. `begin` may run twice: an unclosed quote
+ * is read again as text.
+ */
 export const readCsv = async <T>(text: string, delimiter: string, begin: () => Sink<T>): Promise<T> => {
   const { parse } = await engine('csv-parse', () => import('csv-parse/sync'))
   const read = (quote: string | false): T => {
@@ -30,7 +33,7 @@ export const readCsv = async <T>(text: string, delimiter: string, begin: () => S
   }
 }
 
-/** A text and its delimiter; what only tells the delimiter, as Excel has it, is no line of it. */
+/** A text and its delimiter. Excel's first line `sep=;` is not part of the text. */
 export const delimited = (whole: string): { readonly text: string; readonly delimiter: string } => {
   const told = /^\ufeff?sep=([\t;|,])\r?\n/i.exec(whole)
   return told
@@ -38,7 +41,7 @@ export const delimited = (whole: string): { readonly text: string; readonly deli
     : { text: whole, delimiter: delimiterOf(whole) }
 }
 
-/** Whether most of the lines with delimiters have the same one, as often. */
+/** True when most lines with delimiters have the same delimiter equally often. */
 export const isDelimited = (text: string): boolean => {
   const lines = countsByLine(text.slice(0, 65_536))
   const best = steadiestOf(lines)
@@ -50,7 +53,7 @@ const delimiterOf = (text: string): string => {
   return best.lines > 0 ? best.delimiter : ','
 }
 
-/** The delimiter that divides most of the first lines into as many fields as each other. */
+/** The delimiter that splits most of the first lines into an equal number of fields. */
 const steadiestOf = (lines: readonly ReadonlyMap<string, number>[]) => {
   const steady = (delimiter: string): number => {
     const tally = new Map<number, number>()
@@ -60,7 +63,7 @@ const steadiestOf = (lines: readonly ReadonlyMap<string, number>[]) => {
     }
     return Math.max(0, ...tally.values())
   }
-  // Commas come last: they also stand in decimals and in sentences.
+  // Commas come last: they also occur in decimals and sentences.
   const found = ['\t', ';', '|', ','].map((delimiter) => ({ delimiter, lines: steady(delimiter) }))
   return found.reduce((one, other) => (other.lines > one.lines ? other : one))
 }
@@ -81,7 +84,7 @@ const countsByLine = (text: string): readonly ReadonlyMap<string, number>[] => {
   return lines.slice(0, 100)
 }
 
-/** A field as a number where nothing of how it was written gets lost, null where it is empty. */
+/** A field as a number when no digit is lost; null when the field is empty. */
 export const cellOf = (field: string): string | number | null => {
   if (field === '') return null
   const number = Number(field)

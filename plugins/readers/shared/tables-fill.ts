@@ -1,7 +1,7 @@
 import type { Value } from '../../../core/ports/file-content.ts'
 import { type Cutter, isContainer, type Most } from './data-cut.ts'
 
-/** Rows up to an allowance; the one that doesn't fit ends where it is used up. An empty row counts as one value. */
+/** Rows up to an allowance. The row that exceeds it is cut. An empty row counts as one value. */
 export const fillRows = <C extends Value>(
   rows: Iterable<readonly unknown[]>,
   allowance: Most,

@@ -53,5 +53,5 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
   return gathered.finish(!more && !writing.full())
 }
 
-/** What is on a slide without being its text. */
+/** Parts of a slide that are not its text. */
 const apart = new Set(['title', 'page-number', 'header', 'footer', 'date-time'])

@@ -1,7 +1,7 @@
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import type { Attribute } from '../shared/markup.ts'
 
-/** What stands before the paragraphs of a shape: those that say it themselves, not what their layout says for them. */
+/** The list marks of a shape's paragraphs. Only a paragraph's own marks count; marks of its layout do not. */
 export const pptxMarks = () => {
   const counts: number[] = []
   let level = 0

@@ -51,7 +51,7 @@ const readPart = (bytes: Uint8Array, most: number) => {
   return { ...about, text: text.join('\n') }
 }
 
-/** What stands on every slide, or is no text of it. */
+/** Parts that repeat on every slide or are not its text. */
 const unread = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
 
 const reading = (writing: Writing, about: { title: string; hidden: boolean }): Markup => {

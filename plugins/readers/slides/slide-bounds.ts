@@ -3,7 +3,7 @@ import type { Slide, Slides } from '../../../core/ports/file-content.ts'
 
 export const mostSlides = 5_000
 
-/** Gathers slides until together they say enough. */
+/** Collects slides up to a limit of characters. */
 export const gatherSlides = () => {
   const slides: Slide[] = []
   let left = mostText

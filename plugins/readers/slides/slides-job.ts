@@ -7,7 +7,7 @@ import { readOdp } from './odp.ts'
 import { readPptx } from './pptx.ts'
 import type { Slides } from '../../../core/ports/file-content.ts'
 
-/** Finds out what a presentation is and reads it. */
+/** Detects the format of a presentation and reads it. */
 export default async (file: FileToRead): Promise<Slides> => {
   const format = await formatOf(file)
   if (format === 'pptx') return { ...(await readPptx(file.bytes)), ...(await besideOoxml(file.bytes)) }

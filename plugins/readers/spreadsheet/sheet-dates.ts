@@ -1,6 +1,6 @@
-/** A date or a time in its parts, as the spreadsheet library counts days. */
+/** The parts of a date or time, as the spreadsheet library names them. */
 export interface Parts {
-  /** Days since the beginning of the count; 0 is a time of no day. */
+  /** Days since the beginning of the count; 0 is a time without a day. */
   readonly D: number
   /** Seconds of the day. */
   readonly T: number
@@ -12,7 +12,7 @@ export interface Parts {
   readonly S: number
 }
 
-/** ISO 8601 for a number of days that is formatted as a date, a time or a duration. */
+/** ISO 8601 for a number of days that is formatted as a date, time or duration. */
 export const momentOf = (days: number, format: string, parts: Parts): string => {
   if (/\[[hms]+\]/i.test(format)) return durationOf(Math.round(days * 86_400))
   const time = `${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`
@@ -21,13 +21,13 @@ export const momentOf = (days: number, format: string, parts: Parts): string => 
   return parts.T > 0 || tellsTime(format) ? `${date}T${time}` : date
 }
 
-/** ISO 8601 for a moment that is not counted in days but said, or the days of what is formatted as a time alone. */
+/** ISO 8601 for a moment that is stored as a date, or the number of days for a format that shows only a time. */
 export const saidMoment = (moment: Date, format: string): string | number => {
-  // The library cuts a moment off at the millisecond, which may be one before it.
+  // The library truncates to milliseconds, which may give the millisecond before.
   const at = Math.round(moment.getTime() / 10) * 10
   const days = (at - dayZero) / 86_400_000
   if (Number.isNaN(days)) return '#VALUE!'
-  // The library leaves out a day that there never was, before the March of 1900.
+  // The library skips 29 February 1900, a day that never existed.
   if (tellsTime(format) && !/[dy]/i.test(bare(format))) return days < 61 ? days - 1 : days
   const [date, time] = new Date(at).toISOString().slice(0, -5).split('T') as [string, string]
   return time !== '00:00:00' || tellsTime(format) ? `${date}T${time}` : date
@@ -37,7 +37,7 @@ const dayZero = Date.UTC(1899, 11, 30)
 
 const tellsTime = (format: string): boolean => /[hs]/i.test(bare(format)) || /\[[hms]+\]/i.test(format)
 
-// What is never closed goes to the end, or else it would be sought from every place.
+// An unclosed bracket extends to the end; otherwise the search would restart at every place.
 const bare = (format: string): string => format.replace(/"[^"]*"|\\.|\[[^\]]*(?:\]|$)/g, '')
 
 const two = (value: number): string => String(value).padStart(2, '0')

@@ -4,18 +4,18 @@ import { fillRows } from '../shared/tables-fill.ts'
 
 export interface Grid {
   readonly name: string
-  /** By their place, with holes for rows and cells that hold nothing; a row ends with a cell that holds something. */
+  /** Rows and cells by their place, with holes for empty ones. The last cell of a row is not empty. */
   readonly rows: readonly (readonly Cell[])[]
-  /** What there is, although it may not all be among the rows. */
+  /** The full counts; `rows` may hold fewer. */
   readonly rowCount: number
   readonly columnCount: number
-  /** What the file hides of the sheet; absent where it hides nothing. */
+  /** The hidden parts of the sheet; absent when nothing is hidden. */
   readonly hidden?: Pick<Sheet, 'hidden' | 'hiddenRows' | 'hiddenColumns'>
 }
 
 const mostSheets = 1_000
 
-/** As much of every sheet as fits together; small sheets are whole before large ones get more. */
+/** Fits all sheets into the limits. Small sheets are complete before large sheets get more. */
 export const fitSheets = (format: string, all: readonly Grid[], most: Most): Sheets => {
   const grids = all.slice(0, mostSheets)
   const wants = grids.map(({ rows }) => wanted(rows, most))
@@ -43,13 +43,13 @@ export const fitSheets = (format: string, all: readonly Grid[], most: Most): She
   return { format, truncated: grids.length < all.length || sheets.some(({ truncated }) => truncated), sheets }
 }
 
-// Wider than any allowance, and narrower than what a file may claim.
+// Wider than any allowance, and narrower than a file may claim.
 const widest = 1_000_000
 
-/** The rows that hold something; one empty row stands for all between two of them. */
+/** The rows with content. One empty row stands for every gap between them. */
 function* packed(rows: Grid['rows']): Generator<readonly Cell[]> {
   let next: number | null = null
-  // Unlike a loop over the rows this passes over a million missing ones in no time.
+  // Iterating over keys skips a million missing rows in no time.
   for (const key of Object.keys(rows)) {
     const at = Number(key)
     const row = rows[at]!

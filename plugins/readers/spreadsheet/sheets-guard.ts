@@ -1,9 +1,12 @@
 import { Unreadable } from '../../../core/errors.ts'
 
-/** Cells that a file may have by saying "the same again". */
+/** The largest number of cells that a file may declare by repetition. */
 const mostRepeated = 1_000_000
 
-/** A part of a workbook without what would make the library fill millions of cells. Throws Unreadable for a text document, and for what repeats itself too often. */
+/**
+ * Removes from a workbook's part the elements that would make the library fill millions of cells. Throws Unreadable for
+ * a text document and for too many repetitions.
+ */
 export const tamed = (name: string, file: Uint8Array): Buffer => {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
   if (name === 'content.xml' && !bytes.includes('<office:spreadsheet')) throw new Unreadable()
@@ -14,7 +17,7 @@ export const tamed = (name: string, file: Uint8Array): Buffer => {
   return Buffer.from(tamed.replace(unworked, '<c$1 t="str"><v>=$2</v></c>'), 'latin1')
 }
 
-/** A formula that nobody worked out, as programs write it that are no spreadsheet: it stands for itself. */
+/** A formula without a computed value, as other programs write it: the formula itself becomes the cell's text. */
 const unworked = /<c((?:\s+[rs]="[^"<>]*")*)\s*><f(?:\s[^<>]*)?>([^<>]+)<\/f>(?:<v\s*\/>|<v><\/v>)?<\/c>/g
 
 const guardRepeats = (content: Buffer): void => {

@@ -4,7 +4,7 @@ import type { FileToRead } from '../../../core/ports/reader.ts'
 import type { Grid } from './sheets-fit.ts'
 import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
 
-/** The one sheet of a text with delimiters; rows past what can be shown are counted and not kept. */
+/** The single sheet of a text with delimiters. Rows beyond the limit are counted and not kept. */
 export const readDelimited = async (
   file: FileToRead,
   most: number,

@@ -14,7 +14,7 @@ export interface Workbook {
   readonly grids: readonly Grid[]
 }
 
-/** The sheets of a workbook, or null when the bytes are of no kind of workbook. */
+/** The sheets of a workbook; null when the bytes are no workbook. */
 export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> => {
   const read = isZip(bytes) ? readZipped : isCompound(bytes) ? readCompound : null
   if (!read) return null
@@ -24,9 +24,9 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
   const cell = cellReader(SSF as Formats, date1904)
   const grids = book.SheetNames.map((name, at): Grid => {
     const sheet = book.Sheets[name]
-    // What the library fails to read it leaves out without a word.
+    // The library silently leaves out a sheet that it cannot read.
     if (!sheet) throw new Unreadable()
-    // Of an ods the library takes the name as it is written.
+    // For an ods, the library leaves the sheet's name encoded.
     const grid = gridOf(
       book.bookType === 'ods' ? decoded(name) : name,
       sheet['!data'] ?? [],
@@ -41,10 +41,10 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
 
 const load = () => engine('@e965/xlsx', () => import('@e965/xlsx'))
 
-// Dates stay numbers with their formats, so that nothing depends on the time zone of this machine.
+// Dates stay numbers with their formats, so that the machine's time zone has no effect.
 const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, cellFormula: false } as const
 
-/** The library gets what was unpacked within bounds, and never the archive. */
+/** The library gets the unpacked, bounded parts and never the archive. */
 const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   const files = await unzip(bytes, (name) => /\.(xml|rels|bin)$/i.test(name) && !/\/media\//i.test(name))
   const { parse_zip } = (await load()) as unknown as {
@@ -57,13 +57,13 @@ const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
     FullPaths: [...files.keys()],
     FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: tamed(name, file) })),
   }
-  // Of an ods the numbers of days would be wrong before 1900.
+  // For an ods, numbers of days would be wrong before 1900.
   return parse_zip(archive, { ...options, cellDates: files.has('content.xml'), cellStyles: hides(files) })
 }
 
 const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
   const { read, set_cptable } = await load()
-  // The texts of old files are in the code page of their country.
+  // Texts of old files use the code page of their country.
   set_cptable(await engine('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
   try {
     return read(bytes, { ...options, cellStyles: true, type: 'array' })
@@ -72,14 +72,17 @@ const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
   }
 }
 
-/** Whether a sheet of an xlsx hides rows or columns. The library tells it only together with all styles, which cost memory. */
+/**
+ * True when a sheet of an xlsx hides rows or columns. The library reports them only together with all styles, which
+ * cost memory.
+ */
 const hides = (files: ReadonlyMap<string, Uint8Array>): boolean =>
   Array.from(files).some(
     ([name, file]) =>
       /worksheets\/[^/]+\.xml$/i.test(name) && /\shidden="(1|true)"/.test(Buffer.from(file).toString('latin1')),
   )
 
-/** Rows and columns that are told as hidden, at most. */
+/** The largest number of hidden rows and columns in a result. */
 const mostHidden = 10_000
 
 const hiddenIn = (sheet: WorkSheet, visibility: number | undefined): Pick<Grid, 'hidden'> => {
@@ -101,7 +104,7 @@ const hiddenPlaces = (all: readonly ({ readonly hidden?: boolean } | undefined)[
     .filter((at) => all[at]?.hidden === true)
     .slice(0, mostHidden)
 
-/** A column as spreadsheets call it: 0 is A, 26 is AA. */
+/** The letters of a column: 0 is A, 26 is AA. */
 const lettersOf = (column: number): string =>
   (column < 26 ? '' : lettersOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26))
 
@@ -114,7 +117,7 @@ const gridOf = (
   const across = mergesAcross(merges)
   const rows: Cell[][] = []
   let columnCount = 0
-  // By their keys, since there may be millions of places between two cells.
+  // Iterating over keys skips millions of empty places between two cells.
   for (const at of Object.keys(data).map(Number)) {
     const here = across(at)
     const row: Cell[] = []
@@ -129,14 +132,14 @@ const gridOf = (
   return { name, rows, rowCount: rows.length, columnCount }
 }
 
-/** The merged ranges that a row passes through; it must not be asked for an earlier one afterwards. */
+/** The merged ranges that cross a row. Rows must be asked for in ascending order. */
 const mergesAcross = (merges: readonly Range[]): ((row: number) => readonly Range[]) => {
   const later = [...merges].sort((one, other) => other.s.r - one.s.r)
   let here: Range[] = []
   return (row) => {
     while (later.length > 0 && later.at(-1)!.s.r <= row) here.push(later.pop()!)
     here = here.filter(({ e }) => e.r >= row)
-    // There are no more columns than that, and merged ranges don't overlap.
+    // A sheet has no more columns, and merged ranges do not overlap.
     if (here.length > 16_384) throw new Unreadable()
     return here
   }
@@ -144,7 +147,7 @@ const mergesAcross = (merges: readonly Range[]): ((row: number) => readonly Rang
 
 interface Formats {
   is_date(format: string): boolean
-  /** Null for what is no day of the calendar. */
+  /** Null when the number is no day of the calendar. */
   parse_date_code(days: number, options: { readonly date1904: boolean }): Parts | null
 }
 
@@ -165,7 +168,7 @@ const cellReader = (formats: Formats, date1904: boolean) => {
   }
 }
 
-/** As far as spreadsheets show it: a sum of 0.1 and 0.2 is 0.3. */
+/** Rounds as spreadsheets do: the sum of 0.1 and 0.2 is 0.3. */
 const shown = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(15)))
 
 const errors: ReadonlyMap<number, string> = new Map([

@@ -4,7 +4,10 @@ import { apart } from '../../shared/run-apart.ts'
 import type { Most } from '../shared/data-cut.ts'
 import { mostRead } from '../shared/most-read.ts'
 
-/** The cells of an xlsx, xlsb, xls, ods, csv or tsv. Of a large one every sheet shows its beginning. Throws Unreadable for what is none or needs a password. */
+/**
+ * The cells of an xlsx, xlsb, xls, ods, csv or tsv. A large workbook gives the beginning of every sheet. Throws
+ * Unreadable when the file is no spreadsheet or needs a password.
+ */
 export const readSheets = (
   { name, mime, bytes }: FileToRead,
   signal: AbortSignal,

@@ -4,18 +4,21 @@ import { headOf, type Format } from '../../../core/inference/media/image-heads.t
 export interface Image {
   readonly bytes: Uint8Array
   readonly format: Format
-  /** As it is shown, after the turn. */
+  /** The displayed size, after the turn. */
   readonly width: number
   readonly height: number
-  /** How it is stored, as Exif counts: 1 is upright, from 5 on sides and ends are swapped. */
+  /** The stored orientation in Exif's numbers: 1 is upright; from 5 on, width and height are swapped. */
   readonly orientation: number
-  /** Pictures in the file, one after the other; one but for TIFF. */
+  /** The number of pictures in the file; 1 except for TIFF. */
   readonly pages: number
 }
 
 const mostPixels = 40_000_000
 
-/** The head of an image. Throws Unreadable for bytes that are no image, and for more than 40 megapixels, before anything is unpacked. */
+/**
+ * The header of an image. Throws Unreadable before anything is unpacked, when the bytes are no image or exceed 40
+ * megapixels.
+ */
 export const openImage = (bytes: Uint8Array): Image => {
   const head = headOf(bytes)
   if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()

@@ -12,22 +12,22 @@ export interface Line {
 
 export interface Reading {
   readonly text: string
-  /** From 0 to 1; 0 where nothing was read. */
+  /** From 0 to 1; 0 when no text was read. */
   readonly confidence: number
   readonly lines: readonly Line[]
 }
 
-/** Who reads less surely than this, and so many characters, may see a page that lies on its side or stands on its head. */
+/** A page with lower confidence or fewer characters may be turned, so other sides are tried. */
 const sure = 0.6
 const fewCharacters = 50
-/** Ms for turning all pictures in search of text: photographs have none from any side. */
+/** In ms, for turning all pictures: a photograph has no text from any side. */
 const patience = 10_000
 
-/** Reads pictures one after the other with one installed engine, never from the network. */
+/** Reads pictures one after the other with one installed engine. The engine loads nothing from the network. */
 export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
   const { createWorker, OEM } = await engine('tesseract.js', () => import('tesseract.js'))
   const langPath = await engine('@tesseract.js-data/eng', async () => modelFolder())
-  // A path that is no address is read as a file, and without a cache nothing is written.
+  // A path that is no URL is read as a file. Without a cache, the engine writes nothing.
   const worker = await createWorker('eng', OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
   try {
     const read = async (image: Uint8Array): Promise<Reading> => {
@@ -43,7 +43,7 @@ export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]
   }
 }
 
-/** Reads from whichever side there is something to read; the next page probably lies as the last one. */
+/** Tries the sides of a picture until one has text. The next page probably has the same side up. */
 const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
   let likely: Quarters = 0
   let left = patience

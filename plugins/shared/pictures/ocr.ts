@@ -6,24 +6,26 @@ import { drawImage, type Pixels } from './raster-image.ts'
 
 export type { Line, Reading } from './ocr-job.ts'
 
-/** Pixels of the longer side: where a picture is drawn smaller, and where twice as large. */
+/** In pixels of the longer side: larger pictures are reduced, smaller ones are doubled. */
 const longest = 3400
 const small = 1500
 
-/** How sure a reading is that needs no second one. */
+/** A reading with this confidence needs no second one. */
 const clear = 0.85
 
-/** Pages that are read with one start of the engine. */
+/** The number of pages per start of the engine. */
 const together = 4
 
-/** The words in an image, of its first page where it has several. Throws Unreadable, or Unconfigured where the engine or a decoder is missing. */
+/**
+ * The words on the first page of an image. Throws Unreadable, or Unconfigured when the engine or a decoder is missing.
+ */
 export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise<Reading> => {
   const [reading] = await readImagePages(openImage(bytes), signal, 1)
   if (reading === undefined) throw new Unreadable()
   return reading
 }
 
-/** The words in the first pages of an image. */
+/** The words on the first pages of an image. */
 export const readImagePages = async (image: Image, signal: AbortSignal, most: number): Promise<readonly Reading[]> => {
   const readings: Reading[] = []
   const pages = Math.min(image.pages, most)
@@ -45,7 +47,7 @@ const readAt = async (image: Image, pages: readonly number[], enlarge: boolean, 
   return pictures.length === 0 ? [] : readPictures(pictures, signal)
 }
 
-/** To enlarge small letters helps, and to enlarge noise spoils: what is unsure is read as it lies too. */
+/** Enlarging helps small letters and spoils noise: an uncertain page is read again at its own size. */
 const surerOf = async (read: readonly Reading[], image: Image, pages: readonly number[], signal: AbortSignal) => {
   const unsure = pages.filter((_, at) => read[at]!.confidence < clear)
   const plain = await readAt(image, unsure, false, signal)
@@ -55,7 +57,7 @@ const surerOf = async (read: readonly Reading[], image: Image, pages: readonly n
   })
 }
 
-/** The words in pictures of a bounded size, in PGM, PNG or JPEG, with one start of the engine. */
+/** The words in bounded PGM, PNG or JPEG pictures, with one start of the engine. */
 export const readPictures = (pictures: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Reading[]> =>
   apart<readonly Reading[]>('shared/pictures/ocr-job', pictures, signal, { time: 30_000 * (1 + pictures.length) })
 
@@ -65,7 +67,7 @@ const legible = async (image: Image, page: number, enlarge: boolean, signal: Abo
   } catch (error) {
     const plain = image.format === 'png' || image.format === 'jpeg'
     if (!(error instanceof Unconfigured && plain && image.width * image.height <= longest * longest)) throw error
-    // The engine has decoders of its own for these.
+    // The engine itself decodes these formats.
     return image.bytes
   }
 }

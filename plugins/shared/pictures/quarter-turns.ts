@@ -1,6 +1,6 @@
 export type Quarters = 0 | 1 | 2 | 3
 
-/** A grey picture in PGM turned to the right, so many quarters; null for what is no such picture and would have to be turned. */
+/** A grey PGM picture turned to the right by quarters. Null when a turn is needed and the picture is not PGM. */
 export const turned = (picture: Uint8Array, quarters: Quarters): Uint8Array | null => {
   if (quarters === 0) return picture
   const head = /^P5\n(\d+) (\d+)\n255\n/.exec(Buffer.from(picture.subarray(0, 40)).toString('latin1'))

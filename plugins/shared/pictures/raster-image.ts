@@ -5,21 +5,24 @@ import { draw } from './raster.ts'
 export interface Pixels {
   readonly width: number
   readonly height: number
-  /** Row by row from the top, one byte a pixel for grey, three for colour. */
+  /** Rows from the top: one byte per pixel for grey, three for colour. */
   readonly bytes: Uint8Array
 }
 
 export interface Wish {
   readonly colours: 'grey' | 'rgb'
-  /** Pixels of the longer side, at most. */
+  /** In pixels: the limit of the longer side. */
   readonly longest: number
-  /** Twice its size, where that is not longer. */
+  /** Doubles the size when the result stays within `longest`. */
   readonly enlarge?: boolean
-  /** From 1, where a file has several. */
+  /** From 1, for files with several pages. */
   readonly page?: number
 }
 
-/** An image upright, on white where it is transparent, at a bounded size. Throws Unreadable when nothing can be decoded, Unconfigured without ffmpeg. */
+/**
+ * Draws an image upright, on white instead of transparency, at a bounded size. Throws Unreadable when the image cannot
+ * be decoded, and Unconfigured without ffmpeg.
+ */
 export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): Promise<Pixels> => {
   const { width, height } = fitted(image, wish)
   const [format, channels] = wish.colours === 'grey' ? (['gray', 1] as const) : (['rgb24', 3] as const)
@@ -39,7 +42,7 @@ export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): 
   return { width, height, bytes }
 }
 
-/** A little more than what may be, since a decoder counts whole blocks. */
+/** Slightly above the limit, since a decoder counts whole blocks. */
 const mostPixels = 44_000_000
 
 const turns: readonly (readonly string[])[] = [

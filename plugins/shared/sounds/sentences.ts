@@ -1,4 +1,7 @@
-/** The sentences of a text, none longer than `most` characters: a longer one is cut between words, a longer word anywhere. */
+/**
+ * The sentences of a text, each at most `most` characters. A longer sentence is cut between words, and a longer word
+ * anywhere.
+ */
 export const sentencesOf = (text: string, most: number): readonly string[] => {
   const sentences: string[] = []
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {
@@ -11,7 +14,7 @@ export const sentencesOf = (text: string, most: number): readonly string[] => {
   return sentences
 }
 
-/** Neighbours together, as many as make at most `most` characters. */
+/** Joins neighbouring sentences up to `most` characters. */
 export const passagesOf = (sentences: readonly string[], most: number): readonly (readonly string[])[] => {
   const passages: string[][] = []
   let length = Infinity
@@ -30,6 +33,6 @@ const cutIn = (text: string, most: number): number => {
   const gap = text.lastIndexOf(' ', most)
   if (gap > 0) return gap
   const second = text.charCodeAt(most)
-  // Never between the halves of one character.
+  // A surrogate pair is never split.
   return second >= 0xdc00 && second <= 0xdfff ? most - 1 : most
 }

@@ -7,7 +7,7 @@ export interface PackedSound {
   readonly bytes: Uint8Array
 }
 
-/** Beside wav and pcm, which need nobody's help. */
+/** The formats beside wav and pcm, which need ffmpeg. */
 const packed: Readonly<Record<string, { readonly mime: string; readonly how: readonly string[] }>> = {
   mp3: { mime: 'audio/mpeg', how: ['-c:a', 'libmp3lame', '-b:a', '64k', '-f', 'mp3'] },
   opus: { mime: 'audio/ogg', how: ['-c:a', 'libopus', '-b:a', '32k', '-compression_level', '4', '-f', 'ogg'] },
@@ -20,8 +20,8 @@ export const soundFormats = ['wav', 'pcm', 'mp3', 'opus', 'aac', 'flac'] as cons
 export type Packing = (sound: Sound, signal: AbortSignal) => Promise<PackedSound>
 
 /**
- * Throws BadRequest for a format that is none of `soundFormats`. What it gives throws Unconfigured when it takes ffmpeg and
- * that is not there.
+ * Throws BadRequest for a format outside `soundFormats`. The result throws Unconfigured when its format needs ffmpeg
+ * and ffmpeg is missing.
  */
 export const packingOf = (format: string): Packing => {
   if (format === 'wav') return async (sound) => ({ mime: 'audio/wav', bytes: wavOf(sound) })

@@ -7,24 +7,24 @@ import { joined, secondsOf, type Sound } from './wav.ts'
 export const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 
 export interface Speech {
-  /** English; letters of other scripts are not heard. */
+  /** English text; letters of other scripts are silent. */
   readonly text: string
-  /** One of `voices`, the first when absent. */
+  /** One of `voices`; the first by default. */
   readonly voice?: string | undefined
-  /** 1 when absent. */
+  /** 1 by default. */
   readonly speed?: number | undefined
 }
 
 export const mostCharacters = 20_000
 
-/** What the engine takes for one breath; a much longer one costs it more than its length. */
+/** In characters: the engine's longest phrase. A much longer phrase costs more than its length. */
 const longest = 400
-/** Characters that one thread speaks: enough to be worth its start, few enough that others get their turn. */
+/** In characters of one thread's passage: enough to repay its start, and few enough that other callers get a turn. */
 const passage = 2_000
 
 /**
- * Speaks on this machine. Seconds have a limit too, since a digit is a word. Throws BadRequest for what can't be spoken, and
- * Unconfigured when the engine is not installed.
+ * Speaks on this machine. The seconds have a limit, too, since a single digit is spoken as a word. Throws BadRequest
+ * when nothing can be spoken, and Unconfigured when the engine is not installed.
  */
 export const utter = async (
   { text, voice = voices[0], speed = 1 }: Speech,
@@ -62,7 +62,7 @@ const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound>
 
 const unspeakable = (expected: string) => new BadRequest('The text cannot be spoken', { validator: { text: expected } })
 
-/** The engine knows no other letters. */
+/** The engine knows only ASCII letters. */
 const asciiOf = (text: string): string =>
   text
     .normalize('NFKD')

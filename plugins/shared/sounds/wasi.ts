@@ -1,4 +1,4 @@
-/** Bytes that a program may write. */
+/** In bytes: the largest file that a program may write. */
 const most = 64 * 1024 * 1024
 
 const success = 0
@@ -6,18 +6,18 @@ const badFile = 8
 const missing = 44
 const full = 51
 
-/** The folder that the program sees, and the one file that can be made in it. */
+/** The descriptors of the program's folder and of the only file that it can make. */
 const folder = 3
 const file = 4
 const makes = 1
 
-/** What stands at each place, as the standard counts its kinds. */
+/** The type of each descriptor, in WASI's numbers. */
 const kinds: Readonly<Record<number, number>> = { [folder]: 3, [file]: 4 }
 const terminal = 2
 
 /**
- * Runs a WASI program and gives back the file it makes. It stands in an empty room: no disk, no environment, no clock, no
- * chance, and what it prints is dropped. Throws when it ends with another code than 0, or wrote too much.
+ * Runs a WASI program and returns the file that it makes. The program has no disk, environment, clock or randomness,
+ * and its output is dropped. Throws when its exit code is not 0 or the file is too large.
  */
 export const runProgram = (program: WebAssembly.Module, given: readonly string[]): Uint8Array => {
   const encoder = new TextEncoder()

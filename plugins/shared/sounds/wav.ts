@@ -1,9 +1,9 @@
-/** Whole numbers, least byte first, one channel beside the other. */
+/** Integer samples, little-endian, with interleaved channels. */
 export interface Sound {
-  /** Samples a second. */
+  /** In samples per second. */
   readonly rate: number
   readonly channels: number
-  /** Of one sample of one channel. */
+  /** In bits per sample of one channel. */
   readonly bits: number
   readonly samples: Uint8Array
 }
@@ -30,7 +30,10 @@ export const wavOf = ({ rate, channels, bits, samples }: Sound): Uint8Array => {
   return bytes
 }
 
-/** The sound of a WAV file, also of one that was streamed and names no length; null when it is none, or packed. */
+/**
+ * The sound of a WAV file, also when the file was streamed without a length. Null when the bytes are no WAV file or are
+ * compressed.
+ */
 export const soundOf = (wav: Uint8Array): Sound | null => {
   const bytes = Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength)
   if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'RIFF') return null
@@ -47,7 +50,7 @@ export const soundOf = (wav: Uint8Array): Sound | null => {
   return null
 }
 
-/** Several sounds as one, one after the other; null when they are not of one kind. */
+/** Joins sounds one after the other. Null when their formats differ. */
 export const joined = (sounds: readonly Sound[]): Sound | null => {
   const [first] = sounds
   if (!first) return null

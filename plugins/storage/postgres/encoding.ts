@@ -1,14 +1,14 @@
-/** Characters of a text that count for its order; an index has no room for longer texts. */
+/** The characters that count for a text's order; an index has no room for longer texts. */
 export const maxKeyCharacters = 200
 
-// PostgreSQL keeps neither U+0000 nor half a character: both are written as a U+0001 and a code, and so is U+0001.
+// PostgreSQL accepts neither U+0000 nor half a surrogate pair. Both, and U+0001, become U+0001 and a code.
 export const encodeText = (text: string): string =>
   text.replace(/[\0\u0001\p{Cs}]/gu, (it) => `\u0001${it.charCodeAt(0).toString(16)}`)
 
 export const decodeText = (text: string): string =>
   text.replace(/\u0001([01]|d[\da-f]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** JSON with the same encoding of its texts, where such characters stand as escapes. */
+/** JSON with the same encoding of its texts, where these characters stand as escapes. */
 export const encodeJson = (value: unknown): string =>
   JSON.stringify(value).replace(/\\(?:u(000[01]|d[\da-f]{3})|.)/g, (all, code?: string) =>
     code ? `\\u0001${code.replace(/^000/, '')}` : all,
@@ -21,7 +21,7 @@ export const decodeJson = <T>(json: string): T =>
     ),
   ) as T
 
-/** The text that the schema's function `key` makes of a field with this value. */
+/** The sort key of a value, equal to the result of the schema's function `key`. */
 export const sortKey = (value: unknown): string => {
   const text = typeof value === 'string' ? `s${encodeText(value)}` : `j${encodeJson(value)}`
   if (typeof value !== 'number') return [...text].slice(0, 1 + maxKeyCharacters).join('')

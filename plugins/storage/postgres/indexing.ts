@@ -2,21 +2,21 @@ import pg from 'pg'
 import type { Clock } from '../../../core/ports/platform.ts'
 import type { Index } from './schema.ts'
 
-/** The lock of indexing: PostgreSQL makes one index of a table at a time. */
+/** The lock of indexing: PostgreSQL builds one index of a table at a time. */
 const indexingLock = 7_311_002
-/** Ms between two questions for the lock. A client that waited in the server would block the making of the index. */
+/** In ms, between two tries of the lock. A client that waits inside the server would block the build. */
 const lockPause = 50
 
 const build = async (client: pg.Client, { name, definition }: Index): Promise<void> => {
   const validity = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
   const [found] = (await client.query<{ indisvalid: boolean }>(validity, [name])).rows
   if (found?.indisvalid) return
-  // An index whose making was cut short is invalid, and has to go first.
+  // An interrupted build leaves an invalid index, which is dropped first.
   if (found) await client.query(`drop index concurrently if exists ${name}`)
   await client.query(`create index concurrently if not exists ${definition}`)
 }
 
-/** Makes the indexes beside all other work, which neither stops nor waits: an index makes listing faster, never different. */
+/** Builds the indexes while other work continues. An index changes the speed of a listing and never its result. */
 export const buildIndexes = async (
   reach: pg.ClientConfig,
   clock: Clock,
@@ -24,7 +24,7 @@ export const buildIndexes = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const client = new pg.Client(reach)
-  // The query under way reports the fault.
+  // The running query reports the error.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,10 +1,13 @@
 import type { Pool } from './pool.ts'
 import { schemaSteps } from './schema.ts'
 
-/** The lock of a migration: replicas that start together take their turns. */
+/** The lock of a migration: replicas that start together take turns. */
 const migrationLock = 7_311_001
 
-/** Brings the schema up to date, and gives the collation that knows the case of letters beyond ASCII, which the database's own locale may not. */
+/**
+ * Updates the schema and returns the collation for letters beyond ASCII. The database's own locale may not know their
+ * case.
+ */
 export const migrate = (pool: Pool, name: string): Promise<string> =>
   pool.transaction(async (client) => {
     const schema = `"${name}"`

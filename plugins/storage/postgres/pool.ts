@@ -3,17 +3,17 @@ import { Unavailable } from '../../../core/errors.ts'
 import type { Value } from './statement.ts'
 
 export interface Pool {
-  /** The result of one statement; throws Unavailable. */
+  /** Runs one statement. Throws Unavailable. */
   run<R extends object>(sql: string, values: readonly Value[]): Promise<pg.QueryResult<R>>
-  /** All of the work or nothing; a commit that the server does not confirm fails. */
+  /** Commits all of the work or nothing. A commit without the server's confirmation fails. */
   transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
-  /** Also waits for connections at work. */
+  /** Also waits for busy connections. */
   end(): Promise<void>
 }
 
 export const asUnavailable = (cause: unknown): Promise<never> => Promise.reject(new Unavailable(undefined, { cause }))
 
-/** `patience` is the ms for a connection, and again for an answer. */
+/** `patience` in ms: the wait for a connection, and again for an answer. */
 export const openPool = (reach: pg.ClientConfig, connections: number, patience: number): Pool => {
   const pool = new pg.Pool({
     ...reach,
@@ -22,7 +22,7 @@ export const openPool = (reach: pg.ClientConfig, connections: number, patience: 
     idle_in_transaction_session_timeout: patience,
     query_timeout: patience + 250,
   })
-  // The pool drops idle clients that fail; the next query of a busy one reports its fault.
+  // The pool drops idle clients that fail; the next query of a busy client reports its error.
   pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
   return {
     run: <R extends object>(sql: string, values: readonly Value[]) =>

@@ -5,9 +5,9 @@ import { maxKeyCharacters } from './encoding.ts'
 import { statement } from './statement.ts'
 
 /**
- * A row is the JSON text that it was. `key` gives a field as text whose bytes sort as its values do (nothing before
- * numbers before text), so that one index serves all types of values. Steps are only ever added, and their functions
- * never change: replicas of an older version run on.
+ * A row keeps its JSON text unchanged. The function `key` turns a field into text with the order of the values: null,
+ * numbers, text. One index then serves all types. Steps are only added and their functions never change, so replicas of
+ * an older version keep running.
  */
 export const schemaSteps = (schema: string): readonly string[] => [
   `create table ${schema}.rows (
@@ -39,17 +39,17 @@ export const schemaSteps = (schema: string): readonly string[] => [
 ]
 
 export interface Index {
-  /** With its schema, quoted. */
+  /** The name with its schema, quoted. */
   readonly name: string
-  /** The statement behind `create index`. */
+  /** The statement after `create index`. */
   readonly definition: string
 }
 
-/** The indexes that a kind asks for. */
+/** The indexes that a kind declares. */
 export const indexesOf = <T>(schema: string, { name, indexes }: Kind<T>): readonly Index[] =>
   indexes.map((fields) => {
     const full = `${storedName(name)}:${fields.map(storedName).join()}`
-    // PostgreSQL cuts names of 64 characters and more, and two cut names may be the same.
+    // PostgreSQL cuts names from 64 characters on, and two cut names may be equal.
     const id =
       full.length < 64 ? full : `${full.slice(0, 46)}:${createHash('sha256').update(full).digest('hex').slice(0, 16)}`
     const { field } = statement(schema)

@@ -13,11 +13,11 @@ export interface Statement {
   field(name: string): string
   /** Conditions, each with an `and` before it. */
   where(fields?: object): string
-  /** `from … where …`, for all rows that a query asks for; `folding` is the collation that knows all letters' cases. */
+  /** `from … where …` for all rows of a query. `folding` is the collation that knows the case of all letters. */
   from<T>(kind: Kind<T>, query: Query<T>, folding: string): string
 }
 
-/** Builds the SQL of one statement, and gathers its values. */
+/** Builds the SQL of one statement and collects its values. */
 export const statement = (schema: string, ...first: readonly Value[]): Statement => {
   const values: Value[] = [...first]
   const value = (it: Value) => `$${values.push(it)}`
@@ -43,7 +43,7 @@ export const statement = (schema: string, ...first: readonly Value[]): Statement
     value,
     field,
     where,
-    // The text names its kind, since PostgreSQL takes a partial index only for a constant.
+    // The text contains the kind's name, since PostgreSQL uses a partial index only for a constant.
     from: (kind, { where: fields, between, contains, prefix }, folding) => {
       const parts = [where(fields)]
       if (between?.from !== undefined) parts.push(` and ${field(between.field)} >= ${value(sortKey(between.from))}`)

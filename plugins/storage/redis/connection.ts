@@ -3,12 +3,12 @@ import { Unavailable } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
 
 export interface Connection {
-  /** The answer of a script; throws Unavailable. */
+  /** The answer of a script. Throws Unavailable. */
   ask<R>(script: string, keys: readonly string[], args?: readonly string[]): Promise<R>
   close(): void
 }
 
-/** A refusal that says nothing about the connection. */
+/** A refusal that does not concern the connection. */
 const refusal = /^(?!READONLY|LOADING|MASTERDOWN)[A-Z]+\b/
 
 const dial = (url: string, patience: number) => {
@@ -17,7 +17,10 @@ const dial = (url: string, patience: number) => {
   return { client, up: client.connect() }
 }
 
-/** One connection for all calls, made anew when it breaks or falls silent for `patience` ms: then the script is sent once more. */
+/**
+ * One connection for all calls. When it breaks or is silent for `patience` ms, a new connection sends the script once
+ * more.
+ */
 export const connection = (clock: Clock, url: string, patience: number): Connection => {
   type Line = ReturnType<typeof dial>
   let line: Line | null = null

@@ -1,11 +1,11 @@
-// Half a character has no bytes of its own: in ids it is written as a U+0001 and its code, and so is U+0001.
+// Half a surrogate pair has no bytes. In ids, it becomes U+0001 and its code, and so does U+0001 itself.
 export const encodeText = (text: string): string =>
   text.replace(/[\u0001\p{Cs}]/gu, (it) => `\u0001${it.charCodeAt(0).toString(16)}`)
 
 export const decodeText = (text: string): string =>
   text.replace(/\u0001(1|d[\da-f]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** A value as text without U+0000 that sorts as values do: nothing before numbers before text. */
+/** A sort key without U+0000, in the order of the values: null, numbers, text. */
 export const sortKey = (value: unknown): string => {
   if (value === null || value === undefined) return '\u0001'
   if (typeof value === 'string') return `\u0004${encodeText(value).replaceAll('\0', '\u00010')}`

@@ -6,7 +6,7 @@ import type { Indexes } from './query.ts'
 import { announce } from './scripts.ts'
 
 export interface IndexStates {
-  /** Does work that rests on the states of a kind's indexes, and once more when Redis knows others. */
+  /** Runs work that depends on the states of a kind's indexes. Runs it again when Redis has other indexes. */
   within<T, R>(kind: Kind<T>, work: (indexes: Indexes) => Promise<R>): Promise<R>
   /** Resolves when no index is being filled. */
   settled(): Promise<unknown>
@@ -21,7 +21,7 @@ const statesOf = (flat: readonly string[]): Indexes => {
 const isStale = (fault: unknown): boolean =>
   fault instanceof Error && fault.cause instanceof Error && fault.cause.message.startsWith('STALE')
 
-/** `fill` brings the rows that are older than an index into it, beside all other work. */
+/** `fill` adds older rows to a new index while other work continues. */
 export const indexStates = (
   { ask }: Connection,
   keysOf: KeysOf,
@@ -55,7 +55,7 @@ export const indexStates = (
         try {
           return await work(await states(kind))
         } catch (fault) {
-          // A Redis that lost its rows, or a newer replica, has other indexes than are known here.
+          // A Redis without its rows, or a newer replica, has other indexes than this process knows.
           if (isSecond || !isStale(fault)) throw fault
           known.delete(kind.name)
         }

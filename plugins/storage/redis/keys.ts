@@ -2,13 +2,13 @@ import type { Kind } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 
 export interface Keys {
-  /** Before the id of a row. */
+  /** The prefix before the id of a row. */
   readonly row: string
-  /** Before the fields of an index. */
+  /** The prefix before the fields of an index. */
   readonly index: string
-  /** The states of all indexes. */
+  /** The key with the states of all indexes. */
   readonly indexes: string
-  /** Before the id of a change that was made. */
+  /** The prefix before the id of a completed change. */
   readonly done: string
 }
 

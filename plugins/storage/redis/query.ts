@@ -2,27 +2,27 @@ import type { Query } from '../../../core/ports/metadata-store.ts'
 import { encodeText, sortKey } from './encoding.ts'
 
 export type RowFields = Readonly<Record<string, unknown>>
-/** States (`whole` or `building`) of indexes by their fields; other replicas may have declared further ones. */
+/** The states (`whole` or `building`) of indexes by their fields. Other replicas may have declared further indexes. */
 export type Indexes = ReadonlyMap<string, string>
 
-/** A range of an index, as Redis takes its bounds. */
+/** A range of an index, with bounds in Redis's form. */
 export interface IndexRange {
   /** The index's fields, joined by commas. */
   readonly fields: string
-  /** Fields before the id in a member. */
+  /** The number of fields before the id in a member. */
   readonly depth: number
   readonly first: string
   readonly last: string
-  /** Every row of the range is wanted. */
+  /** True when the query wants every row of the range. */
   readonly isExact: boolean
-  /** The range has the order that is wanted. */
+  /** True when the range has the wanted order. */
   readonly isOrdered: boolean
 }
 
-/** The lowest key of a value: nothing has a lower one. */
+/** The lowest key of any value. */
 const lowestValue = '\u0002'
 
-/** An index of no fields has all rows by their ids. */
+/** An index without fields holds all rows by their ids. */
 const namesOf = (index: string): readonly string[] => index.split(',').filter(Boolean)
 const joined = (names: readonly string[], row: RowFields): string =>
   names.map((name) => `${sortKey(row[name])}\0`).join('')
@@ -39,7 +39,7 @@ const isBetween = (value: unknown, from: unknown, to: unknown): boolean => {
   return key > sortKey(null) && key >= sortKey(from) && (to === undefined || key <= sortKey(to))
 }
 
-/** Whether a row is one that the query asks for. */
+/** True when the query wants the row. */
 export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean => {
   const { where, between, contains, prefix = '' } = query
   const text = contains?.text.toLowerCase() ?? ''
@@ -52,21 +52,21 @@ export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean
   )
 }
 
-/** All rows by their ids, or those whose ids begin so. */
+/** The range over the ids of all rows, or of ids with a prefix. */
 const byIds = <T>({ where = {}, between, contains, prefix, order }: Query<T>): IndexRange => {
   const [first, last] = prefix ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`] : ['-', '+']
   const isExact = Object.keys(where).length === 0 && !between && !contains
   return { fields: '', depth: 0, first, last, isExact, isOrdered: !order }
 }
 
-/** The range of an index that a query needs, and how much the index narrows. */
+/** The range of an index that a query needs, and how far the index narrows the rows. */
 const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRange; readonly rank: number } => {
   const { where = {}, between, contains, prefix, order } = query
   const wanted = Object.keys(where)
   const names = namesOf(fields)
   const unheld = names.findIndex((name) => !wanted.includes(name))
   const held = unheld < 0 ? names.length : unheld
-  /** The first field that no condition fixes. */
+  /** The first field without an exact condition. */
   const next = names[held]
   const start = joined(names.slice(0, held), where as RowFields)
   const limits = between && between.field === next ? between : undefined
@@ -87,7 +87,7 @@ const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRan
   }
 }
 
-/** The range of that whole index which leaves the fewest rows to look at. */
+/** The range, over all complete indexes, with the fewest rows to examine. */
 export const chooseRange = <T>(query: Query<T>, indexes: Indexes): IndexRange => {
   let best = { range: byIds(query), rank: 0 }
   for (const [fields, state] of indexes) {

@@ -8,11 +8,11 @@ import type { KeysOf } from './keys.ts'
 import { type IndexRange, memberOf, type RowFields } from './query.ts'
 import { get, page, swap } from './scripts.ts'
 
-/** Makes another row of a row, or of none; null removes it, undefined leaves it. */
+/** Computes the new row from the old row, or from null. Null removes the row; undefined leaves it unchanged. */
 export type Change = (row: RowFields | null) => RowFields | null | undefined
 
 export interface ScanPage {
-  /** All rows of the range. */
+  /** Counts all rows of the range. */
   readonly total: number
   readonly rows: readonly Row<RowFields>[]
 }
@@ -23,7 +23,7 @@ export interface ScanOptions {
   readonly limit?: number
 }
 
-/** Rows that one script gives; Redis does nothing else meanwhile. */
+/** The rows of one script; Redis runs nothing else during a script. */
 const rowsPerScript = 500
 
 /** The rows of a range, page by page. */
@@ -54,11 +54,11 @@ interface Changing {
   readonly states: IndexStates
 }
 
-/** Changes of rows. Changes of one row wait for each other here, so that only other processes come between. */
+/** Changes rows. Changes of one row queue in this process, so that only other processes can interfere. */
 export const changing = ({ connection: { ask }, clock, random, patience, keysOf, states }: Changing) => {
   const turns = new Map<string, Promise<unknown>>()
 
-  /** Reads, changes and swaps until no other process came between. `assumed` is the text that stands there, if known. */
+  /** Reads, changes and swaps until no other process interferes. `assumed` is the expected current text, if known. */
   const swapUntilDone = async <T>(kind: Kind<T>, id: string, change: Change, assumed: string | null, until: number) => {
     const { row, index, indexes, done } = keysOf(kind)
     const key = row + encodeText(id)
@@ -80,10 +80,10 @@ export const changing = ({ connection: { ask }, clock, random, patience, keysOf,
   }
 
   return {
-    /** Gives the row after the change, null when it is gone; undefined when it was left. */
+    /** Returns the row after the change; null when the row is gone, undefined when it was left unchanged. */
     change<T>(kind: Kind<T>, id: string, change: Change, assumed: string | null = null) {
       const key = keysOf(kind).row + encodeText(id)
-      // The time that a change waits for its turn is a part of its patience.
+      // The time in the queue counts toward the patience of a change.
       const until = clock.now() + patience
       const work = () => swapUntilDone(kind, id, change, assumed, until)
       const turn = (turns.get(key) ?? Promise.resolve()).then(work, work)

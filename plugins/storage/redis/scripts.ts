@@ -1,8 +1,8 @@
 export const get = `return redis.call('GET', KEYS[1])`
 
 /**
- * Puts one text in the place of another, '' being none, with its members of the indexes; or gives the text that stands
- * there instead. A script that is sent twice changes the row once.
+ * Replaces one text with another and updates the index members; '' means no row. When another text is stored, returns
+ * that text. A script that is sent twice changes the row once.
  */
 export const swap = `
 if redis.call('EXISTS', KEYS[3]) == 1 then return end
@@ -17,13 +17,13 @@ end
 redis.call('SET', KEYS[3], '', 'PX', ARGV[4])
 return false`
 
-/** Declares indexes, which are whole where there are no rows. Gives all indexes, each with its state. */
+/** Declares indexes. An index is complete at once when there are no rows. Returns all indexes with their states. */
 export const announce = `
 local whole = ARGV[1] == 'whole' or redis.call('ZCARD', KEYS[1]) == 0
 for i = 2, #ARGV do redis.call(whole and 'HSET' or 'HSETNX', KEYS[2], ARGV[i], whole and 'whole' or 'building') end
 return redis.call('HGETALL', KEYS[2])`
 
-/** Total, the rows of a page, and the member where the page ended. */
+/** The total, the rows of a page, and the last member of the page. */
 export const page = `
 local fields, depth, rows, first, last, way = unpack(ARGV)
 if redis.call('HGET', KEYS[2], fields) ~= 'whole' then return redis.error_reply('STALE indexes') end

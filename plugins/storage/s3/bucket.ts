@@ -6,24 +6,24 @@ import type { Part } from './parts.ts'
 import { elements } from './xml.ts'
 
 export interface Request extends Pick<Ask, 'method' | 'headers'> {
-  /** Absent for the bucket itself. */
+  /** Absent for a request to the bucket itself. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Part
 }
 
-/** An answer that was read to its end; `code` is that of a refusal which the caller allows, null for success. */
+/** A completely read answer. `code` is the code of an allowed refusal, or null for success. */
 export interface Reply extends Pick<Answer, 'header'> {
   readonly code: string | null
   readonly body: Buffer
 }
 
 export interface Bucket {
-  /** Sends a request that may be sent twice, and again after faults that pass. Throws other refusals than the allowed ones. */
+  /** Sends a repeatable request, and repeats it after temporary failures. Throws refusals that are not allowed. */
   ask(request: Request, signal?: AbortSignal, allowed?: readonly string[]): Promise<Reply>
-  /** Sends a request once, and leaves its answer unread. */
+  /** Sends a request once and leaves its answer unread. */
   send(request: Request, signal: AbortSignal): Promise<Answer>
-  /** The body of an answer. Each chunk, and each of its readers, has only the patience of one step. */
+  /** The body of an answer. Each chunk has its own time limit, and so has each pause of the reader. */
   chunks(answer: Answer): AsyncIterable<Uint8Array>
   /** The address of a request with its signature in the query. */
   link(request: Request): Promise<string>
@@ -34,24 +34,24 @@ export interface BucketSettings {
   readonly region: string
   readonly endpoint?: string | undefined
   readonly addressing?: 'path' | 'host' | undefined
-  /** Ms without an answer, or without more of one, after which S3 counts as down. */
+  /** In ms: after this time without an answer, or between two chunks of one, S3 counts as down. */
   readonly patience: number
   readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken: string }
 }
 
 export const maxTries = 3
 const hashOfNothing = createHash('sha256').digest('hex')
-/** Refusals with status 400 that pass. */
+/** Temporary refusals with status 400. */
 const passingCodes = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
 
-/** A new signal for each call: Node takes many listeners of one signal for a leak. */
+/** Makes a new signal for each call: Node reports many listeners on one signal as a leak. */
 export const never = (): AbortSignal => new AbortController().signal
 
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
-/** An error with the refusal's code alone: the text of a refusal quotes the request. */
+/** An error with the code of the refusal only: the text of a refusal quotes the request. */
 export const refusal = (code: string): Unavailable => asUnavailable(Object.assign(new Error('S3 refused'), { code }))
 
-/** The code of a refusal, null for success. A POST may report a fault behind status 200. */
+/** The code of a refusal; null for success. A POST may report a failure with status 200. */
 const codeOf = (method: string | undefined, status: number, body: Buffer): string | null => {
   const [code = ''] = status >= 300 || method === 'POST' ? elements(body, 'Code') : []
   if (/^\w+$/.test(code)) return code
@@ -68,7 +68,7 @@ const topOf = ({ bucket, region, endpoint, addressing }: BucketSettings): string
   return `${protocol}//${isInHost ? `${bucket}.${base}` : `${base}/${bucket}`}`
 }
 
-/** The body of an answer; each chunk, and each of its readers, has `patience` ms. */
+/** The body of an answer. Each chunk has `patience` ms, and so has each pause of the reader. */
 const chunksWithin = async function* (clock: Clock, patience: number, answer: Answer): AsyncGenerator<Uint8Array> {
   const alarm = clock.alarm(patience, answer.discard)
   try {
@@ -109,7 +109,7 @@ export const openBucket = (
     return fetch.upstream(url.href, { method, headers: Object.fromEntries(headers), ...content, signal, patience })
   }
 
-  /** The reply to one try, or the fault that another try may heal; throws all other faults. */
+  /** The reply to one try, or a failure that another try may heal. Throws all other failures. */
   const attempt = async (
     request: Request,
     signal: AbortSignal,

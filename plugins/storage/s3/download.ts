@@ -2,18 +2,18 @@ import { Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
 import { asUnavailable, type Bucket, maxTries, never, refusal } from './bucket.ts'
 
-/** Bytes that are read before `get` answers: a small file takes one request. */
+/** In bytes, read before `get` answers: a small file takes one request. */
 const headBytes = 64 * 1024
 
-/** The first bytes of a file, from a start on. */
+/** The first bytes of a file from a start. */
 export interface Head {
-  /** Of the whole file; null when the start lies behind its end. */
+  /** The size of the whole file; null when the start lies after its end. */
   readonly size: number | null
   readonly tag: string
   readonly body: Buffer
 }
 
-/** Null when there is no such file. `end` is the place behind the last byte. */
+/** Null when the file does not exist. `end` is the position after the last byte. */
 export const openHead = async (
   { ask }: Bucket,
   key: string,
@@ -31,7 +31,7 @@ export const openHead = async (
   return { size, tag: header('etag') ?? '', body: body.subarray(0, Math.max(0, end - start)) }
 }
 
-/** The bytes of a head and all after them. A broken answer is continued where it ended, while the file is the same. */
+/** The bytes of a head and all later bytes. A broken answer is continued at its end while the file is unchanged. */
 export const readOn = async function* (
   bucket: Bucket,
   { clock, random }: { readonly clock: Clock; readonly random: Random },

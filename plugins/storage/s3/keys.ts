@@ -1,10 +1,10 @@
 import { BadRequest } from '../../../core/errors.ts'
 
-/** Whether a key of the bucket is one that this store may have written. */
+/** True when this store may have written the key. */
 export const isOwnKey = (key: string): boolean =>
   key.length <= 1024 && key.split('/').every((it) => /^(?!\.\.?$)[\w.-]+$/.test(it))
 
-/** The key of a path; throws BadRequest. */
+/** The key of a path. Throws BadRequest. */
 export const keyOf = (path: string): string => {
   if (!isOwnKey(path)) throw new BadRequest('Invalid path')
   return path

@@ -8,9 +8,9 @@ export interface Part {
   readonly md5: Buffer
 }
 
-/** Bytes of one request, and of each part of a longer file; S3 wants at least 5 MiB. */
+/** In bytes: the size of one request and of each part of a longer file. S3 demands at least 5 MiB. */
 const maxPartBytes = 8 * 1024 * 1024
-/** Bytes of the first room: a small file takes no more. */
+/** In bytes: the size of the first buffer. A small file needs no more. */
 const firstRoomBytes = 64 * 1024
 
 export const partOf = (bytes: Uint8Array): Part => ({
@@ -19,13 +19,16 @@ export const partOf = (bytes: Uint8Array): Part => ({
   md5: createHash('md5').update(bytes).digest(),
 })
 
-/** A room that holds `needed` bytes, with the first `size` bytes of the old one. */
+/** A buffer for `needed` bytes that begins with the first `size` bytes of the old buffer. */
 const enlarged = (room: Buffer, size: number, needed: number, isFirst: boolean): Buffer<ArrayBuffer> => {
   const bytes = isFirst ? Math.min(maxPartBytes, Math.max(needed, 4 * room.length, firstRoomBytes)) : maxPartBytes
   return Buffer.concat([room.subarray(0, size)], bytes)
 }
 
-/** Cuts a source into parts, in two rooms that take turns: a part holds until the part after the next is asked for. */
+/**
+ * Cuts a source into parts in two alternating buffers. A part is valid until the caller asks for the part after the
+ * next.
+ */
 export const cutIntoParts = async function* (
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -56,7 +59,7 @@ export const cutIntoParts = async function* (
       ;[room, nextRoom] = [nextRoom, room]
     }
   } finally {
-    // Not awaited: a source that is stuck would never answer.
+    // The call is not awaited: a stuck source would never answer.
     if (!hasEnded) source.return?.().catch(() => {})
   }
 }

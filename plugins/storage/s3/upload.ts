@@ -4,13 +4,16 @@ import { isOwnKey } from './keys.ts'
 import { type Part, partOf } from './parts.ts'
 import { elements } from './xml.ts'
 
-/** An upload in parts that was begun. */
+/** A multipart upload in progress. */
 export interface PartedUpload {
   readonly key: string
   readonly uploadId: string
 }
 
-/** Stores a part, or a whole file without `query`, and gives S3's tag. A tag that is an MD5 must be ours. */
+/**
+ * Stores a part, or a whole file without `query`, and returns S3's tag. A tag in the form of an MD5 must match the
+ * body.
+ */
 export const store = async (
   { ask }: Bucket,
   key: string,
@@ -36,7 +39,7 @@ export const abandon = async ({ ask }: Bucket, { key, uploadId }: PartedUpload):
   await ask({ method: 'DELETE', key, query: { uploadId } }, never(), ['NoSuchUpload', '404'])
 }
 
-/** Abandons uploads that were begun before `before`: those of a process that died. */
+/** Abandons the uploads of dead processes: all that began before `before`. */
 export const sweep = async (bucket: Bucket, before: number): Promise<void> => {
   const { body } = await bucket.ask({ method: 'GET', query: { uploads: '' } })
   for (const upload of body.toString().split('<Upload>').slice(1)) {
@@ -45,7 +48,7 @@ export const sweep = async (bucket: Bucket, before: number): Promise<void> => {
   }
 }
 
-/** Joins the parts with these tags. The answer to the join may be lost: then the file's own tag decides. */
+/** Joins the parts with these tags. When the answer is lost, the tag of the stored file decides. */
 export const complete = async (
   bucket: Bucket,
   { key, uploadId }: PartedUpload,

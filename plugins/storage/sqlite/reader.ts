@@ -12,14 +12,14 @@ export interface Page<T> {
 
 export interface Reader {
   one(sql: string, values: readonly Value[]): Stored | undefined
-  /** `limit` -1 is no limit. */
+  /** `limit` -1 means no limit. */
   page<T>(from: Clause, sorting: string, limit: number, offset: number): Page<T>
-  /** The rows that fit, from place `from` to before `to`, and how many fit at all. */
+  /** The matching rows from place `from` to before `to`, and the number of all matches. */
   search<T>(select: Clause, fits: (row: T) => boolean, from: number, to: number): Promise<Page<T>>
   close(): void
 }
 
-/** Rows that are looked at before other work has a turn. */
+/** The rows that are examined before other work gets a turn. */
 const rowsPerTurn = 500
 
 type Prepare = (sql: string) => Database.Statement
@@ -33,14 +33,17 @@ const pageOf = <T>(
 ): Page<T> => {
   const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
   const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
-  // A page that is not full ends where all rows end.
+  // A page that is not full is the last page, so its end is the total.
   const isLast = rows.length < limit || limit < 0
   if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
   const counted = prepare(`select count(*) as total ${sql}`).get([...values])
   return { rows, total: (counted as { total: number }).total }
 }
 
-/** The connection that reads, on the main thread: one row costs microseconds. `patience` is the ms that it waits for other processes. */
+/**
+ * The reading connection, on the main thread: one row takes microseconds. `patience` in ms is the wait for other
+ * processes.
+ */
 export const openReader = (db: Database.Database, file: string, patience: number): Reader => {
   const statements = new Map<string, Database.Statement>()
   let isClosed = false
@@ -64,7 +67,7 @@ export const openReader = (db: Database.Database, file: string, patience: number
 
   return {
     one: (sql, values) => read(() => prepare(sql).get([...values]) as Stored | undefined),
-    // One transaction, so that page and total are of one moment.
+    // One transaction, so that page and total belong to the same moment.
     page: (from, sorting, limit, offset) =>
       read(() => {
         db.exec('begin')
@@ -74,7 +77,7 @@ export const openReader = (db: Database.Database, file: string, patience: number
           db.exec('commit')
         }
       }),
-    // A connection of its own: a connection in the middle of a listing does not see new commits.
+    // A separate connection: a connection inside a listing does not see new commits.
     async search<T>({ sql, values }: Clause, fits: (row: T) => boolean, from: number, to: number) {
       const own = read(() => new Database(file, { timeout: patience }))
       try {

@@ -14,25 +14,25 @@ export const createTable =
 export const selectOne = 'select id, data from rows where kind = ? and id = ?'
 export const insert = 'insert into rows values (?, ?, ?)'
 
-/** The place of a field in a row, as SQLite's JSON functions take it. */
+/** The place of a field in a row, in the form of SQLite's JSON functions. */
 export const place = (name: string): string => `'$."${storedName(name)}"'`
 const field = (name: string): string => `json_extract(data, ${place(name)})`
 
 const equal = ([name, value]: readonly [string, unknown]): Clause => {
   if (value === null || value === undefined) return { sql: `${field(name)} is null`, values: [] }
   if (typeof value === 'string' || typeof value === 'number') return { sql: `${field(name)} = ?`, values: [value] }
-  // SQLite has no booleans, and the driver takes none.
+  // SQLite has no booleans, and the driver accepts none.
   if (typeof value === 'boolean') return { sql: `${field(name)} = ${Number(value)}`, values: [] }
   return { sql: `data -> ${place(name)} = ?`, values: [JSON.stringify(value)] }
 }
 
-/** Conditions on fields, and more of them, each with an `and` before it. */
+/** Conditions on fields, and further conditions, each with an `and` before it. */
 export const where = (fields: object = {}, more: readonly Clause[] = []): Clause => {
   const clauses = [...Object.entries(fields).map(equal), ...more]
   return { sql: clauses.map(({ sql }) => ` and ${sql}`).join(''), values: clauses.flatMap(({ values }) => values) }
 }
 
-/** `from … where …`. The text names its kind, since SQLite takes a partial index only for a constant. */
+/** `from … where …`. The text contains the kind's name, since SQLite uses a partial index only for a constant. */
 export const from = <T>(kind: Kind<T>, { where: fields, between, prefix }: Query<T>): Clause => {
   const more: Clause[] = []
   if (between?.from !== undefined) more.push({ sql: `${field(between.field)} >= ?`, values: [between.from] })

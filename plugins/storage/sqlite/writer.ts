@@ -20,21 +20,21 @@ interface Write {
 
 export interface Writer {
   exec(sql: string): Promise<void>
-  /** Only within `run`. */
+  /** Only inside `run`. */
   prepare(sql: string): Promise<Statement>
-  /** Resolves when the work's changes are on the disk. */
+  /** Resolves when the changes of the work are on the disk. */
   run<R>(work: () => Promise<R>): Promise<R>
   close(): Promise<void>
 }
 
-/** Writes that share one transaction; writes that come meanwhile share the next. */
+/** The largest number of writes in one transaction. Later writes share the next transaction. */
 const maxWrites = 256
 
 type Connection = AsyncDatabase & { readonly inTransaction: boolean }
 
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 
-/** Carries the writes out in one transaction; each learns its own result, or all learn why none was kept. */
+/** Runs the writes in one transaction. Each write gets its own result, or all get the error of the transaction. */
 const commit = async (db: Connection, writes: readonly Write[]): Promise<void> => {
   const outcomes: (() => void)[] = []
   try {
@@ -44,7 +44,7 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<void> =
         const result = await work()
         outcomes.push(() => resolve(result))
       } catch (fault) {
-        // A statement that fails undoes only itself, unless the whole transaction is gone.
+        // A failed statement undoes only itself, unless the whole transaction is gone.
         if (!db.inTransaction) throw fault
         outcomes.push(() => reject(asUnavailable(fault)))
       }
@@ -60,7 +60,10 @@ const commit = async (db: Connection, writes: readonly Write[]): Promise<void> =
   for (const settle of outcomes) settle()
 }
 
-/** The one connection that writes; `patience` is the ms that it waits for other processes. Its commits wait for the disk off this thread. */
+/**
+ * The only writing connection. Commits wait for the disk on another thread. `patience` in ms is the wait for other
+ * processes.
+ */
 export const openWriter = (file: string, patience: number): Writer => {
   const db = new AsyncDatabase(file, { timeout: patience }) as Connection
   const statements = new Map<string, Statement>()
