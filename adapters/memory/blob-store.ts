@@ -10,7 +10,7 @@ const check = (path: string) => {
   if (!plain.test(path)) throw new BadRequest('Invalid path')
 }
 
-/** Gives its own copies, piece by piece. */
+/** Yields copies, piece by piece. */
 const pieces = async function* (bytes: Uint8Array, start: number, end: number, signal?: AbortSignal) {
   for (let at = start; at < end; at += piece) {
     signal?.throwIfAborted()
@@ -35,12 +35,12 @@ const gather = async (bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): P
     }
   } finally {
     signal?.removeEventListener('abort', leave)
-    // Not awaited: a source that is stuck would never answer.
+    // The call is not awaited: a stuck source would never answer.
     if (!ended) source.return?.().catch(() => {})
   }
 }
 
-/** Holds every file whole, so it is for tests and first steps. */
+/** Holds every file whole in memory, for tests and first steps. */
 export default plugin({
   port: BlobStore,
   name: 'memory',

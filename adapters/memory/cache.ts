@@ -3,7 +3,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Cache } from '../../core/ports/cache.ts'
 import { Clock } from '../../core/ports/platform.ts'
 
-/** Copies in this process; when there are too many, the oldest go first. */
+/** Copies in this process. The oldest copies are dropped first. */
 export default plugin({
   port: Cache,
   name: 'memory',
@@ -11,7 +11,7 @@ export default plugin({
   create: ({ clock }): Cache => {
     const most = 10_000
     const copies = new Keyv()
-    // Keyv forgets an entry only when it is read again, so the times are kept here, oldest copy first.
+    // Keyv forgets an entry only when it is read, so the times are kept here, oldest copy first.
     const over = new Map<string, number>()
 
     const forget = async (key: string) => {
@@ -32,7 +32,7 @@ export default plugin({
         over.delete(key)
         over.set(key, clock.now() + ttl)
         await copies.set(key, value)
-        // Removed meanwhile.
+        // The copy was removed while it was being stored.
         if (!over.has(key)) await copies.delete(key)
         if (over.size <= most) return
         for (const [old, until] of over) if (until <= clock.now()) await forget(old)

@@ -8,7 +8,7 @@ import { clock, fetch, log, random } from './platform.ts'
 import { readers } from './readers.ts'
 import { tools } from './tools.ts'
 
-/** The enclave in this very process: everything works, and the owner of the process sees everything. */
+/** The enclave inside the gateway's process. Everything works, and the owner of the process sees all plaintext. */
 export default plugin({
   port: Enclave,
   name: 'memory',

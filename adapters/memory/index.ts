@@ -11,11 +11,14 @@ import rateLimiter from './rate-limiter.ts'
 import { tools } from './tools.ts'
 
 export interface MemoryOptions {
-  /** Backends that are given as `upstreams` are reached over the network, and what goes wrong is told on standard error. */
+  /** Connects to the backends in `upstreams` over the network, and prints errors to standard error. */
   readonly network?: boolean
 }
 
-/** Everything in this process, and nothing on the network unless it is asked for: override what you like by object spread. */
+/**
+ * Keeps everything in this process and uses no network unless `network` is true. An embedder overrides parts by object
+ * spread.
+ */
 export const memory = ({ network = false }: MemoryOptions = {}): Adapters => ({
   clock: use(clock),
   random: use(random),

@@ -12,7 +12,7 @@ const holds = (row: Fields, fields: object = {}) =>
 
 const rank = (it: unknown) => (it == null ? 0 : typeof it === 'string' ? 2 : 1)
 
-/** Nothing before numbers before text. */
+/** Orders null before numbers before text. */
 const compare = (a: unknown, b: unknown): number => {
   if (a === b || a == null || b == null) return rank(a) - rank(b)
   return rank(a) - rank(b) || (a < b ? -1 : 1)
@@ -36,7 +36,7 @@ const matches = (id: string, row: Fields, { where, between, contains, prefix }: 
   (!between || within(row[between.field], between.from, between.to)) &&
   (!contains || mentions(row, contains.text, contains.fields))
 
-/** Every listing looks at every row of its kind. */
+/** Every listing examines all rows of its kind. */
 export default plugin({
   port: MetadataStore,
   name: 'memory',

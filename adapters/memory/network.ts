@@ -14,7 +14,7 @@ async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A connection of the platform's own `fetch`; redirects are answers. */
+/** A connection of the platform's own `fetch`. A redirect is an answer. */
 const open: Door = async (url, { method, headers = {}, body = null, signal, patience }): Promise<Answer> => {
   signal.throwIfAborted()
   const controller = new AbortController()
@@ -49,7 +49,9 @@ const closed: Door = async (_url, { signal }) => {
   throw new UpstreamFailed('This environment has no network for tools', { again: true })
 }
 
-/** Backends are reached. Addresses that callers name are not: that takes the guarded door of `sealgate/production`. */
+/**
+ * Reaches backends, but no address that a caller names: such addresses need the guarded door of `sealgate/production`.
+ */
 export const networkFetch = plugin({
   port: Fetch,
   name: 'network',
@@ -61,7 +63,7 @@ const line = (event: string, facts: LogFacts = {}): void => {
   process.stderr.write(`sealgate: ${event.replaceAll(/[._]/g, ' ')}${told.length > 0 ? `: ${told.join(', ')}` : ''}\n`)
 }
 
-/** Warnings and errors as lines on standard error, without what an error says. */
+/** Prints warnings and errors to standard error, without the messages of errors. */
 export const errorLines = plugin({
   port: Log,
   name: 'error-lines',

@@ -3,7 +3,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Log, Random, type Alarm, type Door } from '../../core/ports/platform.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 
-// A longer timer would fire at once.
+// In ms: a longer timer would fire at once.
 const longest = 2 ** 31 - 1
 
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -34,7 +34,7 @@ const alarm = (ms: number, ring: () => void): Alarm => {
   ).unref()
   return {
     again() {
-      // A timer that has fired or was cleared would come alive again.
+      // A refresh would restart a timer that has fired or was cleared.
       if (!over) timer.refresh()
     },
     off() {
@@ -44,7 +44,7 @@ const alarm = (ms: number, ring: () => void): Alarm => {
   }
 }
 
-// Ids take a few bytes on every request, and a call to the system's generator costs more than all the rest of an id.
+// Ids take a few bytes on every request, and a call to the system's generator would cost more than the rest of an id.
 const small = 64
 const pool = new Uint8Array(4096)
 let used = pool.length
@@ -60,7 +60,7 @@ const bytes = (length: number): Uint8Array => {
   return taken
 }
 
-/** The clock and the chance of this machine. */
+/** The clock and the randomness of this machine. */
 export const system: { readonly clock: Clock; readonly random: Random } = {
   clock: { now: () => Date.now(), sleep, alarm },
   random: { bytes, fraction: () => Math.random() },

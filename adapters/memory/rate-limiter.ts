@@ -9,14 +9,14 @@ interface Lease extends Standing<Lease> {
 
 interface Bucket {
   left: number
-  /** Of which that is left. */
+  /** The amount of a full bucket. */
   most: number
   at: number
-  /** When it will be whole again and need not be remembered. */
+  /** The time at which the bucket is full and can be forgotten. */
   whole: number
 }
 
-/** Forgives what refilling rounds off; far below any amount. */
+/** Tolerates rounding when a bucket refills; far below any amount. */
 const crumb = 1e-9
 
 /** Forgets idle buckets each time the map has doubled, so that every step pays the same small share. */
@@ -37,17 +37,17 @@ const lapse = (leases: Row<Lease>, now: number) => {
   }
 }
 
-/** When a bucket need not be remembered any more. */
+/** The time at which a bucket can be forgotten. */
 const wholeAt = ({ most, per, until }: Allowance, left: number, now: number): number =>
   left >= most ? now : (until ?? now + ((most - left) * per) / most)
 
-/** Ms until an amount of which so much is missing fits. */
+/** In ms: the wait until an amount fits. `left` is negative by the missing amount. */
 const fitsIn = ({ most, per, until }: Allowance, amount: number, left: number, now: number): number => {
   if (amount > most) return Infinity
   return until === undefined ? Math.ceil((-left * per) / most) : Math.max(1, until - now)
 }
 
-/** Exact within this process, which it does not outlive. */
+/** Exact within this process, and lost with it. */
 export default plugin({
   port: RateLimiter,
   name: 'memory',
@@ -122,7 +122,7 @@ export default plugin({
           if (fits > wait) [refused, wait] = [i, fits]
         }
         if (refused >= 0) {
-          // Backwards, since two charges may be on one bucket.
+          // In reverse order, since two charges may concern one bucket.
           for (const restore of undo.reverse()) restore()
           return { ok: false, refused, wait }
         }

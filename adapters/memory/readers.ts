@@ -6,5 +6,5 @@ import pdf from '../../plugins/readers/pdf.ts'
 import slides from '../../plugins/readers/slides.ts'
 import spreadsheet from '../../plugins/readers/spreadsheet.ts'
 
-/** They run inside. */
+/** Readers run inside the enclave. */
 export const readers = [use(data), use(document), use(image), use(pdf), use(slides), use(spreadsheet)]

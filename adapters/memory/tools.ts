@@ -19,7 +19,7 @@ import videoDescribeAndCaption from '../../plugins/tools/videoDescribeAndCaption
 import webPageScraperTool from '../../plugins/tools/webPageScraperTool.ts'
 import webSearchTool from '../../plugins/tools/webSearchTool.ts'
 
-/** Listed outside, run inside: both sides are given the same ones. */
+/** The gateway lists these tools and the enclave runs them, so both get the same list. */
 export const tools = [
   use(audioDiarization),
   use(audioGenerateFromText),

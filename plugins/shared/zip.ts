@@ -83,7 +83,7 @@ const overlap = (entries: readonly Entry[]): boolean => {
   return places.some(({ start }, at) => at > 0 && (places[at - 1]?.end ?? 0) > start)
 }
 
-/** Throws when an entry unpacks to more bytes than the archive declares. */
+/** Throws when the size of an entry differs from the archive's declaration. */
 const inflated = async function* (archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   let rest = entry.uncompressedSize
   for await (const piece of await archive.openReadStreamPromise(entry)) {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 const base = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s?#]+[^\s?#/]$/, 'an http or https URL without a query'))
 
-/** Where the gateway finds what is shipped beside evidence. */
+/** The sources of certificates and lists that the gateway adds to evidence. */
 export const CollateralShape = v.strictObject({
   /** AMD's key service. */
   amd: v.optional(base, 'https://kdsintf.amd.com'),
@@ -10,7 +10,7 @@ export const CollateralShape = v.strictObject({
   intel: v.optional(base, 'https://api.trustedservices.intel.com'),
   /** The revocation list of Intel's root. */
   intelRootList: v.optional(base, 'https://certificates.trustedservices.intel.com/IntelSGXRootCA.der'),
-  /** A folder with the same pieces; then no service is asked. */
+  /** A folder with the same files; with it, the gateway asks no service. */
   folder: v.optional(v.string()),
 })
 

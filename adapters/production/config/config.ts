@@ -7,7 +7,7 @@ import { filled } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const mode = v.picklist(['open', 'closed'])
-/** Of a unix socket; a longer path would be cut in silence. */
+/** In characters of a unix socket's path: the system silently cuts a longer path. */
 const longest = 103
 const place = v.pipe(
   v.string(),
@@ -19,7 +19,7 @@ const place = v.pipe(
 )
 const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** The shape of the file. What stands inside a choice belongs to the plugin that it names. */
+/** The shape of the file. A plugin checks its own settings. */
 export const ConfigShape = v.strictObject({
   /** The JSON schema of this file, for editors. */
   $schema: v.optional(v.string()),
@@ -28,9 +28,9 @@ export const ConfigShape = v.strictObject({
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
-      /** Ms after SIGTERM in which new connections are still accepted, so that load balancers notice. */
+      /** In ms after SIGTERM: new connections are still accepted, so that load balancers notice. */
       linger: v.optional(ms, 1_000),
-      /** Ms that running requests are given after SIGTERM. */
+      /** In ms after SIGTERM: the time for running requests. */
       drain: v.optional(ms, 600_000),
     }),
     {},
@@ -43,9 +43,11 @@ export const ConfigShape = v.strictObject({
   limits: v.optional(
     v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
-      /** Limits and cache are shared over this Redis; without it they are this process's own. */
+      /** The Redis that shares limits and cache. Without it, each process has its own. */
       redis: v.optional(v.string()),
-      /** Ms without an answer after which Redis counts as down; this is also the most that it may add to a request. */
+      /**
+       * In ms: after this time without an answer, Redis counts as down. A request waits at most this long for Redis.
+       */
       patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
       whenDown: v.optional(
         v.strictObject({
@@ -62,28 +64,28 @@ export const ConfigShape = v.strictObject({
   enclave: v.optional(
     v.strictObject({
       ...InsideShape.entries,
-      /** Confidential processes that run elsewhere: unix sockets or host:port; one is started when absent. */
+      /** Running enclave processes: unix sockets or host:port. The gateway starts one when absent. */
       connect: v.optional(v.pipe(v.array(place), v.minLength(1))),
-      /** Where the confidential process itself listens. */
+      /** The address where the enclave process listens. */
       listen: v.optional(place),
-      /** Files; both sides need them unless the line is a unix socket. */
+      /** Files. Both sides need them unless the line is a unix socket. */
       tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
-      /** Its own providers; those of the gateway when absent. */
+      /** The enclave's own providers; the gateway's providers when absent. */
       providers: v.optional(v.record(v.string(), choice)),
       evidence: v.optional(choice),
-      /** Where the gateway finds certificates, lists and platform data beside the evidence. */
+      /** The sources of certificates, lists and platform data that the gateway adds to evidence. */
       collateral: v.optional(CollateralShape),
-      /** Files with signed lists, each with its signatures beside it as `.sig`. */
+      /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
       releases: v.optional(v.string()),
       notices: v.optional(v.string()),
-      /** Serve development evidence in production all the same. */
+      /** Serves development evidence in production. */
       allowDev: v.optional(v.boolean(), false),
     }),
     {},
   ),
-  /** Only these, by name, with their settings; all that are found when absent. */
+  /** The served tools by name, with their settings; all tools when absent. */
   tools: v.optional(v.record(v.string(), v.looseObject({}))),
-  /** The same for readers of files; the first that fits a file reads it. */
+  /** The used readers by name, with their settings; all when absent. The first reader that fits a file reads it. */
   readers: v.optional(v.record(v.string(), v.looseObject({}))),
 })
 
@@ -95,7 +97,7 @@ export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config =
   return result.output
 }
 
-/** The settings of the gateway itself; the rest of the file configures stores, processes and plugins. */
+/** The settings of the gateway itself. The rest of the file configures stores, processes and plugins. */
 export const settingsOf = ({
   server,
   log,

@@ -1,8 +1,8 @@
 type Providers = Record<string, Record<string, unknown> & { use: string }>
 
-/** The same object that a file would give, from the usual environment variables, when there is no file. */
+/** The configuration from the usual environment variables, in the form of a file. */
 export const fromSurroundings = (env: NodeJS.ProcessEnv, tools: readonly string[]) => {
-  // Both answer offline: a first request needs no account anywhere.
+  // Both providers answer offline, so that a first request needs no account.
   const providers: Providers = { rehearsal: { use: 'rehearsal' }, 'use-lite': { use: 'use-lite' } }
   const { OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST } = env
   const { TYPESAFE_API_KEY, OPENROUTER_API_KEY, DEEPGRAM_API_KEY, BRAVE_API_KEY, SEALGATE_GGUF } = env

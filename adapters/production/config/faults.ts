@@ -3,14 +3,14 @@ import { flaw } from '../../../core/plugin.ts'
 import { didYouMean } from '../nearest.ts'
 import { ConfigShape } from './config.ts'
 
-/** What is wrong with a configuration, and where. */
+/** A fault of a configuration and its place. */
 export interface Fault {
   readonly path: readonly (string | number)[]
-  /** With the path in front; never with a value, which may be a secret. */
+  /** The text begins with the path. The value never appears: it may be a secret. */
   readonly words: string
 }
 
-/** Unknown keys that are told of one configuration. */
+/** The largest number of reported unknown keys. */
 const most = 100
 
 type Schema = v.GenericSchema & {
@@ -21,7 +21,7 @@ type Schema = v.GenericSchema & {
   readonly entries?: Readonly<Record<string, Schema>>
 }
 
-/** The keys that the schema knows at this path; none where it takes any. */
+/** The known keys of the schema at this path; empty when any key is accepted. */
 const known = (schema: Schema | undefined, path: readonly (string | number)[]): readonly string[] => {
   if (schema === undefined) return []
   if (schema.wrapped !== undefined) return known(schema.wrapped, path)
@@ -41,7 +41,7 @@ const hintOf = (issue: v.BaseIssue<unknown>, path: readonly (string | number)[])
   return typeof issue.input === 'string' ? didYouMean(issue.input, options) : ''
 }
 
-/** The same without the value at this path. */
+/** Copies a value without the part at this path. */
 const without = (it: unknown, [first, ...rest]: readonly (string | number)[]): unknown => {
   if (typeof it !== 'object' || it === null || first === undefined) return it
   const copy = (Array.isArray(it) ? [...it] : { ...it }) as Record<string | number, unknown>
@@ -50,11 +50,11 @@ const without = (it: unknown, [first, ...rest]: readonly (string | number)[]): u
   return copy
 }
 
-/** Everything that is wrong with the shape of a configuration, in the order of the shape. */
+/** All faults in the shape of a configuration, in the order of the shape. */
 export const faultsOf = (config: unknown): readonly Fault[] => {
   const faults: Fault[] = []
   let rest = config
-  // A check tells of one unknown key in each object.
+  // Each check reports one unknown key per object.
   for (let round = 0; round < most; round++) {
     const { issues = [] } = v.safeParse(ConfigShape, rest)
     const unknown = issues.filter(({ expected }) => expected === 'never')

@@ -1,10 +1,10 @@
-/** A place in a text, from 1. */
+/** A place in a text; both numbers count from 1. */
 export interface Place {
   readonly line: number
   readonly column: number
 }
 
-/** The text is no JSON, with or without comments; `message` says what is wrong at `place`. */
+/** The text is not JSON, with or without comments. `message` describes the fault at `place`. */
 export class NotJson extends Error {
   readonly place: Place
 
@@ -17,7 +17,7 @@ export class NotJson extends Error {
 
 export interface Parsed {
   readonly value: unknown
-  /** Where the value at this path of keys begins, or the nearest one above it. */
+  /** The start of the value at this path of keys, or of its nearest parent. */
   place(path: readonly (string | number)[]): Place
 }
 
@@ -26,7 +26,7 @@ const placeAt = (text: string, at: number): Place => {
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
-/** Containers within each other that are read. */
+/** The largest depth of nested containers. */
 const deepest = 200
 const space = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
@@ -34,7 +34,7 @@ const literal = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)
 
 const keyOf = (path: readonly (string | number)[]): string => JSON.stringify(path.map(String))
 
-/** JSON with comments and commas before a closing bracket. Throws NotJson. */
+/** Reads JSON with comments and trailing commas. Throws NotJson. */
 export const parseJsonc = (text: string): Parsed => {
   const places = new Map<string, number>()
   let at = 0
@@ -55,7 +55,7 @@ export const parseJsonc = (text: string): Parsed => {
     at++
   }
 
-  /** Members up to the closing mark, with commas between them and perhaps one behind the last. */
+  /** Members up to the closing mark, separated by commas. A trailing comma is allowed. */
   const members = (close: string, member: (index: number) => void): void => {
     at++
     for (let index = 0; ; index++) {

@@ -7,7 +7,10 @@ export type Family = 'tools' | 'readers' | 'providers' | 'storage' | 'evidence'
 const folder = (family: Family) => new URL(`../../../plugins/${family}/`, import.meta.url)
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
-/** A plain name is a file of ours; anything with a slash is a package or a path of the operator's. Names never come from a request. */
+/**
+ * A plain name is one of our files; a name with a slash is an operator's package or path. A request never supplies the
+ * name.
+ */
 export const load = async (family: Family, name: string): Promise<AnyPlugin> => {
   const from = name.includes('/') ? foreign(name) : await own(family, name)
   const found: unknown = ((await import(from)) as { default?: unknown }).default
@@ -26,7 +29,10 @@ const foreign = (name: string): string =>
     ? new URL(name, `file://${process.cwd()}/`).href
     : import.meta.resolve(name)
 
-/** Every name in a family, in order. Dots are refused so that `.d.ts` and maps are not taken for plugins. */
+/**
+ * Every name in a family, in order. Names with dots are skipped, so that `.d.ts` files and maps do not count as
+ * plugins.
+ */
 export const names = async (family: Family): Promise<readonly string[]> =>
   (await readdir(folder(family)))
     .filter((file) => /^[^.]+\.[jt]s$/.test(file))
@@ -38,13 +44,13 @@ export interface Choice {
   readonly [setting: string]: unknown
 }
 
-/** A port of the same name that is another one comes from another copy of this package. */
+/** A different port of the same name comes from another copy of this package. */
 const misfit = (name: string, fits: Port<unknown>, wanted: Port<unknown>): string =>
   fits.name === wanted.name
     ? `${name} fits ${fits.name} of another installed copy of sealgate; it must import the running copy`
     : `${name} fits ${fits.name}, not ${wanted.name}`
 
-/** A plugin chosen by the configuration at `path`, its settings checked and seen to fit the port. */
+/** Loads the plugin that the configuration chooses at `path`. Checks its settings and its port. */
 export const chosen = async <T>(
   port: Port<T>,
   family: Family,

@@ -51,7 +51,7 @@ const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly 
   }
 }
 
-/** Models whose providers are nowhere. */
+/** Models that name an unknown provider. */
 const strangersIn = ({ models, providers, enclave }: Config): readonly Fault[] => {
   const known = [...Object.keys(providers), ...Object.keys(enclave.providers ?? {})]
   return Object.entries(models).flatMap(([model, { upstreams }]) =>
@@ -63,7 +63,7 @@ const strangersIn = ({ models, providers, enclave }: Config): readonly Fault[] =
   )
 }
 
-/** What is wrong with plugins that a configuration of the right shape names, their settings, and who refers to them. */
+/** The faults of plugins in a well-shaped configuration: missing plugins, bad settings, unknown providers. */
 export const pluginFaults = async (config: Config): Promise<readonly Fault[]> => [
   ...(await Promise.all(namedIn(config).map(faultOf))).flat(),
   ...strangersIn(config),

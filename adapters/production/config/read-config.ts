@@ -7,7 +7,7 @@ import { faultsOf } from './faults.ts'
 import { names } from './load-plugin.ts'
 import { filled } from './variables.ts'
 
-/** The folder of the embedded stores, made when it isn't there. */
+/** The folder of the embedded stores; made when it is missing. */
 export const dataFolder = (env: NodeJS.ProcessEnv): string => {
   const data = env['SEALGATE_DATA'] || './data'
   try {
@@ -18,13 +18,13 @@ export const dataFolder = (env: NodeJS.ProcessEnv): string => {
   return data
 }
 
-/** What is wrong with the first one is told with where it stands. */
+/** Reads the configuration at the start. A fault is reported with its place. */
 export const firstConfiguration = (env: NodeJS.ProcessEnv): Promise<Config> =>
   configuration(env).catch((cause) => {
     throw new Error(`${env['SEALGATE_CONFIG'] || 'environment'}: ${(cause as Error).message}`, { cause })
   })
 
-/** From the file that `SEALGATE_CONFIG` names, or from the environment. */
+/** Reads the file in `SEALGATE_CONFIG`, or the environment. */
 export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => {
   const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
   const said: { server?: object; log?: object } = file
@@ -38,7 +38,7 @@ export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => 
   return checkedConfig(ready, env)
 }
 
-/** The object that stands in a file, comments and commas at its ends allowed. */
+/** The object in a file. Comments and trailing commas are allowed. */
 export const readConfig = async (file: string): Promise<Parsed> => {
   const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`can't be read (${cause.code})`, { cause })

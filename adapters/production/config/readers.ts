@@ -3,7 +3,7 @@ import { Reader } from '../../../core/ports/reader.ts'
 import type { Config } from './config.ts'
 import { chosen, names } from './load-plugin.ts'
 
-/** The readers that the configuration names, in its order, or all that are found. They run inside. */
+/** The readers that the configuration names, in its order, or all readers. Readers run inside the enclave. */
 export const readersOf = async ({ readers }: Config): Promise<readonly Fitting<Reader>[]> => {
   const named = readers ?? Object.fromEntries((await names('readers')).map((name) => [name, {}]))
   return Promise.all(

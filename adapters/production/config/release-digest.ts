@@ -7,7 +7,7 @@ import { version } from '../version.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** JSON with sorted keys and no space, as RFC 8785 has it for the strings, whole numbers and booleans of a manifest. */
+/** JSON with sorted keys and no blanks, as in RFC 8785 for strings, integers and booleans. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -18,7 +18,7 @@ const canonical = (value: unknown): string => {
     .join()}}`
 }
 
-/** Nothing of what a field with such a name holds as a string. */
+/** Removes all strings under a field with a secret's name. */
 const withoutSecrets = (value: unknown, secret = false): unknown => {
   if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, secret))
   if (typeof value !== 'object' || value === null) return secret && typeof value === 'string' ? null : value
@@ -31,7 +31,7 @@ const withoutSecrets = (value: unknown, secret = false): unknown => {
 
 type Choices = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** A header of any name may be a secret. */
+/** A header of any name may contain a secret. */
 const withoutHeaders = (choices: Choices): Choices =>
   Object.fromEntries(
     Object.entries(choices).map(([name, { headers, ...rest }]) => [
@@ -40,7 +40,9 @@ const withoutHeaders = (choices: Choices): Choices =>
     ]),
   )
 
-/** Without what differs from start to start, and without secrets: a digest of those would let anybody try them. */
+/**
+ * Removes secrets and all settings that differ between starts. With secrets in the digest, anyone could test guesses.
+ */
 const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: Config) => {
   const { listen, connect, tls, allowDev, ...own } = parted(enclave).inside
   const providers = withoutHeaders(config.providers)
@@ -48,7 +50,10 @@ const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: 
   return withoutSecrets({ ...config, providers, enclave: { ...own, ...inside } })
 }
 
-/** What runs inside, in one digest: the package, how it was started, its configuration, the hosts that it talks to, and its models. */
+/**
+ * One digest of the enclave's content: the package, its start, its configuration, the hosts it connects to, and its
+ * models.
+ */
 export const releaseDigest = async (config: Config, start: Start): Promise<Uint8Array> => {
   const providers = Object.values(config.enclave.providers ?? config.providers)
   const { options, arguments: said, variables } = start

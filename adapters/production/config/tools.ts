@@ -3,7 +3,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import type { Config } from './config.ts'
 import { chosen, names } from './load-plugin.ts'
 
-/** The tools that the configuration names, or all that are found. They are listed outside and run inside. */
+/** The tools that the configuration names, or all tools. The gateway lists them, and the enclave runs them. */
 export const toolsOf = async ({ tools }: Config): Promise<readonly Fitting<Tool>[]> => {
   const named = tools ?? Object.fromEntries((await names('tools')).map((name) => [name, {}]))
   return Promise.all(

@@ -1,8 +1,8 @@
-/** The variable that a value of the configuration stands for: `NAME` of `$NAME`. */
+/** The variable in a value of the configuration: `NAME` of `$NAME`. */
 const nameIn = (value: unknown): string | null =>
   typeof value === 'string' && /^\$[A-Za-z_]\w*$/.test(value) ? value.slice(1) : null
 
-/** Every variable that a configuration names, once and sorted. */
+/** All variables that a configuration names, sorted, each once. */
 export const namesIn = (configuration: unknown): readonly string[] => {
   const names = new Set<string>()
   const visit = (value: unknown): void => {
@@ -14,7 +14,7 @@ export const namesIn = (configuration: unknown): readonly string[] => {
   return [...names].sort()
 }
 
-/** Replaces each `$NAME` by the environment variable; a missing one stops the boot. */
+/** Replaces each `$NAME` with the environment variable. Throws when a variable is missing. */
 export const filled = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
   const name = nameIn(it)
   if (name !== null) {
@@ -28,7 +28,7 @@ export const filled = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown 
   return Object.fromEntries(Object.entries(it).map(([key, each]) => [key, filled(each, env, below(key))]))
 }
 
-/** The configuration with `$NAME` again wherever `written`, the file as it stands, has that. */
+/** The configuration with `$NAME` at the places where the file has it. `written` is the file's content. */
 export const unfilled = (config: unknown, written: unknown): unknown => {
   if (nameIn(written) !== null) return written
   if (typeof config !== 'object' || config === null || typeof written !== 'object' || written === null) return config
@@ -37,7 +37,7 @@ export const unfilled = (config: unknown, written: unknown): unknown => {
   return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, unfilled(each, at(key))]))
 }
 
-/** Variables that a configuration names and that are not set, with the places where it names them. */
+/** The unset variables of a configuration, with their places. */
 export const unsetIn = (
   it: unknown,
   env: NodeJS.ProcessEnv,

@@ -8,15 +8,14 @@ import type { Config } from '../config/config.ts'
 import { chosen } from '../config/load-plugin.ts'
 import { connected, lent, started } from './enclave.ts'
 
-/** A confidential process that somebody else started, and that goes back when nothing here needs it any more. */
+/** A lent enclave process. `back` returns it when this process no longer needs it. */
 export interface Lent {
   readonly socket: string
   back(): void
 }
 
 /**
- * The line to the confidential processes that are named, or to the one that is lent, or to one that is started with what
- * it needs of the configuration.
+ * Connects to the configured enclave processes, to the lent one, or to a new one with its part of the configuration.
  */
 export const confidential = async (config: Config, loan: Lent | null) => {
   const { connect, tls } = config.enclave
@@ -30,10 +29,13 @@ export const confidential = async (config: Config, loan: Lent | null) => {
   return use(connected, { connect, tls: { ca, cert, key }, ...proof })
 }
 
-/** Whether a confidential process of our own may go on as it is. */
+/** True when the running enclave process fits the new configuration, too. */
 export const sameInside = (one: Config, other: Config): boolean => isDeepStrictEqual(concerning(one), concerning(other))
 
-/** What of it makes a difference inside: only confidential models, and no providers of the gateway's when it has its own. */
+/**
+ * The parts of the configuration that matter inside: confidential models, and the gateway's providers only when the
+ * enclave has none of its own.
+ */
 const concerning = (config: Config) => {
   const { providers, models, ...rest } = told(config)
   const named = Object.entries(models)
@@ -45,7 +47,7 @@ const concerning = (config: Config) => {
   }
 }
 
-/** The configuration of our own confidential process. Throws the faults that would end the process at once. */
+/** The configuration of our own enclave process. Throws the faults that would end this process at its start. */
 export const inner = async (config: Config) => {
   await willStart(config)
   return told(config)

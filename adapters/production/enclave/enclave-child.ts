@@ -6,20 +6,22 @@ import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
 import { allowed } from './harden.ts'
 
-/** A confidential process of our own. */
+/** An enclave process of this gateway. */
 export interface EnclaveProcess {
-  /** Where it listens. */
+  /** The path of its unix socket. */
   readonly socket: string
-  /** Ends the process after its running calls, and after a short while in any case. */
+  /** Ends the process after its running calls, or after a short time. */
   leave(): void
 }
 
 const pause = 250
 const longest = 10_000
-/** Ms that running calls have to end when the process is to leave. */
+/** In ms: the time for running calls when the process is to end. */
 const patience = 2_000
 
-/** Started anew whenever it ends: with new keys, since the old ones died with it. */
+/**
+ * Restarts the process whenever it ends. The new process has new keys, since the old keys died with the old process.
+ */
 export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: Log): EnclaveProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'sealgate-'))
   const socket = join(folder, 'enclave.sock')
@@ -28,7 +30,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     process.off('exit', abandon)
     rmSync(folder, { recursive: true, force: true })
   }
-  // No caller waits for its running calls any more.
+  // No caller waits for the running calls any more.
   const abandon = () => {
     child.kill('SIGKILL')
     forget()
@@ -54,7 +56,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
       setTimeout(() => left || start(), wait).unref()
     }
     child.once('exit', ended)
-    // One that could not be started never ends.
+    // A process that failed to start emits no `exit`.
     child.once('error', () => child.pid === undefined && ended(null, null))
   }
   start()

@@ -21,19 +21,19 @@ export interface Tls {
   readonly key: Buffer
 }
 
-/** What a refusal on the line says beside its words. */
+/** The facts of a refusal beside its message. */
 interface Told {
   readonly validator: Record<string, string> | null
-  /** Ms. */
+  /** In ms. */
   readonly retryAfter: number | null
 }
 
 type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
 
-/** Ms in which a stream that was stopped has to tell what it used. */
+/** In ms: the time for a stopped stream to report its usage. */
 const patience = 5_000
 
-/** Ms that an idle connection is kept; the other side keeps it longer. */
+/** In ms: an idle connection lives this long. The enclave keeps it open longer. */
 const idle = { keepAlive: true, timeout: 60_000 } as const
 
 const errors: Readonly<Record<string, new (message: string, facts: Told) => Error>> = {
@@ -44,10 +44,10 @@ const errors: Readonly<Record<string, new (message: string, facts: Told) => Erro
   TooMany,
 }
 
-/** The gateway's end of the line to one confidential process: a unix socket, or TCP with both sides proven. */
+/** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
 export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
-  // The option stands here so that no variable of the environment switches verification off.
+  // The explicit option overrides any environment variable that disables verification.
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
   const where: RequestOptions = unix
     ? { socketPath: at }
@@ -66,7 +66,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const aside: Aside = (method, path, body, signal) => {
     const { asked, answered } = open(method, path, { signal })
     if (body === null) asked.end()
-    // What breaks it breaks the answer too.
+    // An error on the request also ends the answer.
     else pipeline(body, asked).catch(() => asked.destroy())
     return answered.catch((error: unknown) => {
       throw signal.aborted ? signal.reason : error
@@ -92,7 +92,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     return said
   }
 
-  /** The answer itself; questions before it are answered meanwhile. */
+  /** Waits for the answer and serves the enclave's questions before it. */
   const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<First> => {
     for (;;) {
       const { done, value } = await read.next()
@@ -100,7 +100,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       const said = JSON.parse(value) as First | { readonly ask: Question }
       if (!('ask' in said)) return said
       if (shelf === undefined) throw new Unavailable()
-      // What goes wrong on this side ends the call on the other, whose answer is awaited here.
+      // A failure on this side ends the call in the enclave, and its answer reports the failure here.
       answerAside(said.ask, shelf, aside, signal).catch(() => undefined)
     }
   }
@@ -118,12 +118,12 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       signal.throwIfAborted()
       const { asked, answered } = open('POST', `handle/${route}`, { headers })
       const cut = () => void asked.destroy()
-      // A signal may outlive the call: nothing stays behind on it.
+      // A signal may outlive the call, so its listeners are removed.
       const uncut = () => {
         signal.removeEventListener('abort', cut)
         over.abort(new Unavailable())
       }
-      // What is asked back goes on for no longer than the call.
+      // Answers to the enclave's questions end with the call.
       const over = new AbortController()
       signal.addEventListener('abort', cut, { once: true })
       if (streamed) pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
@@ -132,7 +132,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       try {
         const read = await lines(await answered)
         const reply = await first(read, shelf, AbortSignal.any([signal, over.signal]))
-        // One that nobody begins to read is cut by its signal.
+        // An unread stream is ended by its signal.
         if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
         uncut()
         asked.end()
@@ -149,8 +149,8 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
 }
 
 /**
- * Our half of the line stays open while frames are wanted: a word on it lets them begin, and its end stops them. The
- * trailer is heard in any case.
+ * The gateway keeps its half of the line open while it wants frames. One line on it starts the frames, and its end
+ * stops them. The trailer is read in any case.
  */
 const framesOf = (
   read: AsyncIterator<string>,
@@ -162,7 +162,7 @@ const framesOf = (
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
   const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
 
-  /** Null when there are no more; a line that breaks off before the trailer is a fault. */
+  /** Null at the end of the frames. Throws when the line breaks before the trailer. */
   const next = async (): Promise<string | null> => {
     const { done, value } = await read.next()
     if (done) throw new Unavailable()
@@ -186,7 +186,7 @@ const framesOf = (
   async function* frames() {
     let over = false
     let late: NodeJS.Timeout | null = null
-    // One that is silent does not answer this either.
+    // A silent enclave does not react to the end of the line either.
     const stop = () => {
       asked.end()
       late ??= setTimeout(() => asked.destroy(), patience)
@@ -204,7 +204,7 @@ const framesOf = (
         yield frame
       }
     } catch (fault) {
-      // Why it was ended says more than that it did.
+      // The reason of the abort says more than the broken line.
       throw signal.aborted && signal.reason instanceof GatewayError ? signal.reason : fault
     } finally {
       signal.removeEventListener('abort', stop)

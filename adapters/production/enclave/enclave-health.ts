@@ -2,42 +2,45 @@ import { Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset } from '../../../core/ports/enclave.ts'
 import type { Alarm, Clock, Log } from '../../../core/ports/platform.ts'
 
-/** Ms that published keys are taken for current. */
+/** In ms: published keys count as current for this time. */
 const fresh = 5_000
-/** Ms in which an enclave answers a question for its keys, or counts as silent. */
+/** In ms: an enclave without an answer about its keys after this time is silent. */
 const patience = 5_000
-/** Ms after which a healthy enclave may be gone: a leaving enclave still opens requests for a little longer. */
+/** In ms: after this time a healthy enclave may be gone. A leaving enclave opens requests for a little longer. */
 const sure = 5_500
-/** Ms between two questions to an enclave at work whether it is still there. */
+/** In ms: the pause between two health checks of a busy enclave. */
 const pulse = 3_000
-/** Ms in which a new enclave may still be starting. */
+/** In ms: the time in which a new enclave may still be starting. */
 const grace = 30_000
-/** Ms that a request waits for an enclave that was down, and the pause before such an enclave is asked again. */
+/**
+ * In ms: a request waits this long for an enclave that was down, and the gateway pauses this long before the next
+ * check.
+ */
 const step = 100
 
 export interface Member {
   readonly name: string
   readonly line: Enclave
-  /** The keys that it has published; none while it is down. */
+  /** The published keys of the enclave; empty while it is down. */
   kids: ReadonlySet<string>
-  /** When its newest key began; the last published is asked first. */
+  /** The start of the newest key. The enclave with the latest start is asked first. */
   since: number
-  /** The time of the last answer, or of the last question without one. */
+  /** The time of the last answer, or of the last question without an answer. */
   asked: number
-  /** Null until it was heard of. */
+  /** Null before the first result. */
   up: boolean | null
-  /** Why it is not. */
+  /** The error that keeps the enclave down. */
   why: unknown
-  /** What the log was told. */
+  /** The last state in the log. */
   said: 'up' | 'down' | null
-  /** Whether it is up, while that is being found out. */
+  /** The check in progress. */
   looking: Promise<boolean> | null
-  /** Ends what it has under way. */
+  /** The calls in progress; each function ends one. */
   readonly calls: Set<(fault: Unavailable) => void>
   watch: Alarm | null
 }
 
-/** Who of several confidential processes is there, with which keys. */
+/** The state of several enclave processes, and the keys of each. */
 export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
   const members = lines.map((line, at): Member => ({
     name: `e${at}`,
@@ -56,12 +59,12 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
   const began = clock.now()
   let seen = false
   let closed = false
-  /** Ms since then; a clock that was set back tells nothing, and then it is long ago. */
+  /** In ms since then. A clock that was set back gives Infinity. */
   const since = (then: number): number => {
     const ms = clock.now() - then
     return ms < 0 ? Infinity : ms
   }
-  /** It has answered with these keys. */
+  /** Stores the keys of an answer. */
   const learn = (member: Member, { keys }: Keyset): void => {
     member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
     member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
@@ -73,7 +76,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
   }
 
   const lose = (member: Member, cause: unknown): void => {
-    // Where none was seen yet they may all be on their way up.
+    // Before the first enclave is up, all of them may still be starting.
     if (member.said !== 'down' && (seen || since(began) > grace)) {
       member.said = 'down'
       log.error('enclave.down', { enclave: member.name }, cause)
@@ -84,7 +87,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
     member.kids = new Set()
   }
 
-  /** One look at a time, which goes on when nobody waits for it any more: an answer that is late still counts. */
+  /** Runs one check at a time. A check continues without a waiting caller, since a late answer still counts. */
   const look = (member: Member): Promise<boolean> => {
     const silent = () => {
       const fault = new Unavailable(undefined, { cause: new Error('The enclave is silent') })
@@ -106,14 +109,14 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
     return (member.looking ??= work())
   }
 
-  /** Waits for what can be found out about them at once. */
+  /** Waits briefly for the results of checks. */
   const looked = (its: readonly Member[]): Promise<unknown> =>
     Promise.race([Promise.all(its.map(look)), clock.sleep(step)])
 
   const down = () => new Unavailable(undefined, { cause: members.find(({ why }) => why !== undefined)?.why })
   const ups = () => members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
 
-  /** Those that are up, the newest first. Waits only where there is none. */
+  /** The enclaves that are up, newest first. Waits only when none is up. */
   const healthy = async (): Promise<readonly Member[]> => {
     const looks = members.filter(({ asked, up }) => since(asked) > (up ? fresh : step)).map(look)
     if (ups().length === 0) {
@@ -127,7 +130,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
     return healthy()
   }
 
-  /** Work that is `cut` when its enclave falls silent; `over` when it has ended. */
+  /** Registers a call. `cut` ends it when its enclave falls silent; the returned function removes it. */
   const under = (member: Member, cut: (fault: Unavailable) => void): (() => void) => {
     member.calls.add(cut)
     const watch = () => {
@@ -149,7 +152,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
     healthy,
     down,
     under,
-    /** Those that may be gone since they were heard of. */
+    /** The members that may have gone since their last answer. */
     doubtful: (its: readonly Member[]): readonly Member[] => its.filter(({ asked }) => since(asked) > sure),
     close() {
       closed = true

@@ -23,9 +23,8 @@ import { readersOf } from '../config/readers.ts'
 import { toolsOf } from '../config/tools.ts'
 
 /**
- * The confidential process. It is told its configuration on standard input, or by the file that `SEALGATE_CONFIG` names,
- * and listens where that says. The one who started it ends it by closing its standard input, or by being gone itself;
- * one with a file is ended by signals.
+ * The enclave process. Its configuration comes on standard input, or from the file in `SEALGATE_CONFIG`. A process with
+ * standard input ends when its parent closes it or dies; a process with a file ends on signals.
  */
 export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<void> => {
   const alone = env['SEALGATE_CONFIG']
@@ -46,10 +45,10 @@ export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<voi
   process.exit(0)
 }
 
-/** Ms after which every gateway has asked a silent enclave for its keys. */
+/** In ms: after this time every gateway has checked a silent enclave. */
 const noticed = 6_000
 
-/** The parent closes its end of the pipe when it wants this process to end, or when it ends itself. */
+/** The parent closes the pipe to end this process, and the system closes it when the parent dies. */
 const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
   deaf(process)
   return new Promise((resolve) => {
@@ -57,7 +56,7 @@ const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
   })
 }
 
-/** The first line; standard input stays open behind it. */
+/** The first line. Standard input stays open after it. */
 const line = (input: NodeJS.ReadStream): Promise<string> =>
   new Promise((resolve, reject) => {
     const refuse = () => reject(new Error('SEALGATE_CONFIG is not set'))
@@ -90,7 +89,7 @@ const assembled = async (config: Config, start: Start): Promise<Enclave> => {
     clock: use(clock),
     random: use(random),
     fetch: use(fetch, { outside: config.outside }),
-    // Nothing that happens inside is written anywhere.
+    // The log is off, so that nothing inside the enclave is recorded.
     log: use(silence),
     cache: use(memoryCache),
     prover: await chosen(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
@@ -103,7 +102,7 @@ const assembled = async (config: Config, start: Start): Promise<Enclave> => {
   return inside(innards, settingsOf(config), own, await releaseDigest(config, start))
 }
 
-/** Ms that an idle line stays open: longer than the gateway keeps it, so that no call meets a closing one. */
+/** In ms: the lifetime of an idle connection. The gateway closes it earlier, so no call meets a closing connection. */
 const patient = 600_000
 
 const listening = async ({ enclave: { listen, tls } }: Config, listener: RequestListener): Promise<Server> => {
@@ -129,7 +128,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   return server
 }
 
-/** Whether somebody listens there already, whose path would be taken away. */
+/** True when a process already listens at this path, so that the path must stay. */
 const answers = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const line = connect(path, () => {
@@ -139,8 +138,8 @@ const answers = (path: string): Promise<boolean> =>
     line.once('error', () => resolve(false))
   })
 
-/** Whom a call is for stands in a header, with all the models of its key. */
+/** The headers contain the grant of a call with all models of its key. */
 const granted = { maxHeaderSize: 256 * 1024 }
 
-/** The gateway's half of a call is open for as long as the answer is. */
+/** The gateway's half of a call stays open as long as the answer. */
 const lasting = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })

@@ -6,19 +6,22 @@ import { drained } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { askingBack } from './file-rpc.ts'
 
-/** How far a confidential process is on its way out. */
+/** How far an enclave process has shut down. */
 export interface Leave {
-  /** Gateways are to take it for gone: nothing more is sealed to its keys. */
+  /** True when gateways must count this process as gone and seal no more requests to its keys. */
   hidden: boolean
-  /** No call begins any more. */
+  /** True when no new call may begin. */
   closed: boolean
-  /** Calls that are under way. */
+  /** The number of calls in progress. */
   active: number
 }
 
 const questions = askingBack(randomUUID)
 
-/** The calls of a gateway. Each answers with questions and a result as lines of JSON, or with frames, a line each, and a trailer. */
+/**
+ * Serves a gateway's calls. An answer consists of questions and a result as lines of JSON, or of frames, one per line,
+ * and a trailer.
+ */
 export const answering =
   (it: Enclave, leave: Leave): RequestListener =>
   async (request, response) => {
@@ -54,7 +57,8 @@ export const answering =
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })
-        // No backend is asked before the gateway has a place for the stream; when its half of the line ends, the caller has left.
+        // The backend is asked only after the gateway has a place for the stream. When the gateway ends its half, the
+        // caller has left.
         await one(spoken!)
         let over = false
         const stop = () => over || gone.abort(left)
@@ -65,7 +69,8 @@ export const answering =
         say({ trailer: await reply.trailer })
         over = true
       }
-      // Its half ends first: where both end at once, Node's agent gives the connection to two calls.
+      // The gateway's half must end first: when both halves end together, Node's agent gives the connection to two
+      // calls.
       while (spoken !== null && !(await spoken.next()).done) continue
     }
   }
@@ -80,7 +85,7 @@ const one = async (lines: AsyncIterator<string>): Promise<string> => {
 
 interface Incoming {
   readonly sealed: Parameters<Enclave['handle']>[1]
-  /** What the gateway says beside the body; null where its half of the line is the body. */
+  /** The gateway's lines beside the body; null when the body occupies its half of the line. */
   readonly spoken: AsyncGenerator<string, undefined> | null
 }
 
@@ -98,7 +103,7 @@ const incoming = async (request: IncomingMessage): Promise<Incoming> => {
   return { sealed: bytes, spoken: lines }
 }
 
-/** Only what the catalogue and the outer checks say; everything else is the same word. */
+/** Only texts of the catalogue and the outer checks go out; any other error becomes Unavailable. */
 const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
   const known = error instanceof GatewayError ? error : new Unavailable()
   if (!request.complete) request.resume()
@@ -109,7 +114,7 @@ const refuse = (error: unknown, request: IncomingMessage, response: ServerRespon
   )
 }
 
-/** Leaving off early keeps the connection: the refusal still has to go out on it. */
+/** The connection stays open when reading stops early, since the refusal goes out on it. */
 const lasting = (request: IncomingMessage): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
 })

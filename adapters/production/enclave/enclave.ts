@@ -13,7 +13,7 @@ import { several } from './enclave-pool.ts'
 
 const bytes = v.instance(Buffer)
 
-/** What the gateway lays beside evidence. Test roots are for code alone: no configuration reaches them. */
+/** The files and services that the gateway adds to evidence. Only code can set test roots; a configuration cannot. */
 const proof = {
   collateral: v.optional(CollateralShape, {}),
   releases: v.optional(v.string()),
@@ -23,7 +23,7 @@ const proof = {
 
 const needs = { clock: Clock, log: Log, fetch: Fetch, rows: MetadataStore, proof: ProofWitness } as const
 
-/** Confidential processes that run somewhere already. */
+/** Enclave processes that are already running. */
 export const connected = plugin({
   port: Enclave,
   name: 'connected',
@@ -39,7 +39,7 @@ export const connected = plugin({
   },
 })
 
-/** A confidential process of this gateway's own. */
+/** An enclave process that this gateway starts. */
 export const started = plugin({
   port: Enclave,
   name: 'started',
@@ -51,7 +51,7 @@ export const started = plugin({
   },
 })
 
-/** A confidential process that the leader of the workers has started for all of them. */
+/** An enclave process that the leader has started for all workers. */
 export const lent = plugin({
   port: Enclave,
   name: 'lent',

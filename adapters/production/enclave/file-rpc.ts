@@ -10,7 +10,7 @@ export interface Question {
   readonly argument: unknown
 }
 
-/** How the gateway's end reaches the enclave beside the call that is under way. */
+/** Sends a request to the enclave beside the call in progress. */
 export type Aside = (
   method: 'GET' | 'POST',
   path: string,
@@ -64,7 +64,7 @@ export const answerAside = async (
         return await tell((await shelf.keepIndex(String(argument), await given(), signal)) ?? null)
     }
   } catch {
-    // The enclave learns no more; the stores report their own faults.
+    // The enclave learns only that the question failed; the stores report their own faults.
     const heard = await aside('POST', `told/${id}`, failed(), signal)
     heard.resume()
   }
@@ -83,7 +83,7 @@ type AskBack = <T>(
   bytes?: AsyncIterable<Uint8Array>,
 ) => Promise<{ value: T; rest: AsyncIterable<Uint8Array> }>
 
-/** The stores of one call, whose signal ends the questions that have none of their own. */
+/** The stores of one call. Its signal ends the questions without a signal of their own. */
 const shelfOver = (ask: AskBack, signal: AbortSignal): Shelf => {
   const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
     const { value, rest } = await ask<boolean>(of, id, its)

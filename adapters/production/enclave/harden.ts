@@ -6,24 +6,27 @@ import { isInert, isOfRuntime } from './inert-variables.ts'
 import { namesIn } from '../config/variables.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 
-/** How a confidential process was started, as far as its release digest tells that. */
+/** The start of an enclave process, as far as its release digest covers it. */
 export interface Start {
-  /** The file that `SEALGATE_CONFIG` names, with its `$NAME`s; null when the configuration comes on standard input. */
+  /**
+   * The content of the file in `SEALGATE_CONFIG`, with its `$NAME`s. Null when the configuration comes on standard
+   * input.
+   */
   readonly written: unknown
-  /** Node's. */
+  /** The options of Node. */
   readonly options: readonly string[]
   readonly arguments: readonly string[]
   /** The names of the variables that the configuration uses. */
   readonly variables: readonly string[]
 }
 
-/** Of Node's options these alone are let in: they change how much memory there is, and nothing that runs. */
+/** The only accepted options of Node: they change the memory limits and no code. */
 const sizes = /^--max-(old|semi)-space-size=\d{1,6}$/
 
-/** Of the names that a sentence tells. */
+/** The largest number of names in one message. */
 const most = 10
 
-/** Lets a confidential process go on only when all that it was started with is on a list; throws otherwise. */
+/** Throws unless everything in the start of the enclave process is on a list. */
 export const harden = (it: NodeJS.Process): Start => {
   const [, entry = '', ...said] = it.argv
   shut(it)
@@ -34,7 +37,7 @@ export const harden = (it: NodeJS.Process): Start => {
   if (it.channel) throw new Error('the enclave does not start with a channel to the process that starts it')
   if (inspectorUrl() !== undefined) throw new Error('the enclave does not start with an inspector')
   const file = it.env['SEALGATE_CONFIG']
-  // A gateway that starts its own would load from there as well.
+  // A gateway that starts its own enclave would load packages from HOME, too.
   if (file) mustBeAlone(it.env['HOME'])
   const written = file ? parsed(readFileSync(file, 'utf8')) : null
   const variables = namesIn(written)
@@ -42,19 +45,19 @@ export const harden = (it: NodeJS.Process): Start => {
   return { written, options: it.execArgv, arguments: said, variables }
 }
 
-/** Node loads packages that it finds nowhere else from these folders. */
+/** Node falls back to packages in these folders. */
 const mustBeAlone = (home: string | undefined): void => {
   const folder = ['.node_modules', '.node_libraries'].find((name) => home && existsSync(join(home, name)))
   if (folder !== undefined) throw new Error(`the enclave does not start with a folder ${folder} in HOME; remove it`)
 }
 
-/** A signal opens no inspector, and nothing of the memory is written down. */
+/** Disables the inspector on a signal, and reports that would contain memory. */
 const shut = (it: NodeJS.Process): void => {
   it.on('SIGUSR1', () => undefined)
   Object.assign(it.report, { reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false })
 }
 
-/** Another program, or a script on standard input, could load this one behind code of its own. */
+/** Another program, or a script on standard input, could run its own code before this one. */
 const mustBeEntry = (entry: string): void => {
   const own = fileURLToPath(new URL('../main.js', import.meta.url))
   if (!existsSync(entry) || realpathSync(entry) !== realpathSync(own))
@@ -76,7 +79,7 @@ const mustBeListed = (names: readonly string[], configured: readonly string[]): 
 /** The name of a variable or an option, without its value. */
 const plain = (said: string): string => /^-{0,2}[A-Za-z_][\w.-]*/.exec(said)?.[0] ?? 'a name that is no word'
 
-/** The same form as the gateway reads, in words of our own. */
+/** The same format as the gateway reads. Errors have our own words. */
 export const parsed = (text: string): unknown => {
   try {
     return parseJsonc(text).value
@@ -85,7 +88,7 @@ export const parsed = (text: string): unknown => {
   }
 }
 
-/** What a confidential process is given of the environment of the gateway that starts it. */
+/** The environment variables that a gateway passes to its enclave process. */
 export const allowed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),

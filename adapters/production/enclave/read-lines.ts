@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Unavailable } from '../../../core/errors.ts'
 
-/** Lines as they come. Leaving before the end leaves the message as it is. */
+/** Lines as they arrive. An early end of the reading leaves the message open. */
 export const linesOf = (message: IncomingMessage): AsyncGenerator<string, undefined> => {
   message.setEncoding('utf8')
   return linesIn(message.iterator({ destroyOnReturn: false }) as AsyncIterable<string>)
@@ -20,7 +20,7 @@ async function* linesIn(parts: AsyncIterable<string>): AsyncGenerator<string, un
   }
 }
 
-/** The first bytes of a message, and the lines behind them. Throws Unavailable when the message ends before. */
+/** The first bytes of a message, and the lines after them. Throws Unavailable when the message ends early. */
 export const bytesThenLines = async (
   message: IncomingMessage,
   length: number,

@@ -12,7 +12,7 @@ import { componentsOf, equalTcb } from '../../../core/sealed/evidence/snp-tcb.ts
 import { type Members, type Wanted, within } from './piece.ts'
 
 export interface AmdSource {
-  /** Where AMD's key service is, without a path. */
+  /** The address of AMD's key service, without a path. */
   readonly service: string
   readonly rules: Pick<SnpRules, 'roots' | 'grace'>
 }
@@ -26,7 +26,7 @@ const lifeOf = (chain: readonly Certificate[]) => {
   return { issued: Math.max(...chain.map(({ notBefore }) => notBefore)), ends, taken: ends }
 }
 
-/** AMD's intermediate and root of a product, for the kind of key that signed the report. */
+/** AMD's intermediate and root certificates of a product, for the kind of key that signed the report. */
 export const authorities = (
   { product, signer }: SnpReport,
   given: Members | null,
@@ -54,7 +54,7 @@ export const authorities = (
   }
 }
 
-/** As AMD's service spells the patch level of a report. */
+/** The patch level of a report, in the spelling of AMD's service. */
 const levelOf = ({ product, tcbs: { reported } }: SnpReport): string => {
   const spelled = { fmc: 'fmcSPL', bootloader: 'blSPL', tee: 'teeSPL', snp: 'snpSPL', microcode: 'ucodeSPL' } as const
   return componentsOf(product)
@@ -62,7 +62,7 @@ const levelOf = ({ product, tcbs: { reported } }: SnpReport): string => {
     .join('&')
 }
 
-/** The certificate of the key that signed the report. Nobody but its host has that of a cloud. */
+/** The certificate of the key that signed the report. Only the host has the certificate of a cloud's key. */
 export const endorsement = (
   report: SnpReport,
   given: Members | null,

@@ -1,4 +1,4 @@
-/** How the interface between AMD's guest and host names each certificate: GUIDs, with their bytes in the order of the text. */
+/** The GUIDs of certificates between AMD's guest and host, with bytes in text order. */
 const names = new Map<string, 'vek' | 'ica' | 'ark'>([
   ['63da758de6644564adc5f4b93be8accd', 'vek'],
   ['a8074bc2a25a483eaae639c045a0b8a1', 'vek'],
@@ -10,7 +10,10 @@ const entrySize = 24
 const mostEntries = 32
 const mostBytes = 4096
 
-/** The certificates that the host laid beside a report, hex. What points outside the blob, or is too long for a certificate, is passed over. */
+/**
+ * The certificates that the host put beside a report, in hex. Entries outside the blob or too long for a certificate
+ * are skipped.
+ */
 export const splitAuxblob = (blob: Buffer): Readonly<Partial<Record<'vek' | 'ica' | 'ark', string>>> => {
   const found: Partial<Record<'vek' | 'ica' | 'ark', string>> = {}
   for (let at = 0, left = mostEntries; left > 0 && at + entrySize <= blob.length; at += entrySize, left--) {

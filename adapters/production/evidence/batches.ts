@@ -3,12 +3,12 @@ import { TooMany } from '../../../core/errors.ts'
 import type { Keyset } from '../../../core/ports/enclave.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
 
-/** Evidence over the keys and 32 bytes of the asker's own. */
+/** Evidence over the keys and 32 bytes chosen by the asker. */
 export type Attest = (challenge: Uint8Array, name?: string) => Promise<Keyset>
 
 /** Challenges that one report answers, and those that wait at most. */
 const most = { batch: 1024, waiting: 8192 }
-/** Ms for which an enclave that is busy is asked again, and between two tries. */
+/** In ms: how long a busy enclave is asked again, and the pause between two tries. */
 const patience = { all: 10_000, step: 50 }
 
 const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
@@ -19,7 +19,7 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
 
 const leafOf = (challenge: Uint8Array): Buffer => sha256(Uint8Array.of(0), 'rvenc-challenge/1\0', challenge)
 
-/** The root over these challenges, and the path of each of them up to it. */
+/** The root over these challenges, and the path of each challenge to the root. */
 export const treeOf = (challenges: readonly Uint8Array[]) => {
   let level: readonly Buffer[] = challenges.map(leafOf)
   const paths: string[][] = challenges.map(() => [])
@@ -31,7 +31,7 @@ export const treeOf = (challenges: readonly Uint8Array[]) => {
     }
     level = Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
       const [left, right] = [below[2 * at]!, below[2 * at + 1]]
-      // The odd one at the end has no neighbour and moves up as it is.
+      // The last node of an odd level has no neighbour and moves up unchanged.
       return right === undefined ? left : sha256(Uint8Array.of(1), left, right)
     })
   }
@@ -44,10 +44,13 @@ interface Waiting {
   fail(error: unknown): void
 }
 
-/** Of kinds whose verifiers know batches. */
+/** True when the verifiers of this kind accept batches. */
 const isGrouped = ({ evidence: { type } }: Keyset): boolean => ['sev-snp', 'tdx', 'nitro'].includes(type)
 
-/** One report in flight; all challenges that come meanwhile share the next one. Evidence of other kinds is made for each. */
+/**
+ * Keeps one report in flight; challenges that arrive meanwhile share the next report. Evidence of other kinds is made
+ * for each challenge.
+ */
 export const batching = (ask: Attest, clock: Clock): Attest => {
   const lines = new Map<string, Waiting[]>()
   const grouped = new Set<string>()
@@ -57,7 +60,7 @@ export const batching = (ask: Attest, clock: Clock): Attest => {
       try {
         return await ask(challenge, name)
       } catch (error) {
-        // Another gateway asks the same enclave.
+        // The enclave is busy with another gateway.
         if (!(error instanceof TooMany) || clock.now() >= until) throw error
       }
     }

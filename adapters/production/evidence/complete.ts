@@ -9,7 +9,7 @@ import { splitAuxblob } from './auxblob.ts'
 import { type IntelSource, levels, platformRevocations, quotingIdentity, rootRevocations } from './intel.ts'
 import type { Members, Wanted } from './piece.ts'
 
-/** The best of a piece that is at hand; nothing where there is none. */
+/** The best available version of a piece; empty when none is available. */
 export type Find = (wanted: Wanted) => Promise<Members>
 
 const mostHex = 2 * 64 * 1024
@@ -19,12 +19,12 @@ const bytesOf = (value: unknown): Uint8Array => {
   return new Uint8Array(Buffer.from(value, 'hex'))
 }
 
-/** Both certificates together, or none. */
+/** Both certificates, or null when one is missing. */
 const both = ({ ica, ark }: Partial<Members>): Members | null => (ica && ark ? { ica, ark } : null)
 
 const completeSnp = async (evidence: Evidence, find: Find, from: AmdSource): Promise<Evidence> => {
   const report = readReport(bytesOf(evidence['report']))
-  // An enclave of 1.0.0 calls the blob `certificates`.
+  // An enclave of 1.0.0 names the blob `certificates`.
   const blob = evidence['auxblob'] ?? evidence['certificates']
   const given = typeof blob === 'string' ? splitAuxblob(Buffer.from(bytesOf(blob))) : {}
   const above = await find(authorities(report, both(given), from))
@@ -49,7 +49,7 @@ const completeTdx = async (evidence: Evidence, find: Find, from: IntelSource): P
   return { type: 'tdx', v: 1, quote, collateral: Object.assign({ ...lists }, ...beside) as Members }
 }
 
-/** Evidence with all that a client needs beside it, as far as that is at hand. Kinds that need nothing stay as they are. */
+/** Adds the available certificates and lists that a client needs to evidence. Other kinds stay unchanged. */
 export const completed = async (
   evidence: Evidence,
   find: Find,

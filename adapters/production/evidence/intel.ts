@@ -9,7 +9,7 @@ import { readPck } from '../../../core/sealed/evidence/tdx-pck.ts'
 import { type Life, type Members, type Wanted, within } from './piece.ts'
 
 export interface IntelSource {
-  /** Where Intel's service of platform data is, without a path. */
+  /** The address of Intel's service of platform data, without a path. */
   readonly service: string
   /** The address of the root's revocation list. */
   readonly rootList: string
@@ -56,7 +56,7 @@ const forms = {
   qe_identity: { holder: 'enclaveIdentity', header: 'sgx-enclave-identity-issuer-chain', parse: readQuotingIdentity },
 } as const
 
-/** Exactly the bytes that Intel signed, out of the object around them. */
+/** The exact bytes that Intel signed, from the object around them. */
 const split = (text: string, holder: string): { readonly signed: string; readonly signature: string } => {
   const found = /^\{"(\w+)":(\{[\s\S]*\}),"signature":"([0-9a-f]{128})"\}\s*$/i.exec(text)
   demand(found?.[1] === holder, 'collateral_invalid', holder)
@@ -89,7 +89,7 @@ const signedText = (
   }
 }
 
-/** Intel's levels for the kind of platform that this certificate is about. */
+/** Intel's levels for the platform of this certificate. */
 export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wanted => {
   const { fmspc } = readPck(leaf)
   const { life, ...rest } = signedText('tcb_info', root, from)

@@ -8,12 +8,15 @@ import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
 import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { reportData } from '../../../core/sealed/wire/keyset.ts'
 
-/** Ms after the start, and between two looks. */
+/** In ms: the first check after the start, and the pause between checks. */
 const pause = { first: 1_000, next: 60_000 }
-/** Confidential processes that are looked at. */
+/** The largest number of checked enclave processes. */
 const mostLooked = 64
 
-/** Why a client with the profile `standard` would refuse these keys; null when it would not, and for kinds that prove nothing. */
+/**
+ * The reason for which a client with the profile `standard` would refuse these keys. Null when it would accept them,
+ * and for kinds that prove nothing.
+ */
 export const refusalOf = async (
   { keyset, evidence }: Keyset,
   challenge: Uint8Array,
@@ -34,8 +37,8 @@ export const refusalOf = async (
 }
 
 /**
- * Looks at each confidential process once for every keyset, as a client would, so that an operator sees a coming refusal
- * before clients do. It stops nothing. `end` ends it.
+ * Checks every keyset of each enclave process once as a client would, so that an operator sees a refusal before clients
+ * do. The check stops no request. `end` ends the checks.
  */
 export const watching = (
   it: Pick<Enclave, 'keys' | 'attest'>,
@@ -44,7 +47,7 @@ export const watching = (
 ): { look(): Promise<void>; end(): void } => {
   const known = new Map<string, { readonly keyset: string; readonly refusal: string | null }>()
 
-  /** False when there is no process of this name. */
+  /** False when no process has this name. */
   const lookAt = async (name: string): Promise<boolean> => {
     try {
       const { keyset } = await it.keys(name)
@@ -57,7 +60,7 @@ export const watching = (
       return true
     } catch (error) {
       known.delete(name)
-      // One that is down is told by the event of its own.
+      // A process that is down has its own event in the log.
       return !(error instanceof NotFound)
     }
   }

@@ -1,11 +1,13 @@
-/** What is shipped beside a report, as the metric and the log name it. */
+/** The pieces beside a report, by their names in metrics and log. */
 export const pieceNames = ['vek', 'authorities', 'crl', 'root_ca_crl', 'pck_crl', 'tcb_info', 'qe_identity'] as const
 export type PieceName = (typeof pieceNames)[number]
 
-/** Members of the evidence by their names. */
+/** Members of the evidence by name. */
 export type Members = Readonly<Record<string, string>>
 
-/** When a piece was made, and when half of its life is over; a client takes it until `taken`. Times in ms. */
+/**
+ * The life of a piece: its issue, and the end of its first half. A client accepts the piece until `taken`. Times in ms.
+ */
 export interface Life {
   readonly issued: number
   readonly ends: number
@@ -16,30 +18,30 @@ export interface Piece extends Life {
   readonly members: Members
 }
 
-/** What a service answered, or what lies in a file. */
+/** The answer of a service, or the content of a file. */
 export interface Raw {
   readonly body: Buffer
   /** PEM of whoever signed the body, where that comes beside it. */
   readonly chain: string
 }
 
-/** A piece that some evidence needs, where it comes from, and how it is known to be genuine. */
+/** A piece that evidence needs: its source and its check. */
 export interface Wanted {
   readonly name: PieceName
-  /** Which of them: a product, a chip with its patch level, a kind of platform. */
+  /** Identifies the piece: a product, a chip with its patch level, or a kind of platform. */
   readonly about: string
-  /** Came with the evidence itself, where it did. */
+  /** The piece from the evidence itself; null when the evidence lacks it. */
   readonly given: Members | null
-  /** Null where nobody serves it. */
+  /** Null when no service offers the piece. */
   readonly url: string | null
-  /** The header in which the chain of the signer comes. */
+  /** The header that contains the signer's chain. */
   readonly header?: string
-  /** Its name in a folder; the chain lies beside it as `.pem`. */
+  /** The file name in a folder; the chain stands beside the file as `.pem`. */
   readonly file: string
   read(raw: Raw): Members
-  /** Throws unless it is signed up to a pinned root, at any time of its life, and about what it should be. */
+  /** Throws unless a pinned root signed the piece, at any time of its life, and the piece names the right thing. */
   check(members: Members, now: number): Promise<Life>
 }
 
-/** The moment of its life that is nearest to now: a piece that ended is genuine all the same. */
+/** The moment of the piece's life nearest to now: an expired piece is still genuine. */
 export const within = (now: number, issued: number, ends: number): number => Math.max(issued, Math.min(now, ends))

@@ -14,10 +14,10 @@ import { folder, services } from './sources.ts'
 
 export interface ProofSettings {
   readonly collateral: CollateralSettings
-  /** Files with signed lists, each with its signatures beside it as `.sig`. */
+  /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
   readonly releases?: string | undefined
   readonly notices?: string | undefined
-  /** In code alone: roots of a test platform, which prove nothing. */
+  /** Set by code only: roots of a test platform, which prove nothing. */
   readonly testRoots?: TestRoots | undefined
 }
 
@@ -29,7 +29,7 @@ export interface ProofNeeds {
   readonly proof: ProofWitness
 }
 
-/** The file as it is signed; null where it is not there yet. A client checks it, so nothing of it is checked here. */
+/** The signed file; null when no file is configured. The client checks the signatures, so the gateway does not. */
 const signedFile = async (at: string | undefined): Promise<SignedFile | null> => {
   if (at === undefined) return null
   const [text, signatures] = await Promise.all([readFile(at, 'utf8'), readFile(`${at}.sig`, 'utf8')])
@@ -37,8 +37,8 @@ const signedFile = async (at: string | undefined): Promise<SignedFile | null> =>
 }
 
 /**
- * An enclave whose evidence a client can check by itself: with certificates, lists and platform data beside each report,
- * one report for all challenges that wait, and signed lists of releases.
+ * An enclave whose evidence a client can check alone. The gateway adds certificates, lists, platform data and signed
+ * releases, and makes one report for all waiting challenges.
  */
 export const proven = (it: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
   const { clock, fetch, log } = needs
@@ -54,7 +54,7 @@ export const proven = (it: Enclave, needs: ProofNeeds, settings: ProofSettings):
     try {
       return { ...keyset, evidence: await completed(keyset.evidence, find, from) }
     } catch (cause) {
-      // A client that reads it refuses it, by a name of its own.
+      // The client refuses unreadable evidence with a reason of its own.
       log.error('evidence.unreadable', { type: keyset.evidence.type.slice(0, 16) }, cause)
       return keyset
     }

@@ -5,29 +5,29 @@ import type { Find } from './complete.ts'
 import type { Members, Piece, Wanted } from './piece.ts'
 import type { Source } from './sources.ts'
 
-/** Pieces as they were fetched; each is checked again when it is read. */
+/** The fetched pieces. Each piece is checked again when it is read. */
 const rowsOfPieces = kind<{ readonly members: Members }>('collateral')
 
-/** Ms between two tries for one piece: while it is missing or ended, and while the one at hand still counts. */
+/** In ms between two tries for one piece: while it is missing or expired, and while the stored piece is valid. */
 const pause = { urgent: 10_000, calm: 3_600_000 }
-/** Pieces that are kept in memory. */
+/** The largest number of pieces in memory. */
 const mostHeld = 256
-/** Ms after which a piece that nobody asked for is of an enclave that is gone. */
+/** In ms: a piece without a request for this time belongs to an enclave that is gone. */
 const mostIdle = 600_000
 
 interface Place {
   readonly name: string
   piece: Piece | null
-  /** When it was last asked for, ms. */
+  /** The time of the last request, in ms. */
   asked: number
-  /** When the next try may be, ms. */
+  /** The earliest time of the next try, in ms. */
   next: number
   looking: Promise<void> | null
 }
 
 /**
- * Certificates, lists and texts beside reports: each is fetched when it is missing and when half of its life is over,
- * checked before it is served, and kept in the store. What ended is served all the same: the client decides.
+ * Certificates, lists and texts beside reports. A piece is fetched when it is missing or half of its life is over,
+ * checked, and then stored. An expired piece is still served: the client decides.
  */
 export const shelf = (
   { clock, log, rows, proof }: { clock: Clock; log: Log; rows: MetadataStore; proof: ProofWitness },
@@ -35,7 +35,7 @@ export const shelf = (
 ): Find => {
   const places = new Map<string, Place>()
 
-  /** Null for what is not genuine. */
+  /** Null when the piece is not genuine. */
   const seen = async (wanted: Wanted, members: Members | null): Promise<Piece | null> => {
     try {
       return members && { members, ...(await wanted.check(members, clock.now())) }
@@ -90,7 +90,7 @@ export const shelf = (
     return made
   }
 
-  /** Until when clients take all pieces of this name; null when one is missing. */
+  /** The end of the earliest piece of this name; null when one piece is missing. */
   const untilOf = (name: string): number | null => {
     const live = [...places.values()].filter((it) => it.name === name && clock.now() - it.asked <= mostIdle)
     const ends = live.map(({ piece }) => piece?.taken ?? null)

@@ -4,12 +4,12 @@ import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Door } from '../../../core/ports/platform.ts'
 import type { Raw, Wanted } from './piece.ts'
 
-/** Gives what a service or a folder has of a piece; throws when that is nothing. */
+/** Fetches a piece from a service or a folder. Throws when the source lacks the piece. */
 export type Source = (wanted: Wanted) => Promise<Raw>
 
-/** Bytes of an answer. */
+/** In bytes: the longest answer. */
 const mostBytes = 256 * 1024
-/** Ms for a whole answer. */
+/** In ms: the longest time of a whole answer. */
 const patience = 5_000
 
 const bodyOf = async ({ body }: Answer): Promise<Buffer> => {
@@ -25,7 +25,7 @@ const bodyOf = async ({ body }: Answer): Promise<Buffer> => {
 
 const decoded = (header: string | null): string => (header === null ? '' : decodeURIComponent(header))
 
-/** The services of the makers, through the door to hosts that the configuration names. */
+/** The manufacturers' services, through the door to configured hosts. */
 export const services =
   (door: Door): Source =>
   async ({ url, header }) => {

@@ -1,12 +1,12 @@
 import { write, writeSync } from 'node:fs'
 
-/** Bytes that one write puts into a pipe whole, beside other writers. */
+/** In bytes: a pipe takes one write of this size whole, even with other writers. */
 const whole = 4096
-/** Bytes that wait for room; lines beyond them are lost. */
+/** In bytes: the limit of waiting lines. Further lines are lost. */
 const most = 16 * 1024 * 1024
-/** Ms that a line waits for others, and that a file which takes nothing is left in peace. */
+/** In ms: how long a line waits for more lines, and the pause after a failed write. */
 const pause = 250
-/** How often a reader that is not quick enough is waited for at the exit, and how many ms each time. */
+/** At the exit: the number of tries for a slow reader, and in ms the pause between tries. */
 const tries = 50
 const moment = 20
 
@@ -22,10 +22,10 @@ export interface WrittenLines {
 
 const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY'
 
-/** Lines that wait for their write, gathered into chunks. */
+/** Waiting lines, joined into chunks. */
 const lineQueue = () => {
   const waiting: { text: string; size: number }[] = []
-  /** Chunks that were written in part, or not at all. */
+  /** Chunks that are unwritten or partly written. */
   const rests: Buffer[] = []
   let bytes = 0
   return {
@@ -56,8 +56,8 @@ const lineQueue = () => {
 }
 
 /**
- * Lines are gathered and written together, at the latest after a quarter of a second and at the exit. A full disk stops
- * nobody: lines wait until there is room, and a line counts the lines that were lost.
+ * Collects lines and writes them together, after at most a quarter of a second and at the exit. A full disk stops no
+ * request: lines wait for space, and a later line counts the lost ones.
  */
 export const writtenLines = (fd: number, door: Door = { write, writeSync }): WrittenLines => {
   const queue = lineQueue()

@@ -2,10 +2,10 @@ import { takesColour, styleText } from '../screen/style.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** Members that every line has, or that the words of the line have taken. */
+/** Members of every line, or already used in the line's words. */
 const plain = new Set(['level', 'time', 'pid', 'event', 'cause'])
 
-/** Nothing in a line moves the cursor or begins a line of its own. */
+/** Replaces control characters, so that a value cannot move the cursor or begin a new line. */
 const still = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 const factsOf = (line: Line, taken: readonly string[] = []): string =>
@@ -36,7 +36,7 @@ const styles = { warn: 'yellow', error: 'red' } as const
 const styled = (level: unknown, text: string, colour: boolean): string =>
   level === 'warn' || level === 'error' ? styleText(styles[level], text, colour) : text
 
-/** A line of the log for a person who reads a terminal: the time, the level unless it is info, and what happened. */
+/** A line of the log for a person at a terminal: the time, the level unless it is info, and the event. */
 export const inWords = (json: string, colour = takesColour(process.env)): string => {
   const line = JSON.parse(json) as Line
   const time = new Date(Number(line['time'])).toISOString().slice(11, 19)

@@ -5,14 +5,17 @@ import { inWords } from './in-words.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
-/** Causes of one error that the log shows, at most. */
+/** The largest number of causes that the log shows for one error. */
 const depth = 8
 
 const word = /^\w{1,64}$/
 const frame =
   /^ {4}at (?:[\w$.<>#[\] ]{1,200} \()?(?:(?:file:|node:|\/|[A-Z]:\\)[^\s()]+:\d+:\d+|<anonymous>|native)\)?$/
 
-/** The lines of the stack below the message, which may imitate them. Empty when the two can't be told apart. */
+/**
+ * The lines of the stack below the message. Empty when the message imitates stack lines and the two cannot be
+ * separated.
+ */
 const places = ({ stack, message }: Error): string[] => {
   if (typeof stack !== 'string') return []
   const head = message ? stack.indexOf(': ') + 2 + message.length : stack.indexOf('\n')
@@ -36,7 +39,7 @@ const tell = (cause: unknown): Record<string, unknown> => {
   }
 }
 
-/** An error and what led to it, each once, without a word of what they say. */
+/** An error and its causes, each once, without their messages. */
 const chain = (cause: unknown): Record<string, unknown>[] => {
   const seen = new Set<unknown>([cause])
   for (const it of seen) {
@@ -48,12 +51,12 @@ const chain = (cause: unknown): Record<string, unknown>[] => {
   return [...seen].slice(0, depth).map(tell)
 }
 
-/** Where lines go; `flushSync` is called on dispose. */
+/** The destination of lines. `dispose` calls `flushSync`. */
 export type Destination = DestinationStream & { flushSync?(): void }
 
 export const standardOutput = (): Destination => writtenLines(1)
 
-/** One line per event: of JSON for programs, in words for a person. */
+/** One line per event: JSON for programs, words for a person. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
   const logger = pino(
     { level, base: { pid: process.pid }, messageKey: 'event', formatters: { level: (level) => ({ level }) } },

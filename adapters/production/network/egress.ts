@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 import { BadRequest } from '../../../core/errors.ts'
 
-/** What may be reached on behalf of a user or a model. Pure: it resolves and connects nothing. */
+/** The addresses that a user or a model may reach. The policy is pure: it resolves no name and opens no connection. */
 export interface Egress {
-  /** The address as the connection will use it. Throws BadRequest. */
+  /** The address for the connection. Throws BadRequest. */
   target(url: string, base?: URL): URL
-  /** Throws BadRequest unless every one of the addresses that `host` resolved to may be reached. */
+  /** Throws BadRequest unless the policy allows every address of `host`. */
   check(host: string, addresses: readonly string[]): void
 }
 
@@ -21,7 +21,7 @@ const ranges = (cidrs: readonly string[]): BlockList => {
   return list
 }
 
-// The special-purpose registry of IANA, and Azure's metadata host, which looks public.
+// IANA's special-purpose registry, and Azure's metadata host, whose address looks public.
 const closed4 = ranges(
   (
     '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
@@ -30,7 +30,7 @@ const closed4 = ranges(
   ).split(' '),
 )
 
-// Only global unicast is open; mapped, compatible, NAT64, unique-local, link-local and multicast lie outside it.
+// Only global unicast is open. Mapped, compatible, NAT64, unique-local, link-local and multicast addresses lie outside.
 const open6 = ranges(['2000::/3'])
 
 // Protocol assignments with Teredo and benchmarking, documentation, 6to4, AS112.
@@ -52,7 +52,7 @@ const isRange = (it: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
 }
 
-/** Whether `it` may stand in the list of what an operator allows: a host name, an address or a CIDR range. */
+/** True when an operator may allow `it`: a host name, an address or a CIDR range. */
 export const isPermit = (it: string): boolean =>
   isRange(it) || (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(it) && !/^[\d.]+$/.test(it))
 
@@ -60,7 +60,7 @@ const refuse = (): never => {
   throw new BadRequest('The address is not allowed')
 }
 
-/** The host without the brackets of IPv6 and without the dot of the root. */
+/** The host without the brackets of IPv6 and without the final dot. */
 export const bare = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 
 export const makeEgress = (allow: readonly string[], ports: readonly number[]): Egress => {

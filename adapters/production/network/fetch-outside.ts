@@ -11,9 +11,9 @@ import { bare, makeEgress } from './egress.ts'
 
 export interface OutsideSettings {
   readonly ports: readonly number[]
-  /** The longest body, decompressed. */
+  /** In bytes: the longest body after decompression. */
   readonly bytes: number
-  /** Ms from the call to the end of the body. */
+  /** In ms from the call to the end of the body. */
   readonly time: number
   readonly allow: readonly string[]
 }
@@ -25,10 +25,10 @@ const bySystem: Resolve = async (host) => (await systemLookup(host, { all: true 
 
 const most = 5
 const moved = new Set([301, 302, 303, 307, 308])
-/** Headers that may follow to another origin: none identifies the caller. */
+/** Headers that are sent on to another origin: none of them identifies the caller. */
 const travelling = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
-/** The connection gets only addresses that were checked. */
+/** The connection uses only checked addresses. */
 const pin = (addresses: readonly string[]): LookupFunction => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) =>
@@ -59,14 +59,14 @@ const follow = (step: Step, url: URL, status: number): Step => {
   return turned ? { url, method: 'GET', headers, body: undefined } : { ...step, url, headers }
 }
 
-/** Goes from a first step through redirects to an answer, by addresses that were checked. */
+/** Follows redirects to an answer. Every connection uses checked addresses. */
 const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
   const connect = async ({ url, method, headers, body }: Step, signal: AbortSignal) => {
     const host = bare(url)
     const addresses = isIP(host) ? [host] : await unlessAborted(resolve(host), signal)
     egress.check(host, addresses)
     const lookup = pin(addresses)
-    // The option stands here so that no variable of the environment switches verification off.
+    // The explicit option overrides any environment variable that disables verification.
     const agent =
       url.protocol === 'https:' ? new HttpsAgent({ lookup, rejectUnauthorized: true }) : new HttpAgent({ lookup })
     const sent = typeof body === 'string' ? body : body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -101,7 +101,7 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
   }
 }
 
-/** Aborts when the caller leaves, and when the time for the answer or for all of it is over. */
+/** Aborts when the caller leaves, or when the time for the answer or the whole call is over. */
 const deadline = (ask: Ask, time: number) => {
   const stop = new AbortController()
   const left = () => stop.abort(ask.signal.reason)
@@ -147,7 +147,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       leave(response)
       close()
     }
-    // node-fetch stops watching the signal when the last byte has come, though it may not be decompressed yet.
+    // node-fetch ignores the signal after the last received byte, when decompression may still run.
     stop.signal.addEventListener('abort', shut, { once: true })
 
     async function* read(): AsyncGenerator<Uint8Array> {
@@ -163,7 +163,7 @@ export const openOutside = (settings: OutsideSettings, resolve: Resolve = bySyst
       } finally {
         shut()
       }
-      // Destroyed from outside, a stream may end as if it were whole.
+      // A destroyed stream may end as if it were complete.
       if (stop.signal.aborted) throw stop.signal.reason
     }
 

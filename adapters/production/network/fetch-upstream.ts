@@ -2,12 +2,12 @@ import type { Agent, Dispatcher } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
 
-/** Bytes that may wait for their reader before the socket is paused. */
+/** In bytes: when more data waits for its reader, the socket is paused. */
 const most = 64 * 1024
 
 const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 
-/** Spelled out because parsing the URL costs as much as all the rest of a call. */
+/** A pattern instead of URL parsing, which would cost as much as the rest of the call. */
 const place = (url: string): { origin: string; path: string } => {
   const parts = plain.exec(url)
   if (parts?.[1]) return { origin: parts[1], path: parts[2] ?? '/' }
@@ -35,7 +35,10 @@ interface Waiting {
 
 const end = { done: true, value: undefined } as const
 
-/** One call: what undici tells on one side, an Answer on the other. Its own `request` builds a stream for each and costs more. */
+/**
+ * One call between undici's handler and an Answer. undici's own `request` builds a stream for each call, which costs
+ * more.
+ */
 class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array, undefined> {
   readonly #signal: AbortSignal
   #head: Head | null
@@ -62,7 +65,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It was given up while the connection was being made.
+    // The call was aborted while the connection was being made.
     if (this.#fault) controller.abort(this.#fault.reason as Error)
   }
 
@@ -92,7 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     if (this.#held >= most) controller.pause()
   }
 
-  /** Told only when the socket is free again, so that a call made right after it finds it. */
+  /** Resolves after the socket is free, so that the next call can reuse it. */
   onResponseEnd(): void {
     queueMicrotask(this.#rest)
   }
@@ -132,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
 
   readonly #done = (): void => this.#close(null)
 
-  /** Closes the socket, and nothing that came before is read any more. */
+  /** Closes the socket. Earlier chunks are dropped. */
   #cut(reason: unknown): void {
     this.#chunks = []
     this.#held = 0
@@ -150,7 +153,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     this.#signal.removeEventListener('abort', this)
     const head = this.#head
     const waiting = this.#waiting
-    // Whatever outlives the call and knows this object shall not keep all the rest of it from the next collection.
+    // An object that outlives the call may refer to this one; its memory must still be freed.
     this.#head = this.#waiting = this.#controller = null
     if (!fault) return waiting?.resolve(end)
     head?.reject(fault.reason)
@@ -158,13 +161,13 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
   }
 }
 
-/** Connections are kept and shared; `close` ends all of them at once. Watching a silent backend is the caller's part. */
+/** Connections are kept and shared; `close` ends all of them at once. The caller watches for a silent backend. */
 export const openUpstream = (): { readonly door: Door; close(): Promise<void> } => {
-  // The option stands here so that no variable of the environment switches verification off.
+  // The explicit option overrides any environment variable that disables verification.
   const connect = { timeout: 5_000, rejectUnauthorized: true }
   let agent: Agent | null = null
   let closed = false
-  // The library is loaded with the first call, and costs a start nothing.
+  // The library is loaded with the first call, so that it does not slow the start.
   const opened = async (): Promise<Agent> => {
     const { Agent } = await import('undici')
     agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
@@ -191,6 +194,6 @@ const send = (agent: Agent, url: string, ask: Ask): Promise<Answer> =>
     }
     const { origin, path } = where
     const { method, headers = null, body = null } = ask
-    // Written out: an object made by spreading costs undici a tenth of the call.
+    // Written out: an object spread costs undici a tenth of the call.
     agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
   })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** When it takes more again, or nothing ever more. */
+/** Resolves when the response accepts more data, or is closed. */
 export const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {

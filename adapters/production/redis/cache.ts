@@ -5,23 +5,23 @@ import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { dial } from './redis.ts'
 
-/** Copies that all processes share. Without Redis there are none, and nobody waits for that. */
+/** Copies that all processes share. Without Redis the cache is empty, and no caller waits for Redis. */
 export default plugin({
   port: Cache,
   name: 'redis',
   settings: v.strictObject({
     url: v.pipe(v.string(), v.url()),
-    /** Before every key. */
+    /** The prefix of every key. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
-    /** Ms without an answer after which Redis counts as down. */
+    /** In ms: after this time without an answer, Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
   }),
   needs: { log: Log },
   create: ({ log }, { url, prefix, patience }): Cache => {
-    // By itself Keyv would queue for a down Redis and connect again on its own: it is only ever given a line that stands.
+    // Keyv alone would queue commands and reconnect, so it gets only open connections.
     const redis = dial({ url, patience, prefix, use: 'cache', log }, (client) => {
       const copies = createKeyv(client as never, { namespace: `${prefix}:cache`, throwOnErrors: true })
-      // The caller gets the fault; an error event without a listener would end the process.
+      // The caller gets the error; an `error` event without a listener would end the process.
       copies.on('error', () => {})
       return copies
     })
@@ -31,7 +31,7 @@ export default plugin({
     return {
       get: <T>(key: string) => redis.ask((copies) => copies.get<T>(key)).catch(nothing),
       set: (key, value, ttl) =>
-        // To Keyv a time of 0 means for ever.
+        // In Keyv, a time of 0 means forever.
         ttl >= 1 ? redis.ask((copies) => copies.set(key, value, Math.floor(ttl))).then(nothing, nothing) : remove(key),
       remove,
       dispose: redis.close,

@@ -17,18 +17,18 @@ const run = async (client: Client, { text, sha }: Script, keys: string[], args: 
   try {
     return await client.evalSha(sha, it)
   } catch (fault) {
-    // A Redis that started anew has forgotten its scripts.
+    // A restarted Redis has lost its scripts.
     if (fault instanceof Error && fault.message.startsWith('NOSCRIPT')) return client.eval(text, it)
     throw fault
   }
 }
 
-/** Milliseconds by Redis' own clock, so that the processes' clocks do not matter. */
+/** In ms by Redis's own clock, so that the clocks of processes do not matter. */
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000`
 
-/** A place is a member of its name's sorted set, scored by when it is over; the set outlives its last place by nothing. */
+/** A place is a member of its name's sorted set, with its end as the score. The set expires with its last place. */
 const keep = `
 redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), ARGV[1])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
@@ -42,13 +42,12 @@ const renew = script(`${now}
 local over = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not over or tonumber(over) <= now then return 0 end${keep}`)
 
-/** Ms for which a bucket with an end is kept behind it, for calls that are settled late and for clocks that differ. */
+/** In ms: a bucket with an end is kept this long after it, for late settlements and for clocks that differ. */
 const grace = 3_600_000
 
 /**
- * A bucket is "<left> <when>", gone once it is whole; the key behind it holds the `most` of which that is left, and is
- * apart since processes of 1.0.0 read the bucket alone. ARGV: spend or settle, then most, per, amount, until (0 for none)
- * and whether it is soft, of each bucket.
+ * A bucket is "<left> <when>" and is removed when it is full. A second key holds its `most`, since processes of 1.0.0
+ * read only the bucket. ARGV: spend or settle, then for each bucket most, per, amount, until (0 for none) and soft.
  */
 const spend = script(`${now}
 local n = #KEYS / 2
@@ -91,27 +90,27 @@ return left`)
 
 const mode = (byDefault: 'open' | 'closed') => v.optional(v.picklist(['open', 'closed']), byDefault)
 
-/** Exact across all processes on one Redis: each step is one script there. Without Redis each concern does as declared. */
+/** Exact across all processes on one Redis: each step is one script. Without Redis, each concern follows `whenDown`. */
 export default plugin({
   port: RateLimiter,
   name: 'redis',
   settings: v.strictObject({
     url: v.pipe(v.string(), v.url()),
-    /** Before every key. */
+    /** The prefix of every key. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/)), 'sealgate'),
-    /** Open lets pass and counts nothing, closed refuses with 503. */
+    /** `open` passes requests and counts nothing; `closed` refuses with 503. */
     whenDown: v.optional(
       v.strictObject({ places: mode('closed'), tokens: mode('closed'), requests: mode('open'), money: mode('closed') }),
       {},
     ),
-    /** Ms without an answer after which Redis counts as down. */
+    /** In ms: after this time without an answer, Redis counts as down. */
     patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
   }),
   needs: { log: Log },
   create: ({ log }, { url, prefix, whenDown, patience }): RateLimiter => {
     const redis = dial({ url, patience, prefix, use: 'limits', log }, (client) => client)
 
-    /** What the concerns say when Redis is down: all open, or the fault itself. */
+    /** The result while Redis is down: `free` when all concerns are open, otherwise the error. */
     const pass = <T>(concerns: readonly Concern[], fault: unknown, free: T): T => {
       if (concerns.some((concern) => whenDown[concern] === 'closed')) throw fault
       return free
@@ -121,7 +120,7 @@ export default plugin({
       run(
         client,
         spend,
-        // One tag for all: which allowances meet in one step is not known before, and a step has to be in one slot.
+        // All keys share one tag: a script needs its keys in one slot, and any allowances may meet in one step.
         ['', 'most:'].flatMap((of) => charges.map(({ allowance }) => `{${prefix}:spend}:${of}${allowance.name}`)),
         [
           step,
@@ -154,7 +153,7 @@ export default plugin({
                 (kept) => kept === 1,
                 (fault) => pass([concern], fault, true),
               ),
-          // A place that can't be released falls free by itself.
+          // A place that cannot be released expires by itself.
           release: () =>
             redis.ask(release).then(
               () => {},
@@ -195,7 +194,7 @@ export default plugin({
             if (settled) return
             settled = true
             const missing = amounts.map((amount, i) => (actual[i] ?? amount) - amount)
-            // Without Redis the estimate stands: the work is done, and nobody could do better with an error.
+            // Without Redis the estimate stays: the work is done, and an error would help no caller.
             return redis
               .ask((client) => apply(client, 'settle', charges, missing))
               .then(

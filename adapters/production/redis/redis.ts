@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 
-/** Ms between two attempts while Redis is down. */
+/** In ms: the pause between two attempts while Redis is down. */
 const rest = 500
-/** Ms after which an attempt is over. */
+/** In ms: the longest time of one attempt. */
 const attempt = 1_000
-/** Ms for which a line that was given up may still bring late answers. */
+/** In ms: how long an abandoned connection may still deliver late answers. */
 const linger = 30_000
 
 const draw = (url: string) =>
@@ -20,11 +20,11 @@ const draw = (url: string) =>
 
 export type Client = ReturnType<typeof draw>
 
-/** A connection to Redis that is either there at once or not at all. `F` is what speaks over it. */
+/** A connection to Redis that is either ready at once or absent. `F` is the client on it. */
 export interface Redis<F> {
   /**
-   * Throws Unavailable when no answer comes in time, and at once while Redis is known to be down; never anything else.
-   * `undo` reverses the effect of an answer that came too late.
+   * Throws only Unavailable: when no answer comes in time, and at once while Redis is known to be down. `undo` reverses
+   * the effect of a late answer.
    */
   ask<T>(question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>): Promise<T>
   close(): void
@@ -34,16 +34,16 @@ interface Line<F> {
   readonly client: Client
   readonly face: F
   readonly since: number
-  /** When the last answer of any kind came. */
+  /** The time of the last answer. */
   heard: number
   waiting: number
 }
 
 export interface Dialling {
   readonly url: string
-  /** How long an answer may take, in ms. */
+  /** In ms: the longest time of an answer. */
   readonly patience: number
-  /** Before every key. */
+  /** The prefix of every key. */
   readonly prefix: string
   /** The purpose of the connection. */
   readonly use: 'limits' | 'cache'
@@ -54,7 +54,7 @@ const hangUp = (client: Client) => {
   if (client.isOpen) client.destroy()
 }
 
-/** A code, of the system or of Redis (`WRONGPASS`), or else the class: never the message. */
+/** A code of the system or of Redis (`WRONGPASS`), otherwise the class; never the message. */
 const reasonOf = (fault: unknown): string => {
   if (!(fault instanceof Error)) return 'Error'
   const { name } = fault.constructor
@@ -64,7 +64,7 @@ const reasonOf = (fault: unknown): string => {
 
 type Lose<F> = (line: Line<F>, why: string) => void
 
-/** A line to a Redis that takes writes, or the reason why there is none. The probe is a key that may be written. */
+/** A connection to a Redis that accepts writes, or the reason why there is none. The probe is a writable key. */
 const reachedLine = async <F>(
   url: string,
   probe: string,
@@ -77,7 +77,7 @@ const reachedLine = async <F>(
   const limit = setTimeout(hangUp, attempt, client)
   try {
     await client.connect()
-    // A write, since a replica and a full store still answer a ping.
+    // The probe writes, since a replica and a full store still answer a ping.
     await client.set(probe, '', { expiration: { type: 'PX', value: attempt } })
     const now = performance.now()
     return (line = { client, face: wear(client), since: now, heard: now, waiting: 0 })
@@ -91,7 +91,7 @@ const reachedLine = async <F>(
 
 const down = (cause?: unknown): Unavailable => new Unavailable(undefined, { cause })
 
-/** Logs each change of the state: null is up, a text the reason of being down. */
+/** Logs each change of state. Null means up; a text is the reason for being down. */
 const reporting = (log: Log, use: Dialling['use'], closing: AbortSignal) => {
   let last: string | null | undefined = undefined
   return (why: string | null): void => {
@@ -108,7 +108,7 @@ interface Asking<F> {
   readonly retire: (line: Line<F>) => void
 }
 
-/** Puts a question over a line. An answer that comes after `patience` ms is undone. */
+/** Sends a question over a connection. An answer after `patience` ms is undone. */
 const askOver = <F, T>(
   line: Line<F>,
   { patience, lose, retire }: Asking<F>,
@@ -122,11 +122,11 @@ const askOver = <F, T>(
       if (!open) return
       open = false
       reject(down())
-      // A slow question does not make a silent line.
+      // A slow question alone does not make a connection silent.
       if (line.heard < asked) lose(line, 'silent')
     }
     const timer = setTimeout(() => {
-      // Arrived answers are read first, and a busy process waits for them: neither is a silent Redis.
+      // Arrived answers are read first, and a busy process gets a little more time: neither is a silent Redis.
       if (performance.now() - asked > patience + 4) setTimeout(giveUp, 4)
       else setImmediate(giveUp)
     }, patience)
@@ -144,11 +144,11 @@ const askOver = <F, T>(
           clearTimeout(timer)
           reject(down(fault))
           open = false
-          // A value that can't be written or read is no fault of the line.
+          // A value that cannot be encoded or decoded is no fault of the connection.
           if (!(fault instanceof TypeError || fault instanceof SyntaxError)) lose(line, reasonOf(fault))
         },
       )
-      // The undo is tried once: the line was lost already, and leases and allowances mend with time.
+      // The undo is tried once: the connection is lost, and places and allowances recover with time.
       .catch(() => {})
       .finally(() => {
         line.waiting--
@@ -156,7 +156,7 @@ const askOver = <F, T>(
       })
   })
 
-/** Connects at once, and again while Redis is down. */
+/** Connects at once, and reconnects while Redis is down. */
 export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
   const closing = new AbortController()
   const lines = new Set<Line<F>>()

@@ -2,24 +2,24 @@ import { styleText } from './style.ts'
 import type { Survey, Surveyed } from '../../../core/survey.ts'
 import { reasonOf } from './reasons.ts'
 
-/** What a start tells of itself. */
+/** The facts that a start shows. */
 export interface Start {
   readonly version: string
   readonly url: string
   readonly surfaces: readonly string[]
   /** The path segments of the families of routes. */
   readonly names: { readonly compat: string; readonly std: string; readonly v1: string }
-  /** The configuration file; null where the environment decides. */
+  /** The configuration file; null when the environment configures the gateway. */
   readonly configuration: string | null
   /** The folder of the embedded stores. */
   readonly data: string
-  /** Abilities whose packages were left out, and the command that brings them; null where all are there. */
+  /** Abilities without their packages, and the command that installs them; null when none is missing. */
   readonly lacks: { readonly names: readonly string[]; readonly command: string } | null
-  /** The first key, or the file where it stands; null where none was made. */
+  /** The new first key, or the file that holds it; null when no key was made. */
   readonly key: { readonly credential: string } | { readonly file: string } | null
 }
 
-/** A label, what it says, and lines below it. */
+/** A label, its text, and the lines below. */
 type Row = readonly [label: string, ...lines: readonly string[]]
 
 const mostNamed = 6
@@ -61,13 +61,13 @@ const apiLines = ({ url, surfaces, names }: Start): readonly string[] => [
   ...(surfaces.includes('decision') ? [`${url}/${names.compat}/v1/decision   typed decisions`] : []),
 ]
 
-/** A word for a shell, whatever stands in it. */
+/** A shell word for any text. */
 const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 const exportLine = (key: NonNullable<Start['key']>): string =>
   'credential' in key ? `export SEALGATE_KEY=${key.credential}` : `export SEALGATE_KEY="$(cat ${quoted(key.file)})"`
 
-/** A call that works as it stands, once the key is exported; null where no route serves a model. */
+/** A call that works after the key is exported; null when no route serves a model. */
 const curlLines = ({ url, surfaces, names }: Start, { models, backends }: Survey): readonly string[] | null => {
   const own = new Set(
     backends.filter(({ pretends }) => !pretends).flatMap((it) => it.models?.map(({ id }) => id) ?? []),
@@ -115,7 +115,7 @@ export const screen = (start: Start, survey: Survey, colour: boolean): string =>
   return `\n${head}\n\n${rows.filter((row) => row !== '').join('\n')}\n\n`
 }
 
-/** The same without a terminal: a line for each thing, and no key. */
+/** The first screen without a terminal: one line per fact, and no key. */
 export const plainLines = (start: Start, survey: Survey): string => {
   const { version, url, configuration, data } = start
   return [

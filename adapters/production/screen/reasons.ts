@@ -40,7 +40,7 @@ const codeOf = (error: unknown): string | null => {
 const isTimeout = (fault: unknown): boolean =>
   fault instanceof Error && ['TimeoutError', 'AbortError'].includes(fault.name)
 
-/** Why something is out of reach, in words for an operator; never a word that the other side sent. */
+/** The reason why a backend or store is unreachable, in words for an operator. No word comes from the other side. */
 export const reasonOf = (fault: unknown): string => {
   if (isTimeout(fault)) return 'no answer in time'
   const status = fault instanceof UpstreamFailed ? fault.answered : null

@@ -8,10 +8,10 @@ import { version } from '../version.ts'
 import { type Start, plainLines, screen } from './draw.ts'
 import { takesColour } from './style.ts'
 
-/** Ms that backends and the enclave are waited for. */
+/** In ms: the longest wait for backends and the enclave. */
 const patience = 3_000
 
-/** Where a start was made from, beside its configuration. */
+/** The origin of a start, beside its configuration. */
 export interface Origin {
   readonly env: NodeJS.ProcessEnv
   readonly config: Config
@@ -39,7 +39,7 @@ const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownK
   }
 }
 
-/** The first screen, or its plain lines, once backends and the enclave have answered or were waited for. */
+/** The first screen, or its plain lines, after backends and the enclave have answered or time is up. */
 export const drawn = async (
   origin: Origin,
   gateway: Pick<Gateway, 'survey'>,

@@ -1,12 +1,12 @@
 import type { EnclaveProcess } from '../enclave/enclave-child.ts'
 import type { Member } from './pool.ts'
 
-/** The workers of each confidential process. A replaced process ends when its last worker has returned it. */
+/** The workers of each enclave process. A replaced process ends when its last worker has returned it. */
 export interface Loans {
   lend(enclave: EnclaveProcess, member: Member): void
-  /** A worker needs the one at that socket no more: the last request that began with it has ended. */
+  /** Called when a worker has finished its last request with the process at this socket. */
   back(socket: string, member: Member): void
-  /** Nobody begins anything with it any more. */
+  /** Marks a process as replaced: no worker begins new requests with it. */
   retire(enclave: EnclaveProcess): void
 }
 

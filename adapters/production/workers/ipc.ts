@@ -1,9 +1,9 @@
-/** What goes between two processes: a question, or what came of one. */
+/** A message between two processes: a question or its answer. */
 export interface Letter {
   readonly id: number
   readonly ask?: string
   readonly value?: unknown
-  /** Why there is no answer. */
+  /** The reason for a missing answer. */
   readonly flaw?: string
 }
 
@@ -12,11 +12,11 @@ export type Answers = Readonly<Record<string, (value: any) => unknown>>
 export interface Exchange {
   ask<T>(question: string, value?: unknown): Promise<T>
   hear(letter: Letter): void
-  /** The other end is gone: open questions fail. */
+  /** The other process is gone: open questions fail. */
   close(): void
 }
 
-/** Questions and answers both ways over a channel that keeps the order of letters. */
+/** Questions and answers in both directions, over a channel that keeps the order of letters. */
 export const exchange = (send: (letter: Letter) => void, answers: Answers): Exchange => {
   const open = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
   let last = 0

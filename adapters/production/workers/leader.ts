@@ -13,17 +13,20 @@ import { loans } from './enclave-leases.ts'
 import type { Told } from './worker.ts'
 import { within } from './with-timeout.ts'
 
-/** Ms that one worker, which may stand still, holds up the others. */
+/** In ms: the longest time that a stuck worker delays the other workers. */
 const longest = 60_000
 
-/** What a worker draws; nothing where it is gone meanwhile. */
+/** The first screen from a worker; empty when the worker has ended. */
 const drawnBy = (worker: Member | undefined): Promise<string> =>
   worker === undefined ? Promise.resolve('') : worker.line.ask<string>('drawn', isTerminal()).catch(() => '')
 
-/** Leads workers that serve one port: has the one confidential process, tells all of them what to serve, and ends after them. */
+/**
+ * Leads the workers of one port: owns the shared enclave process, sends the configuration to each worker, and ends
+ * after them.
+ */
 export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
-  /** Each worker opens what another one sealed for a caller. */
+  /** A shared secret lets each worker open the sealed state that another worker gave to a caller. */
   const together = (config: Config): Config => ({ ...config, keepsakes: { secret, ...config.keepsakes } })
   let config = together(await firstConfiguration(env))
   if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
@@ -33,7 +36,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   let enclave = await opened(config)
   const { lend, back, retire } = loans()
   let turn: Promise<unknown> = Promise.resolve()
-  /** Reloads run one after the other: a worker that reloads meanwhile would serve by another configuration than the rest. */
+  /** Reloads run one after the other; otherwise workers would serve different configurations. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const it = turn.then(work)
     turn = it.catch(() => undefined)
@@ -62,7 +65,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   )
   const begun = (): readonly Member[] => [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
-  /** The first worker finds what is wrong; a configuration that it takes is taken by the others, or they are replaced. */
+  /** The first worker checks the configuration. When it accepts, the others accept as well or are replaced. */
   const reload = async (): Promise<void> => {
     const next = together(await configuration(env))
     const inside = sameInside(config, next) ? enclave : await opened(next)
@@ -89,7 +92,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   }
 
   try {
-    // The first one alone, since it may find that somebody needs a key.
+    // The first worker starts alone, since it may make the first key.
     const { address, port, addressType } = await workers.start()
     await begun()[0]?.line.ask('ready')
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()))

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../core/ports/platform.ts'
 import { type Answers, type Exchange, type Letter, exchange } from './ipc.ts'
 
-/** One worker, as the process that leads it sees it. */
+/** A worker, as its leader sees it. */
 export interface Member {
   readonly line: Exchange
-  /** The worker has its configuration. */
+  /** True when the worker has its configuration. */
   begun: boolean
   leaving: boolean
   readonly ended: Promise<void>
@@ -15,9 +15,9 @@ export interface Member {
 
 export interface Crew {
   readonly members: ReadonlySet<Member>
-  /** Resolves when the worker listens; rejects when the worker ended before. */
+  /** Resolves when the worker listens. Rejects when the worker ends before. */
   start(): Promise<Address>
-  /** Another worker takes the member's place at once. */
+  /** Starts a successor at once. */
   replace(member: Member): void
   /** Resolves when all workers have finished their requests and ended. */
   close(lingers: boolean): Promise<void>
@@ -28,7 +28,7 @@ const longest = 10_000
 
 const leave = (member: Member, lingers: boolean): Promise<void> => {
   member.leaving = true
-  // A worker that has not begun has no request under way; a worker that has ended hears no question.
+  // A worker that has not begun has no open request; a worker that has ended reads no message.
   if (member.begun) member.line.ask('leave', lingers).catch(() => undefined)
   else member.kill()
   return member.ended
@@ -39,7 +39,7 @@ const sendingTo =
   (letter: Letter): void =>
     void (worker.isConnected() && worker.send(letter, () => undefined))
 
-/** Keeps as many workers as were started; a worker that ends by itself is started anew. */
+/** Keeps the number of workers: a worker that ends unexpectedly gets a successor. */
 export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Crew => {
   const members = new Set<Member>()
   let closing = false
@@ -77,7 +77,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         void again(performance.now() - began > longest ? pause : 2 * pause)
       }
       worker.once('exit', over)
-      // A worker that could not be forked never ends.
+      // A worker that failed to fork emits no `exit`.
       worker.once('error', () => worker.process.pid === undefined && over(null, null))
     })
 
@@ -91,7 +91,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
     members,
     start,
     replace(member) {
-      // A worker that has ended was logged, and has its successor already.
+      // A worker that has ended is already logged and replaced.
       if (!members.has(member)) return
       log.warn('worker.replaced')
       void leave(member, false)

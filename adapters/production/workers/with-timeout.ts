@@ -1,4 +1,4 @@
-/** What comes of it, or an error after so many ms. */
+/** The result of the work. Throws after `ms` ms without a result. */
 export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

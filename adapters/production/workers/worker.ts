@@ -8,38 +8,41 @@ import { type Exchange, type Letter, exchange } from './ipc.ts'
 /** The configuration of a worker, sent before it begins and at each reload. */
 export interface Told {
   readonly config: Config
-  /** Of the one confidential process that all share; null where the configuration names others. */
+  /** The socket of the shared enclave process; null when the configuration names other processes. */
   readonly socket: string | null
 }
 
-/** What a worker does for the process that leads it. */
+/** The tasks of a worker for its leader. */
 export interface Work {
   renew(told: Told): Promise<void>
-  /** Somebody has told the one who leads to reload; this worker writes it down and asks everybody to. */
+  /**
+   * Called when the leader was told to reload. This worker records the reload in the audit and asks all workers to
+   * reload.
+   */
   reload(): Promise<void>
   measured(): Promise<Measured>
-  /** The first screen, without a key, or its plain lines. */
+  /** The first screen without a key, or its plain lines. */
   drawn(terminal: boolean): Promise<string>
 }
 
-/** How a worker stands to the process that leads it, and through that to the other workers. */
+/** A worker's connection to its leader and, through the leader, to the other workers. */
 export interface Team {
   readonly told: Told
-  /** The confidential process at that socket is needed here no more. */
+  /** This worker no longer needs the enclave process at the socket. */
   back(socket: string): void
-  /** Everybody reads the configuration again. */
+  /** All workers read the configuration again. */
   reload(): Promise<void>
   readonly siblings: ReturnType<typeof use<Siblings, any, any>>
-  /** From now on it answers. */
+  /** From now on, this worker answers the leader. */
   begin(work: Work): void
   /** When this worker is to come to its end; true when others that send here should be given time to see that. */
   readonly leave: Promise<boolean>
 }
 
-/** The worker's end. Signals are for the process that leads. */
+/** The worker's end of the channel. Only the leader reacts to signals. */
 export const joined = async (it: NodeJS.Process): Promise<Team> => {
   deaf(it)
-  // Otherwise the end of the line would end the process with requests under way.
+  // Without this flag, Node would end the process with open requests when the channel closes.
   cluster.worker!.exitedAfterDisconnect = true
   let begin: (work: Work) => void = () => {}
   const work = new Promise<Work>((resolve) => (begin = resolve))
@@ -65,7 +68,7 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
   })
   return {
     told: await lead.ask<Told>('begin'),
-    // When the one who leads is gone, so is the process.
+    // When the leader is gone, the enclave process is gone, too.
     back: (socket) => void lead.ask('back', socket).catch(() => undefined),
     reload: () => lead.ask<void>('reload'),
     siblings: use(siblings),
