@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/ports/platform.ts'
 /** Evidence over the keys and 32 bytes chosen by the asker. */
 export type Attest = (challenge: Uint8Array, name?: string) => Promise<Keyset>
 
-/** Challenges that one report answers, and those that wait at most. */
+/** The largest number of challenges in one report, and of waiting challenges. */
 const most = { batch: 1024, waiting: 8192 }
 /** In ms: how long a busy enclave is asked again, and the pause between two tries. */
 const patience = { all: 10_000, step: 50 }

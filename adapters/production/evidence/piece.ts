@@ -6,7 +6,8 @@ export type PieceName = (typeof pieceNames)[number]
 export type Members = Readonly<Record<string, string>>
 
 /**
- * The life of a piece: its issue, and the end of its first half. A client accepts the piece until `taken`. Times in ms.
+ * The life of a piece. Half of the time from `issued` to `ends` leads to a new fetch; a client accepts the piece until
+ * `taken`. Times in ms.
  */
 export interface Life {
   readonly issued: number
@@ -21,7 +22,7 @@ export interface Piece extends Life {
 /** The answer of a service, or the content of a file. */
 export interface Raw {
   readonly body: Buffer
-  /** PEM of whoever signed the body, where that comes beside it. */
+  /** The signer's certificates in PEM, when they come beside the body. */
   readonly chain: string
 }
 

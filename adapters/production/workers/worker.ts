@@ -35,7 +35,7 @@ export interface Team {
   readonly siblings: ReturnType<typeof use<Siblings, any, any>>
   /** From now on, this worker answers the leader. */
   begin(work: Work): void
-  /** When this worker is to come to its end; true when others that send here should be given time to see that. */
+  /** Resolves when this worker is to end. True when load balancers get time to notice. */
   readonly leave: Promise<boolean>
 }
 
