@@ -2,7 +2,10 @@ import type { Clock } from '../ports/platform.ts'
 import { type MetadataStore, kind } from '../ports/metadata-store.ts'
 import { type FileRow, type Owner, files } from './record.ts'
 
-/** Who holds a content hash: a lease while its record is being written, final (null) with it. */
+/**
+ * The file that owns a content hash. The claim is a lease while the record is being written, and final (null)
+ * afterwards.
+ */
 interface Claim {
   readonly file: string
   readonly until: number | null
@@ -10,15 +13,15 @@ interface Claim {
 
 const claims = kind<Claim>('claim')
 
-/** Longer than writing a record ever takes. */
+/** In ms: longer than writing a record ever takes. */
 const lease = 15_000
 const step = 25
 
 const idOf = ({ organization, user }: Owner, hash: string): string => `${organization}/${user}/${hash}`
 
-/** Sees to it that of equal files of one owner one alone is kept, also when they race. */
+/** Keeps only one of an owner's equal files, also when uploads race. */
 export const claiming = (rows: MetadataStore, clock: Clock) => {
-  /** The file that holds the hash, once it is sure; null when nobody does. */
+  /** The file with a final claim to the hash; null when there is none. */
   const holder = async (owner: Owner, hash: string): Promise<{ id: string; row: FileRow } | null> => {
     const claim = await rows.get(claims, idOf(owner, hash))
     const row = claim && (await rows.get(files, claim.file))
@@ -28,7 +31,7 @@ export const claiming = (rows: MetadataStore, clock: Clock) => {
   return {
     holder,
 
-    /** Takes the hash for `file`, or tells who has it. */
+    /** Claims the hash for `file`, or returns the file that owns it. */
     async take(owner: Owner, hash: string, file: string): Promise<{ id: string; row: FileRow } | null> {
       const id = idOf(owner, hash)
       for (;;) {
@@ -38,7 +41,7 @@ export const claiming = (rows: MetadataStore, clock: Clock) => {
         if (found !== null) return found
         const claim = await rows.get(claims, id)
         if (claim === null) continue
-        // Its record is gone, or never came.
+        // The record of the claim is gone or was never written.
         const over = claim.until === null || claim.until < clock.now()
         if (over && (await rows.update(claims, id, mine, { ...claim })) !== null) return null
         if (!over) await clock.sleep(step)
@@ -51,7 +54,7 @@ export const claiming = (rows: MetadataStore, clock: Clock) => {
     release: async (owner: Owner, hash: string, file: string): Promise<void> =>
       void (await rows.remove(claims, idOf(owner, hash), { file })),
 
-    /** Removes the claims of files that are gone. */
+    /** Removes the claims of removed files. */
     async sweep(): Promise<void> {
       for (let offset = 0; ;) {
         const { rows: page } = await rows.list(claims, { limit: 500, offset })

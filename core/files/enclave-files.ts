@@ -5,7 +5,9 @@ import type { MetadataStore } from '../ports/metadata-store.ts'
 import type { Cabinet } from './file-store.ts'
 import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
 
-/** What the enclave is given of one owner's files. Indexes can be written by an indexing alone; `made` is the type of what a tool makes. */
+/**
+ * The enclave's access to one owner's files. Only an indexing can write an index. `made` is the type of a tool's file.
+ */
 export const shelfOf = (
   { organization, user }: Owner,
   { cabinet, blobs, rows }: { readonly cabinet: Cabinet; readonly blobs: BlobStore; readonly rows: MetadataStore },
@@ -41,7 +43,7 @@ export const shelfOf = (
         const named = await Promise.all(ids.map(async (id) => ({ id, row: await found(id) })))
         return named.flatMap(({ id, row }) => (row?.rag_path == null ? [] : [{ id, version: row.rag_path }]))
       }
-      // What is being indexed anew is found as it was until then.
+      // During a new indexing, search still uses the old index.
       const listed = (rag_status: RagStatus) => rows.list(files, { where: { ...owner, rag_status } })
       const all = await Promise.all((['completed', 'running'] as const).map(listed))
       return all.flatMap(({ rows }) =>

@@ -24,21 +24,27 @@ export interface Rewrapping {
   readonly kid: string
   readonly wrapped_dek: string
   readonly client_hash: string | null
-  /** Absent where the client binds nothing; an earlier binding ends then. */
+  /** Absent when the client binds nothing; an earlier binding ends then. */
   readonly binding?: string | null | undefined
 }
 
-/** Sealed files with their records. A record stands for durable bytes, from before it can be seen until after it is gone. */
+/**
+ * Sealed files with their records. The bytes are durable before a record becomes visible, and are removed after the
+ * record.
+ */
 export interface Cabinet {
-  /** Takes an upload in. `keys` are there when the client wants it indexed at once. */
+  /** Stores an upload. `keys` are present when the client wants the file indexed at once. */
   receive(
     owner: Owner,
     parts: AsyncIterable<FlatPart>,
     signal: AbortSignal,
   ): Promise<Filed & { readonly duplicate: boolean; readonly keys: IndexKeys | null }>
-  /** Throws BadRequest for an id that its client did not choose just now, or that a record has; `field` is where it stood. */
+  /**
+   * Throws BadRequest when the id is not a client's recent choice or already has a record. `field` is its place in the
+   * request.
+   */
   admit(id: string, field: string): Promise<void>
-  /** Keeps what a tool made, under the id that its caller chose or a new one. */
+  /** Stores a tool's file under the caller's id or a new id. */
   keep(
     owner: Owner,
     id: string | null,
@@ -46,14 +52,14 @@ export interface Cabinet {
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<Filed>
-  /** Throws NotFound for another owner's file as for none. */
+  /** Throws NotFound when the file belongs to another owner or does not exist. */
   find(owner: Owner, id: string): Promise<FileRow>
   list(owner: Owner, query: Query<FileRow>): Promise<{ readonly rows: readonly Filed[]; readonly total: number }>
   /** The sealed bytes. */
   content(row: FileRow, range: Range | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
-  /** A link that works without us; null where the store has none. */
+  /** A link to the store itself; null when the store offers no links. */
   link(row: FileRow): Promise<{ readonly url: string; readonly ttl: number } | null>
-  /** Puts the file's key under another key; the content stays. */
+  /** Wraps the file's key with another key; the content stays. */
   rewrap(owner: Owner, id: string, change: Rewrapping): Promise<FileRow>
   remove(owner: Owner, id: string): Promise<void>
 }
@@ -75,7 +81,7 @@ export const cabinet = plugin({
       return row
     }
 
-    /** Writes the record of bytes that are there already. */
+    /** Writes the record of bytes that are already stored. */
     const enter = async (id: string, row: FileRow): Promise<Filed & { readonly duplicate: boolean }> => {
       const { client_hash: hash, organization, file_size, file_path } = row
       const other = hash === null ? null : await claims.take(row, hash, id)
@@ -90,7 +96,7 @@ export const cabinet = plugin({
         await blobs.remove(file_path)
         throw error
       }
-      // When this fails nobody knows whether the record is there, so its bytes stay; the sweep decides.
+      // After a failure the record may exist, so the bytes stay; the sweep decides.
       if (!(await rows.create(files, id, row))) throw new Unavailable()
       if (hash !== null) await claims.settle(row, hash, id)
       return { id, row, duplicate: false }
@@ -133,7 +139,7 @@ export const cabinet = plugin({
             await admit(String(file_id), 'file_id')
             chosen = String(file_id)
           }
-          // A client that says so first spares itself nothing, but the store a copy.
+          // A duplicate that the client declares first saves the store a copy; the client still sends all bytes.
           return (
             v.is(UploadFields.entries.client_hash, client_hash) &&
             incognito === false &&
@@ -152,7 +158,7 @@ export const cabinet = plugin({
         try {
           given = checked(UploadFields, fields)
           keys = indexKeysOf(given)
-          // The bytes are named by it already.
+          // The stored bytes already carry the id.
           if ((given.file_id ?? null) !== chosen) throw unfit('file_id', 'Expected before the content')
         } catch (error) {
           if (size !== null) await blobs.remove(path())
@@ -161,7 +167,7 @@ export const cabinet = plugin({
         const hash = given.incognito ? null : given.client_hash
         if (size === null) {
           const other = hash === null ? null : await claims.holder(owner, hash)
-          // Gone between the first look and this one.
+          // The other file was removed after the first lookup.
           if (other === null) throw new Unavailable()
           return { ...other, duplicate: true, keys: null }
         }
@@ -182,7 +188,7 @@ export const cabinet = plugin({
       },
 
       async keep(owner, id, labels, bytes, signal) {
-        // A long request comes here unread by its route.
+        // The route passes a long request on without reading its id.
         if (id !== null) await admit(id, 'fileId')
         const uuid = uuid7(clock, random)
         const name = nameOf(uuid, id)
@@ -194,7 +200,7 @@ export const cabinet = plugin({
         rows.list(files, {
           ...query,
           where: { ...query.where, organization, user, listed: true },
-          // Exact as far as anybody leafs, and always one more than the page.
+          // The total is exact as far as people browse, and always covers one row beyond the page.
           countTo: Math.max(counted, (query.offset ?? 0) + (query.limit ?? 0) + 1),
         }),
 
@@ -218,7 +224,7 @@ export const cabinet = plugin({
           return bound
         }
         if (row.kid !== old_kid) throw wrongKey()
-        // Two files may be equal under the new key that were not under the old one; the second takes no part any more.
+        // Two files may become equal under the new key. The second then leaves the search for duplicates.
         const other = client_hash === null ? null : await claims.take(owner, client_hash, id)
         const hash = other !== null && other.id !== id ? null : client_hash
         const change = { kid, wrapped_dek, client_hash: hash, binding, updated_at: clock.now() }
@@ -235,7 +241,7 @@ export const cabinet = plugin({
       async remove(owner, id) {
         for (;;) {
           const row = await find(owner, id)
-          // An index that came in meanwhile has to go, too.
+          // An index that was written meanwhile must be removed, too.
           if (!(await rows.remove(files, id, { rag_path: row.rag_path }))) continue
           if (row.client_hash !== null) await claims.release(owner, row.client_hash, id)
           await stored.leave(row.organization, row.file_size)
@@ -248,7 +254,7 @@ export const cabinet = plugin({
   },
 })
 
-/** How many files a total counts for certain. */
+/** Totals are exact up to this number of files. */
 const counted = 10_000
 
 const unfit = (field: string, expected: string) =>

@@ -15,36 +15,39 @@ import { shelfOf } from './enclave-files.ts'
 
 export interface IndexItem extends IndexKeys {
   readonly file_id: string
-  /** Must be the record's own. */
+  /** Must be the record's own path. */
   readonly s3_r2_path: string
 }
 
 export interface IndexBegun {
   readonly file_id: string
   readonly rag_status: 'running' | 'failed'
-  /** In a word, why not. */
+  /** The reason of a failure, as one word. */
   readonly code: string
 }
 
-/** Indexes files for retrieval. The enclave does the work; the gateway keeps its lease and the place of the index. */
+/** Indexes files for retrieval. The enclave does the work; the gateway keeps the lease and the path of the index. */
 export interface Indexing {
-  /** Begins files whose keys share one encapsulation. Resolves once the enclave has opened the keys, or refused; the records tell the end. */
+  /**
+   * Begins files whose keys share one encapsulation. Resolves after the enclave has opened or refused the keys; the
+   * records show the result.
+   */
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
-  /** Says of a record that it waits to be indexed. */
+  /** Marks a record as waiting for its indexing. */
   announce(id: string): Promise<void>
   forget(owner: Owner, id: string): Promise<void>
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no indexing is in progress. */
   dispose(): Promise<void>
 }
 
-/** One file of an indexing that is under way. */
+/** One file of an indexing in progress. */
 interface Task {
   readonly item: IndexItem
   began(): Promise<void>
   keep(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
-  /** Any code but `completed` is a failure. */
+  /** Any code except `completed` is a failure. */
   end(code: string): Promise<void>
-  /** Tells the caller alone that it failed. */
+  /** Reports the failure only to the caller. */
   lost(): void
 }
 
@@ -72,7 +75,10 @@ export const indexing = plugin({
       rag_until: clock.now() + settings.files.indexing,
     })
 
-    /** The end of an indexing, unless it was forgotten or begun anew since `until` was its lease; what it replaces goes after the record no longer names it. */
+    /**
+     * Records the end of an indexing. Does nothing when the file was forgotten or its indexing began again after
+     * `until`. A replaced index is removed after its record has changed.
+     */
     const settle = async (id: string, until: number | null, path: string | null): Promise<void> => {
       const end =
         path === null ? ({ rag_status: 'failed' } as const) : ({ rag_status: 'completed', rag_path: path } as const)
@@ -88,7 +94,7 @@ export const indexing = plugin({
       if (path !== null) await blobs.remove(path)
     }
 
-    /** One file's part in an indexing: its lease begins when the enclave asks for the file, and its index is kept under a new path. */
+    /** One file of an indexing. Its lease begins when the enclave asks for the file, and its index gets a new path. */
     const taskOf = (item: IndexItem, row: FileRow, resolve: (begun: IndexBegun) => void): Task => {
       const id = item.file_id
       const path = indexPathOf(row, `${row.file_name.replace(/\.enc$/, '')}.${uuid7(clock, random)}.idx`)
@@ -110,7 +116,7 @@ export const indexing = plugin({
           await keeping
         },
         async end(code) {
-          // The enclave may be gone while its last bytes are on their way to the disk.
+          // The enclave may be gone while its last bytes are still being written.
           await keeping.catch(() => undefined)
           if (code === 'completed' && kept) return settle(id, until, path)
           if (kept) await blobs.remove(path)
@@ -151,7 +157,7 @@ export const indexing = plugin({
       for (const task of tasks) await task.end(codeOf(error))
     }
 
-    /** The record of an item; null where the caller has no such file. */
+    /** The record of an item; null when the caller has no such file. */
     const found = async (grant: Grant, item: IndexItem): Promise<FileRow | null> => {
       try {
         const row = await cabinet.find(grant, item.file_id)
@@ -210,7 +216,7 @@ const codeOf = (error: unknown): string => {
   return error instanceof GatewayError && error.status === 400 ? 'undecryptable' : 'unavailable'
 }
 
-/** What the enclave gets: the fields of one file, or a list under one encapsulation. */
+/** The enclave's input: the fields of one file, or a list under one encapsulation. */
 const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => {
   const files = tasks.map(({ item: { s3_r2_path: _, ...sealed } }) => sealed)
   const [first] = files
@@ -218,7 +224,7 @@ const sealedOf = (tasks: readonly Task[]): Readonly<Record<string, unknown>> => 
   return { cipher_text: first.cipher_text, enclave_kid: first.enclave_kid, files }
 }
 
-/** How each file ended, by its id. */
+/** The result code of each file, by its id. */
 const codesOf = (body: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> => {
   const ends = (Array.isArray(body['files']) ? body['files'] : [body]) as readonly { file_id: string; code: string }[]
   return new Map(ends.map(({ file_id, code }) => [file_id, code]))

@@ -12,7 +12,7 @@ const stored = kind<Stored>('stored')
 
 type Quota = Settings['files']['quota']
 
-/** What an organisation may store. */
+/** The storage limits of an organisation. */
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
   Object.hasOwn(organizations, organization) ? { ...files.quota, ...organizations[organization]?.quota } : files.quota
 
@@ -23,13 +23,13 @@ const overQuota = (quota: string): BadRequest =>
     told: `it has ${quota}`,
   })
 
-/** What organisations have stored. */
+/** The stored bytes and files of each organisation. */
 export const storage = (rows: MetadataStore) => {
   const add = (organization: string, bytes: number, count: number) =>
     rows.add(stored, organization, { bytes, files: count })
 
   return {
-    /** Counts a file in. Throws when it is one too many, and then it is not counted. */
+    /** Counts a new file. Throws when the file exceeds the quota; the file is not counted then. */
     async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
       const now = (await add(organization, bytes, 1))!
       const over = (['bytes', 'files'] as const).find((unit) => (now[unit] ?? 0) > (quota[unit] ?? Infinity))
@@ -40,7 +40,7 @@ export const storage = (rows: MetadataStore) => {
 
     leave: async (organization: string, bytes: number): Promise<void> => void (await add(organization, -bytes, -1)),
 
-    /** Counts anew: a process that was killed between a count and its record left a difference. */
+    /** Corrects the counts: a process that dies between a count and its record leaves a difference. */
     async recount(): Promise<void> {
       const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
       const sums = new Map<string, { bytes: number; files: number }>()
@@ -57,7 +57,7 @@ export const storage = (rows: MetadataStore) => {
         const was = before.get(organization) ?? { bytes: 0, files: 0 }
         const is = sums.get(organization) ?? { bytes: 0, files: 0 }
         const unchanged = (await rows.get(stored, organization)) ?? { bytes: 0, files: 0 }
-        // What comes and goes meanwhile is left for the next time.
+        // A count that changes during the recount is corrected by a later recount.
         if (unchanged.bytes !== was.bytes || unchanged.files !== was.files) continue
         if (is.bytes !== was.bytes || is.files !== was.files)
           await add(organization, is.bytes - was.bytes, is.files - was.files)

@@ -6,44 +6,44 @@ export type FileType = (typeof fileTypes)[number]
 const ragStatuses = ['none', 'pending', 'running', 'completed', 'failed'] as const
 export type RagStatus = (typeof ragStatuses)[number]
 
-/** Whose file it is. Another owner's file does not exist. */
+/** The owner of a file. To other owners, the file does not exist. */
 export interface Owner {
   readonly organization: string
   readonly user: string
 }
 
-/** What the client says of a file: nothing of it is in the clear but what it chose to tell. */
+/** The client's description of a file. Only fields that the client chose to reveal are in the clear. */
 export interface Labels {
   readonly version: string
   readonly kid: string
   readonly wrapped_dek: string
-  /** Sealed name, as hex. */
+  /** The sealed name, in hex. */
   readonly original_name: string
   readonly mime_type: string
-  /** Null for files that take no part in the search for duplicates. */
+  /** Null when the file takes no part in the search for duplicates. */
   readonly client_hash: string | null
-  /** A keyed tag by which the client may search for the name. */
+  /** A keyed tag for the client's search by name. */
   readonly name_tag: string | null
   readonly type_hint: FileType
-  /** By which the client knows that the record is its own; null or absent for files that are not bound. */
+  /** Proves to the client that the record is its own; null or absent when the file is not bound. */
   readonly binding?: string | null
 }
 
 export interface FileRow extends Owner, Labels {
   readonly file_name: string
   readonly file_path: string
-  /** Of the sealed content. */
+  /** In bytes of the sealed content. */
   readonly file_size: number
   /** False for incognito files. */
   readonly listed: boolean
   readonly created_at: number
   readonly updated_at: number | null
-  /** Incognito files go by themselves. */
+  /** Incognito files expire. */
   readonly expires_at: number | null
   readonly rag_status: RagStatus
-  /** `pending` and `running` are leases: the keys are gone when the one who held them is. */
+  /** `pending` and `running` are leases: the keys are lost together with the process that held them. */
   readonly rag_until: number | null
-  /** Where the index is; a new one for each indexing. */
+  /** The path of the index; each indexing has a new one. */
   readonly rag_path: string | null
 }
 
@@ -59,7 +59,7 @@ const ragStatusOf = ({ rag_status, rag_until }: FileRow, now: number): RagStatus
     ? 'failed'
     : rag_status
 
-/** The record as the interface shows it. */
+/** The record in the interface's form. */
 export const printed = (id: string, row: FileRow, now: number, duplicate = false) => ({
   id,
   version: row.version,
@@ -84,7 +84,7 @@ export const printed = (id: string, row: FileRow, now: number, duplicate = false
 /** `YYYY-MM-DD HH:MM:SS.mmm`, UTC. */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')
 
-/** A folder's name that every store takes. Two owners may share one: files are found by their id alone. */
+/** A folder name that every store accepts. Two owners may share a folder, since only the id identifies a file. */
 const folder = (name: string): string => name.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')
 
 export const pathOf = ({ organization, user }: Owner, name: string): string =>
@@ -97,7 +97,9 @@ const prefix = 'file_'
 
 export const idOf = (uuid: string): string => `${prefix}${uuid}`
 
-/** Of stored bytes. An id that the client chose comes first: sent twice, it never names the same bytes. */
+/**
+ * The name of stored bytes. It begins with the client's chosen id. An id that is sent twice never names the same bytes.
+ */
 export const nameOf = (uuid: string, id: string | null): string =>
   id === null ? `${uuid}.enc` : `${id.slice(prefix.length)}.${uuid}.enc`
 
@@ -107,18 +109,18 @@ const stored = new RegExp(`(?:^|/)(${uuid})(?:\\.${uuid}){0,2}\\.(?:enc|idx)$`)
 
 const timeOf = (uuid: string): number => parseInt(uuid.replace('-', '').slice(0, 12), 16)
 
-/** Ms by which the clock of a client that chooses an id may be wrong. */
+/** In ms: the tolerated error of a client's clock when the client chooses an id. */
 const skew = 3_600_000
 
-/** Whether a client may have chosen this id just now. */
+/** True when a client may have chosen this id just now. */
 export const isTimely = (id: string, now: number): boolean =>
   chosen.test(id) && Math.abs(timeOf(id.slice(prefix.length)) - now) <= skew
 
-/** The file that stored bytes belong to, and when their upload began; null for bytes of another writer. */
+/** The file of stored bytes, and the start of their upload. Null for bytes of another writer. */
 export const belonging = (path: string): { readonly id: string; readonly since: number } | null => {
   const first = stored.exec(path)?.[1]
   if (first === undefined) return null
-  // The last one is the gateway's own: the client's may tell another time, and an index comes later than its file.
+  // The last UUID is the gateway's own. The client's UUID may name another time, and an index is newer than its file.
   const last = path.split('/').at(-1)?.split('.').at(-2) ?? ''
   return { id: idOf(first), since: timeOf(last) }
 }

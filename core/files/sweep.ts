@@ -9,15 +9,15 @@ import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
 
 export interface Swept {
-  /** Bytes without a record. */
+  /** The number of stored files without a record. */
   readonly orphans: number
-  /** Files whose time was over. */
+  /** The number of expired files. */
   readonly expired: number
 }
 
-/** Puts right what a killed process left behind. Safe beside everything else that runs, in any number of processes. */
+/** Removes the remains of killed processes. Safe beside all other work, in any number of processes. */
 export interface Sweep {
-  /** `grace`: ms after which bytes without a record are an orphan. */
+  /** `grace` in ms: younger bytes without a record are no orphans. */
   now(grace?: number): Promise<Swept>
   dispose(): void
 }
@@ -32,7 +32,7 @@ export const sweep = plugin({
     const claims = claiming(rows, clock)
     const stored = storage(rows)
 
-    /** The record goes first, so that nobody is shown a file whose bytes are gone. */
+    /** The record is removed first, so that no caller sees a file without bytes. */
     const expired = async (): Promise<number> => {
       let count = 0
       for (;;) {
@@ -72,7 +72,7 @@ export const sweep = plugin({
       return swept
     }
 
-    // Not all replicas at once.
+    // Random pauses keep replicas from sweeping together.
     const next = () => settings.files.sweep * (0.5 + random.fraction())
     const ring = () =>
       now()

@@ -5,17 +5,17 @@ import { fileTypes } from './record.ts'
 
 const big = 'encrypted_content'
 
-/** The fields of an upload and its content, which is on its way into the store while it comes in. */
+/** The fields of an upload and its content, which the store takes while it arrives. */
 export interface Arrived {
   readonly fields: Readonly<Record<string, unknown>>
-  /** Of the stored content; null when it was passed over. */
+  /** In bytes of the stored content; null when the content was skipped. */
   readonly size: number | null
 }
 
 /**
- * Takes an upload in, whatever the order of its fields. `known` looks at the fields that stand before the content and may
- * say that the content is there already, so that it is passed over. The content is durable when this resolves; when it
- * rejects, `drop` has removed it.
+ * Receives an upload with its fields in any order. `known` examines the fields before the content and can declare it a
+ * duplicate, which is skipped. The content is durable when the promise resolves; when it rejects, `drop` has removed
+ * the content.
  */
 export const arrive = async (
   parts: AsyncIterable<FlatPart>,
@@ -30,7 +30,7 @@ export const arrive = async (
   let size: number | null = null
   let came = false
 
-  /** The pieces in a row; what stands behind them is kept for the fields. */
+  /** The pieces of the content; the next part after them is kept for the fields. */
   async function* content(first: Uint8Array) {
     let length = 0
     for (let piece = first; ;) {
@@ -54,7 +54,7 @@ export const arrive = async (
       held = null
       if (step.done) break
       if ('value' in step.value) {
-        // An empty text stands for a field that is absent.
+        // An empty text counts as an absent field.
         if (step.value.value !== '') fields[step.value.name] = step.value.value
         continue
       }
@@ -75,12 +75,12 @@ export const arrive = async (
 
 const empty = () => new BadRequest('Validation failed', { validator: { [big]: 'Expected sealed content' } })
 
-/** Read in either case, kept in lower case. */
+/** Accepts both cases and stores lower case. */
 const hex = (most: number) =>
   v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})+$/i, 'lower-case hex'), v.maxLength(most), v.toLowerCase())
 const sealedKey = hex(384)
 
-/** Booleans and numbers are words in a form. */
+/** Booleans and numbers are text in a form. */
 const flag = v.union([
   v.boolean(),
   v.pipe(
@@ -95,7 +95,7 @@ const nameTag =
   'A tag of the name that the client makes with a key of its own, such as an HMAC: the list finds the file when `search` has it'
 
 export const UploadFields = v.object({
-  /** An id that the client chose; it stands before the content. */
+  /** The client's chosen id; the field must come before the content. */
   file_id: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(100)))),
   encrypted_name: hex(1024),
   client_hash: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,256}$/, 'up to 256 printable characters')),
@@ -105,7 +105,7 @@ export const UploadFields = v.object({
   incognito: v.optional(v.nullable(flag)),
   version: v.optional(v.nullable(v.pipe(number, v.integer(), v.minValue(1), v.maxValue(2)))),
   type_hint: v.optional(v.nullable(v.pipe(v.picklist(fileTypes), v.description(typeHint)))),
-  /** What the client vouches for, opaque to the store. */
+  /** The client's binding, opaque to the store. */
   binding: v.optional(
     v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{202}$/i, '101 bytes in lower-case hex'), v.toLowerCase())),
   ),
@@ -126,7 +126,7 @@ export type IndexKeys = Readonly<Record<(typeof forRetrieval)[number], string>> 
   readonly enclave_kid?: string | undefined
 }
 
-/** The keys with which a file is indexed at once; all of them or none. */
+/** The keys for an immediate indexing; all of them or null. */
 export const indexKeysOf = (fields: UploadFields): IndexKeys | null => {
   const given = forRetrieval.filter((name) => fields[name] != null)
   if (given.length === 0) return null

@@ -12,26 +12,26 @@ import type { Tool } from '../ports/tool.ts'
 import type { Upstream } from '../ports/upstream.ts'
 import { Settings } from '../settings.ts'
 
-/** What a gateway that runs can be given anew. A fitting that it has already stays the same thing. */
+/** The parts of a gateway that a reload can replace. An unchanged fitting keeps its instance. */
 export interface Renewable {
   readonly upstreams: readonly Fitting<Upstream>[]
   readonly enclave: Fitting<Enclave>
   readonly tools: readonly Fitting<Tool<any>>[]
 }
 
-/** The plugins and settings that a request gets when it begins, and keeps to its end across reloads. */
+/** The plugins and settings of a request from its begin to its end, across reloads. */
 export interface Generation {
   readonly settings: Settings
   readonly supply: Container['supply']
-  /** A request begins with it; one `end` for each. */
+  /** Counts a request that begins; each `begin` has one `end`. */
   begin(): void
   end(): void
-  /** No request begins with it any more: it is disposed once the last one has ended. */
+  /** No request begins with this generation any more. The generation is disposed after its last request. */
   retire(gone: () => void): void
   dispose(): Promise<void>
 }
 
-/** Ms in which what an ended request leaves behind, such as its counts, comes to its end. */
+/** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
 export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {

@@ -16,7 +16,7 @@ export const checkedSettings = (settings: SettingsInput): Settings => {
   return checked.output
 }
 
-/** The current generation, which new requests begin with, and older ones until their last request has ended. */
+/** The current generation for new requests, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
   renewable: Renewable,
@@ -38,9 +38,9 @@ export const generations = (
   }
 
   return {
-    /** Of the one that requests begin with now. */
+    /** Supplies the parts of the current generation. */
     supply: <N extends Needs>(needs: N): Supplied<N> => current.supply(needs),
-    /** Whatever may fail comes before the turn, which can't. */
+    /** All steps that may fail come before the switch, which cannot fail. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)
       const fixed = differing(lasting, settings, told)
@@ -50,7 +50,7 @@ export const generations = (
       alive.add(next)
       try {
         const turn = prepared(next)
-        // A confidential process that was just started has no keys yet.
+        // A new enclave process has no keys yet.
         if (parts.enclave !== given.enclave) await next.supply({ enclave: Enclave }).enclave.keys()
         const { cache } = base.supply({ cache: Cache })
         const others = parts.upstreams.filter((upstream) => !given.upstreams.includes(upstream))

@@ -5,21 +5,24 @@ import type { Renewable } from './generation.ts'
 import type { Log } from '../ports/platform.ts'
 import type { SettingsInput } from '../settings.ts'
 
-/** The new configuration; an absent part stays as it is. */
+/** The new configuration; an absent part stays unchanged. */
 export type Renewal = { readonly settings: SettingsInput } & Partial<Renewable>
 
-/** Takes another renewal for all requests that begin from now on. Rejects, and changes nothing, when it can't be taken. */
+/** Applies a renewal to all later requests. Rejects without any change when the renewal is invalid. */
 export type Renew = (renewal: Renewal) => Promise<void>
 
-/** Reads once more what the gateway was made from, and renews it with that. */
+/** Reads the gateway's configuration again and applies it. */
 export type Again = () => Promise<void>
 
-/** Reads again and renews, on somebody's behalf. Throws BadRequest when it can't be taken, and then nothing has changed. */
+/**
+ * Reads and applies the configuration for an actor. Throws BadRequest without any change when the configuration is
+ * invalid.
+ */
 export type Reload = (actor: Actor) => Promise<void>
 
 export const Reload = one<Reload>('Reload')
 
-/** One after the other, each with its row in the audit. */
+/** Runs reloads one after the other, each with its row in the audit. */
 export const reloading = (take: Again | null, audit: Audit, log: Log): Reload => {
   let last: Promise<unknown> = Promise.resolve()
   const turn = async (): Promise<void> => {
@@ -41,7 +44,7 @@ export const reloading = (take: Again | null, audit: Audit, log: Log): Reload =>
     })
 }
 
-/** The caller of a reload learns what stopped it: the path of a setting and what was expected there, never its value. */
+/** The caller of a reload learns the cause: the path of a setting and its expected form, never its value. */
 const refusal = (cause: unknown): GatewayError => {
   if (cause instanceof GatewayError) return cause
   const validator = { configuration: cause instanceof Error ? cause.message : 'Expected another one' }

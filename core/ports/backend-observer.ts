@@ -1,12 +1,18 @@
 import { many } from '../container.ts'
 
-/** `left`: given up before it said anything, because another one was faster or nobody waited any more; `broke`: its stream did. */
+/**
+ * `left`: the call was abandoned before its first output, because another backend was faster or the caller left.
+ * `broke`: the stream of the answer broke.
+ */
 export const outcomes = ['answered', 'failed', 'left', 'broke'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Is told how every call to a backend went. In the enclave there is none. */
+/** Observes the outcome of every backend call. The enclave has no observer. */
 export interface Witness {
-  /** Ms until then since it was asked, or since its stream began where that broke; the status with which it failed, where it had one. */
+  /**
+   * `ms` counts from the request, or from the start of a stream that broke. `status` is the status of a failure; null
+   * without one.
+   */
   saw(provider: string, outcome: Outcome, ms: number, status: number | null): void
 }
 

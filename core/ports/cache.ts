@@ -1,10 +1,13 @@
 import { one } from '../container.ts'
 
-/** Short-lived copies of what can be had again. Never the ground of a limit or of access; holds nothing a user wrote. */
+/**
+ * Short-lived copies of recoverable data. No limit and no access decision depends on a cache, and a cache holds no text
+ * of a user.
+ */
 export interface Cache {
-  /** `undefined` when absent, over, or when the cache itself is out of reach: a cache never fails a request. */
+  /** `undefined` when the copy is absent or expired, or the cache is unreachable: a cache never fails a request. */
   get<T>(key: string): Promise<T | undefined>
-  /** Kept for `ttl` ms at most; losing it is no error. */
+  /** Keeps a copy for at most `ttl` ms. Losing the copy is no error. */
   set<T>(key: string, value: T, ttl: number): Promise<void>
   remove(key: string): Promise<void>
   dispose?(): Promise<void> | void

@@ -1,4 +1,4 @@
-/** The common chat format. What is not named here goes through untouched, both ways. */
+/** The common chat format. Other fields pass unchanged in both directions. */
 export interface ChatBody {
   readonly messages: readonly Message[]
   readonly [field: string]: unknown
@@ -26,10 +26,10 @@ export interface ToolCall {
   readonly [field: string]: unknown
 }
 
-/** A public format that a backend may speak in place of the common one. */
+/** A public format that a backend may speak in place of the common format. */
 export type Dialect = 'messages' | 'generate-content'
 
-/** A request or an answer in the words of one dialect. */
+/** A request or an answer in the form of one dialect. */
 export interface Native {
   readonly dialect: Dialect
   readonly body: Readonly<Record<string, unknown>>
@@ -43,9 +43,11 @@ export interface ChatCall {
   /** The caller's body without `model`, `stream` and `provider`. */
   readonly body: ChatBody
   readonly stream: boolean
-  /** What the caller has already been given: the answer goes on from there. Only for models marked `continues`. */
+  /**
+   * The part of the answer that the caller already has; the backend continues it. Only for models marked `continues`.
+   */
   readonly prefix?: string
-  /** The caller's own request without `model` and `stream`, in the backend's dialect: it stands for `body`. */
+  /** The caller's own request in the backend's dialect, without `model` and `stream`. It replaces `body`. */
   readonly native?: Native
 }
 
@@ -96,7 +98,7 @@ export interface Completion {
   readonly [field: string]: unknown
 }
 
-/** Usage as the common chat format spells it. */
+/** Usage in the spelling of the common chat format. */
 export interface WireUsage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
@@ -104,21 +106,24 @@ export interface WireUsage {
   readonly [field: string]: unknown
 }
 
-/** The backend may give either; core folds or unfolds. Chunks end normally only after the backend's own end mark, otherwise they throw UpstreamFailed. */
+/**
+ * A backend may give either form; core converts between them. Chunks end normally only after the backend's own end
+ * mark, otherwise they throw UpstreamFailed.
+ */
 export type ChatAnswer =
   | {
       readonly kind: 'completion'
       readonly completion: Completion
-      /** The same as JSON, as the backend wrote it; absent where something had to be changed. */
+      /** The completion as the backend's own JSON text; absent after a change. */
       readonly text?: string
-      /** The same in the backend's dialect, as the backend gave it. */
+      /** The completion in the backend's dialect, unchanged. */
       readonly native?: Native
     }
   | { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> }
 
-/** The ability to chat; absent where the backend has none. */
+/** The ability to chat; absent when the backend lacks it. */
 export interface Chats {
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
-  /** False where no model of it can go on from a prefix. */
+  /** False when no model of the backend can continue a prefix. */
   readonly continues?: boolean
 }

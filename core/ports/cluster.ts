@@ -1,11 +1,11 @@
 import { one } from '../container.ts'
 
-/** What one process has measured, as the metrics library gives it out. */
+/** The measurements of one process, in the form of the metrics library. */
 export type Measured = readonly object[]
 
-/** Other processes that share this one's port and its callers. */
+/** Other processes that share this process's port and callers. */
 export interface Siblings {
-  /** What each of them has measured. */
+  /** The measurements of each process. */
   measured(): Promise<readonly Measured[]>
 }
 

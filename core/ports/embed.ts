@@ -12,7 +12,7 @@ export interface EmbedCall extends Wish {
 }
 
 export interface EmbedTokensCall extends Wish {
-  /** Ids of the model's own tokens, a list for each vector. */
+  /** Ids of the model's own tokens: one list per vector. */
   readonly tokens: readonly (readonly number[])[]
 }
 
@@ -21,10 +21,10 @@ export interface Embedded {
   readonly usage: Usage
 }
 
-/** The ability to make vectors of texts; absent where the backend has none. */
+/** The ability to turn texts into vectors; absent when the backend lacks it. */
 export interface Embeds {
-  /** One vector a text, in their order. */
+  /** One vector per text, in order. */
   embed?(call: EmbedCall, signal: AbortSignal): Promise<Embedded>
-  /** One vector a list of tokens; absent where the backend takes texts alone. */
+  /** One vector per list of tokens; absent when the backend takes only texts. */
   embedTokens?(call: EmbedTokensCall, signal: AbortSignal): Promise<Embedded>
 }

@@ -1,4 +1,4 @@
-/** What readers give of a file, by the kind of the file. All of it is plain JSON. */
+/** The content of a file by its kind, in plain JSON. */
 export interface Contents {
   readonly document: Document
   readonly slides: Slides
@@ -8,21 +8,23 @@ export interface Contents {
   readonly image: Seen
 }
 
-/** The encoding of a text, and how sure the reader is of it, from 0 to 1: 1 where a mark or the file's type says it. */
+/**
+ * The encoding of a text, and the reader's confidence from 0 to 1: 1 when a mark or the file's type names the encoding.
+ */
 export interface Encoding {
   readonly name: string
   readonly confidence: number
 }
 
-/** What stands beside the text of a file, in one shape for all formats; a list that would be empty is absent. */
+/** The parts beside a file's text, in one shape for all formats. An empty list is absent. */
 export interface Beside {
-  /** `at` is a cell, a slide or a sheet, null where the file has none. */
+  /** `at` is a cell, a slide or a sheet; null when the file has none. */
   readonly links?: readonly { readonly url: string; readonly text: string; readonly at: string | null }[]
-  /** Pictures that somebody described in words. */
+  /** Pictures with a description. */
   readonly images?: readonly { readonly alt: string; readonly at: string | null }[]
   readonly charts?: readonly Chart[]
   readonly comments?: readonly { readonly author: string | null; readonly text: string; readonly at: string | null }[]
-  /** What stands above and below the text of every page. */
+  /** The texts above and below every page. */
   readonly headers?: readonly string[]
   readonly footers?: readonly string[]
   /** Text that the file hides. */
@@ -40,17 +42,17 @@ export interface Chart {
 }
 
 export interface Document extends Beside {
-  /** Such as `docx`. */
+  /** A format such as `docx`. */
   readonly format: string
   readonly title: string | null
   readonly sections: readonly DocumentSection[]
   readonly truncated: boolean
-  /** Of plain text, Markdown and pages. */
+  /** For plain text, Markdown and pages. */
   readonly encoding?: Encoding
 }
 
 export interface DocumentSection {
-  /** Null where the text stands under none. */
+  /** Null when no heading stands over the text. */
   readonly heading: string | null
   readonly text: string
 }
@@ -61,19 +63,19 @@ export interface Slides extends Beside {
 }
 
 export interface Slide {
-  /** Its place in the presentation, from 1. */
+  /** The place in the presentation, from 1. */
   readonly number: number
   readonly title: string | null
-  /** All but the title. */
+  /** All text except the title. */
   readonly text: string
-  /** What the speaker is to say. */
+  /** The notes of the speaker. */
   readonly notes: string | null
   readonly hidden: boolean
 }
 
 export interface Sheets extends Beside {
   readonly format: string
-  /** Of csv and tsv. */
+  /** For csv and tsv. */
   readonly encoding?: Encoding
   readonly sheets: readonly Sheet[]
   readonly truncated: boolean
@@ -81,46 +83,46 @@ export interface Sheets extends Beside {
 
 export interface Sheet {
   readonly name: string
-  /** From the first; several empty rows in a row are one, and nothing is said of the empty end of a row. */
+  /** Rows from the first row. Consecutive empty rows are joined, and empty cells at the end of a row are left out. */
   readonly rows: readonly (readonly Cell[])[]
-  /** The last row and column with anything in it, whether or not it is among the rows. */
+  /** The last row and column with content, even when the rows do not include it. */
   readonly rowCount: number
   readonly columnCount: number
   readonly truncated: boolean
-  /** The number of each row in the file, the first of several empty ones; absent where the rows count from 1. */
+  /** The number of each row in the file, for joined rows the first number; absent when the rows count from 1. */
   readonly rowNumbers?: readonly number[]
-  /** True for a sheet that the file hides; absent for others. */
+  /** True when the file hides the sheet; absent otherwise. */
   readonly hidden?: true
-  /** Numbers of hidden rows and letters of hidden columns; absent where there are none. */
+  /** Numbers of hidden rows and letters of hidden columns; absent when there are none. */
   readonly hiddenRows?: readonly number[]
   readonly hiddenColumns?: readonly string[]
 }
 
-/** Dates and times are ISO 8601 text without a zone, and errors their text. */
+/** Dates and times are ISO 8601 text without a zone, and errors are their text. */
 export type Cell = string | number | boolean | null
 
 export type Data = Table | Records | Tree
 
-/** A list of records whose values are plain: what there is by column, and the first rows. */
+/** A list of records with plain values: a description of each column, and the first rows. */
 export interface Table {
   readonly format: string
   readonly encoding?: Encoding
   readonly kind: 'table'
   readonly rowCount: number
-  /** How many rows the columns were described from. */
+  /** The number of rows behind the description of the columns. */
   readonly describedRows: number
   readonly columns: readonly Column[]
   readonly truncated: boolean
   readonly rows: readonly (readonly Value[])[]
 }
 
-/** A list of records that hold more than plain values, or not the same ones. */
+/** A list of records whose values are nested or whose fields differ. */
 export interface Records {
   readonly format: string
   readonly encoding?: Encoding
   readonly kind: 'records'
   readonly recordCount: number
-  /** Lines that were left out since they could not be read. */
+  /** The number of unreadable lines, which are left out. */
   readonly brokenLines: number
   readonly outline: string
   readonly columns: readonly Column[]
@@ -132,7 +134,7 @@ export interface Tree {
   readonly format: string
   readonly encoding?: Encoding
   readonly kind: 'tree'
-  /** What the value is made of, level by level, from samples where it is long. */
+  /** The structure of the value by level; a long value is sampled. */
   readonly outline: string
   readonly truncated: boolean
   readonly value: Value
@@ -140,25 +142,25 @@ export interface Tree {
 
 export interface Column {
   readonly name: string
-  /** What its values are or look like. */
+  /** The type of the values, or the type that their texts look like. */
   readonly type: string
   readonly nulls: number
   readonly min?: number | string
   readonly max?: number | string
 }
 
-/** What a file held, as plain JSON. */
+/** The content of a file, as plain JSON. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value }
 
 export interface Pdf extends Beside {
   readonly pages: readonly PdfPage[]
-  /** Values of form fields; absent where there are none. */
+  /** Values of form fields; absent when there are none. */
   readonly forms?: readonly { readonly name: string; readonly value: string; readonly at: string | null }[]
-  /** Bookmarks, each with its depth from 1; absent where there are none. */
+  /** Bookmarks with their depth from 1; absent when there are none. */
   readonly outline?: readonly { readonly title: string; readonly level: number }[]
   readonly title: string | null
   readonly pageCount: number
-  /** Whether there may be text that is not among the pages. */
+  /** True when the file may have text beyond these pages. */
   readonly truncated: boolean
 }
 
@@ -166,9 +168,9 @@ export interface PdfPage {
   readonly number: number
   readonly text: string
   readonly source: 'text' | 'ocr'
-  /** How sure OCR is, from 0 to 1; absent for text of the file. */
+  /** OCR's confidence from 0 to 1; absent for text from the file. */
   readonly confidence?: number
-  /** True where the fonts don't tell the characters of the text and OCR could not read the page; absent for others. */
+  /** True when the fonts do not identify the characters and OCR could not read the page; absent otherwise. */
   readonly untrusted?: true
 }
 
@@ -176,6 +178,6 @@ export interface PdfPage {
 export interface Seen {
   /** The confidence is between 0 and 1. */
   readonly pages: readonly { readonly number: number; readonly text: string; readonly confidence: number }[]
-  /** Whether there is more than these pages, or one of them could not be read. */
+  /** True when further pages exist, or a page was unreadable. */
   readonly truncated: boolean
 }

@@ -7,28 +7,28 @@ export interface MediaFile {
 export interface TranscribeCall {
   readonly model: string
   readonly audio: MediaFile
-  /** Into English instead of the spoken language. */
+  /** Translates into English. */
   readonly translate?: boolean
   readonly language?: string
   readonly prompt?: string
   readonly temperature?: number
   readonly diarize?: boolean
   readonly smartFormat?: boolean
-  /** Absent: as the backend does it by itself. */
+  /** Absent means the backend's default. */
   readonly punctuate?: boolean
   readonly utterances?: boolean
   readonly detectLanguage?: boolean
   readonly granularities?: readonly ('word' | 'segment')[]
-  /** Fields of the common form that the gateway does not know, in their order. */
+  /** Fields of the common form that the gateway does not know, in order. */
   readonly extra?: readonly (readonly [name: string, value: string])[]
 }
 
-/** What a caller may ask of a transcription and a backend may lack. */
+/** Options of a transcription that a backend may lack. */
 export type TranscribeOption = Exclude<keyof TranscribeCall, 'model' | 'audio' | 'translate' | 'extra'>
 
 export interface Spoken {
   readonly text: string
-  /** Seconds. */
+  /** In seconds. */
   readonly start: number
   readonly end: number
   readonly speaker?: number
@@ -38,15 +38,15 @@ export interface Spoken {
 export interface Transcript {
   readonly text: string
   readonly language: string | null
-  /** Seconds, where the backend tells. */
+  /** In seconds; null when the backend does not report it. */
   readonly duration: number | null
   readonly segments: readonly Spoken[]
   readonly words: readonly Spoken[]
   /** The backend's own answer, when it already has `metadata` and `results`. */
   readonly native?: Readonly<Record<string, unknown>>
-  /** The backend's own answer in the common audio format; its `segments` are in the order of those above. */
+  /** The backend's own answer in the common audio format; its `segments` have the same order. */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** Options of the call that the backend has no place for; absent where it does not tell. */
+  /** Options of the call without effect on this backend; absent when the backend does not report them. */
   readonly ignored?: readonly TranscribeOption[]
 }
 
@@ -56,7 +56,7 @@ export interface TranscriptEvent {
   readonly [field: string]: unknown
 }
 
-/** An answer that comes as the backend makes it. */
+/** An answer that arrives while the backend makes it. */
 export interface Ongoing<Part> {
   readonly parts: AsyncIterable<Part>
 }
@@ -65,7 +65,7 @@ export interface SpeakCall {
   readonly model: string
   readonly text: string
   readonly voice?: string
-  /** How to speak; backends that don't take it leave it. */
+  /** The manner of speaking; backends without this option ignore it. */
   readonly instructions?: string
   /** mp3, opus, aac, flac, wav or pcm. */
   readonly format?: string
@@ -84,7 +84,7 @@ export interface DrawCall {
 }
 
 export interface EditCall extends DrawCall {
-  /** What is changed, and what else the model shall look at. */
+  /** The image to change, and further images for the model. */
   readonly images: readonly MediaFile[]
   /** Transparent where the first image may change. */
   readonly mask?: MediaFile
@@ -96,22 +96,22 @@ export interface Media {
 }
 
 export interface Picture extends Media {
-  /** The prompt that the model made of the caller's. */
+  /** The prompt as the model rewrote it. */
   readonly revisedPrompt?: string
 }
 
-/** Images, with the fields that the backend tells beside them: `usage`, `size`, `quality`. */
+/** Images, with the backend's further fields: `usage`, `size`, `quality`. */
 export interface Drawn extends ReadonlyArray<Picture> {
   readonly about?: Readonly<Record<string, unknown>>
 }
 
-/** The abilities to hear, speak and draw; each is absent where the backend lacks it. */
+/** The abilities to transcribe, speak and draw; each is absent when the backend lacks it. */
 export interface MakesMedia {
   transcribe?(call: TranscribeCall, signal: AbortSignal): Promise<Transcript>
-  /** Ends with `transcript.text.done`. Where it is absent, the whole is told at once. */
+  /** Ends with `transcript.text.done`. When it is absent, the caller gets the whole transcript at once. */
   streamTranscript?(call: TranscribeCall, signal: AbortSignal): Promise<Ongoing<TranscriptEvent>>
   speak?(call: SpeakCall, signal: AbortSignal): Promise<Media>
-  /** As `speak`, its bytes as they come. Where it is absent, the whole is given at once. */
+  /** Like `speak`, with the bytes as they arrive. When it is absent, the caller gets the whole sound at once. */
   streamSpeech?(call: SpeakCall, signal: AbortSignal): Promise<Ongoing<Uint8Array> & { readonly mime: string }>
   draw?(call: DrawCall, signal: AbortSignal): Promise<Drawn>
   edit?(call: EditCall, signal: AbortSignal): Promise<Drawn>

@@ -1,6 +1,6 @@
 import { one } from '../container.ts'
 
-/** A family of rows. `T` lives only in the type; a store keeps an index for each list of fields. */
+/** A family of rows. `T` exists only in the type. A store keeps an index for each list of fields. */
 export interface Kind<T> {
   readonly name: string
   readonly indexes: readonly (readonly (keyof T & string)[])[]
@@ -26,15 +26,15 @@ export interface Query<T> {
     readonly from?: string | number
     readonly to?: string | number
   }
-  /** Rows in which one of the fields contains the text, in any case; nothing in it is a pattern. */
+  /** Rows with the text in one of the fields, in any case. The text is no pattern. */
   readonly contains?: { readonly text: string; readonly fields: readonly (keyof T & string)[] }
-  /** Ids that begin so. */
+  /** The prefix of the ids. */
   readonly prefix?: string
-  /** By this field, ties by id in the same direction; by id when absent. */
+  /** Sorted by this field, ties by id in the same direction; by id when absent. */
   readonly order?: { readonly by: keyof T & string; readonly descending?: boolean }
   readonly limit?: number
   readonly offset?: number
-  /** `total` need not count further than this: a store for which counting is dear stops there. */
+  /** `total` need not count beyond this number: a store with expensive counting stops there. */
   readonly countTo?: number
 }
 
@@ -44,18 +44,21 @@ export interface Row<T> {
 }
 
 /**
- * Rows by kind and id; a row is plain JSON. Every change is durable and seen by all when its promise resolves. A change
- * that rejects may have been made, or be made yet: repeat a change that must not happen twice with a `when`.
+ * Rows by kind and id; a row is plain JSON. A change is durable and visible to all when its promise resolves. After a
+ * rejection the change may have happened or may still happen: a change that must not happen twice needs `when`.
  */
 export interface MetadataStore {
   get<T>(kind: Kind<T>, id: string): Promise<T | null>
-  /** False when the id is taken; then nothing changes. */
+  /** False when the id is taken; the store is unchanged then. */
   create<T>(kind: Kind<T>, id: string, row: T): Promise<boolean>
-  /** Replaces the named fields in one step, only while the fields of `when` hold; gives the new row, or null when it is missing or `when` fails. */
+  /**
+   * Replaces the named fields in one step, only while the fields of `when` match. Returns the new row; null when the
+   * row is missing or `when` does not match.
+   */
   update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>): Promise<T | null>
   /**
-   * Adds to counters in one step and gives the sums; makes a missing row. With `when`, only while those fields hold, and
-   * null when the row is missing or `when` fails. Usage and quotas rest on it.
+   * Adds to counters in one step and returns the sums. A missing row is made, unless `when` is given. Null when the row
+   * is missing or `when` does not match. Usage and quotas depend on it.
    */
   add<T>(
     kind: Kind<T>,
@@ -63,9 +66,9 @@ export interface MetadataStore {
     deltas: Readonly<Record<string, number>>,
     when?: Partial<T>,
   ): Promise<Readonly<Record<string, number>> | null>
-  /** Whether a row was removed; with `when`, only while those fields hold. */
+  /** True when a row was removed. With `when`, only while those fields match. */
   remove<T>(kind: Kind<T>, id: string, when?: Partial<T>): Promise<boolean>
-  /** `total` counts all that match, before limit and offset. */
+  /** `total` counts all matching rows, before limit and offset. */
   list<T>(kind: Kind<T>, query: Query<T>): Promise<{ readonly rows: readonly Row<T>[]; readonly total: number }>
   dispose?(): Promise<void> | void
 }

@@ -1,17 +1,20 @@
 import { one } from '../container.ts'
 
-/** What a process takes from outside, so that a test can give it something else. */
+/** The time of a process; tests supply their own. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   now(): number
-  /** Rejects with the signal's reason when that fires first. */
+  /** Rejects with the signal's reason when the signal fires first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Rings once after `ms`, unless it is put off again or turned off. Cheap to put off: made for watching streams. Keeps no process alive. */
+  /**
+   * Rings once after `ms`, unless the alarm is restarted or turned off. A restart is cheap, for watching streams. An
+   * alarm keeps no process alive.
+   */
   alarm(ms: number, ring: () => void): Alarm
 }
 
 export interface Alarm {
-  /** Starts the whole wait anew; after it rang or was turned off, nothing. */
+  /** Restarts the whole wait. Does nothing after the alarm rang or was turned off. */
   again(): void
   off(): void
 }
@@ -27,34 +30,43 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   readonly signal: AbortSignal
-  /** Ms until the answer's head must be there; the signal alone counts when absent. */
+  /** In ms until the head of the answer; when absent, only the signal counts. */
   readonly patience?: number
 }
 
 export interface Answer {
   readonly status: number
-  /** Where it came from in the end, of the door that follows redirects. */
+  /** The final address, from the door that follows redirects. */
   readonly url?: string
-  /** Lower-case names. */
+  /** Names are in lower case. */
   header(name: string): string | null
-  /** Read it, or call `discard`: an answer that is neither holds its socket. Ending the iteration early closes the socket. */
+  /**
+   * The caller reads the body or calls `discard`: otherwise the answer holds its socket. Ending the iteration early
+   * closes the socket.
+   */
   readonly body: AsyncIterable<Uint8Array>
-  /** Closes the socket without reading on. */
+  /** Closes the socket and drops the rest. */
   discard(): void
 }
 
-/** Throws UpstreamFailed with `again` when no answer came, and the signal's reason when that fired. Any status is an answer. */
+/**
+ * Throws UpstreamFailed with `again` without an answer, and the signal's reason when the signal fired. Any status is an
+ * answer.
+ */
 export type Door = (url: string, ask: Ask) => Promise<Answer>
 
 export interface Fetch {
-  /** To hosts that the configuration names. */
+  /** Reaches hosts that the configuration names. */
   readonly upstream: Door
-  /** To hosts that a user or a model names: through the egress policy, redirects included, cut at its size and time limits. Throws BadRequest for what the policy refuses. */
+  /**
+   * Reaches hosts that a user or a model names, under the egress policy with its limits of size and time, also after
+   * redirects. Throws BadRequest when the policy refuses.
+   */
   readonly outside: Door
   dispose?(): Promise<void>
 }
 
-/** Enums, ids, sizes and times. Never text that a user or a backend wrote. */
+/** Enums, ids, sizes and times. Never text of a user or a backend. */
 export type LogFacts = Readonly<Record<string, string | number | boolean | null>>
 
 export interface Log {

@@ -1,12 +1,12 @@
 import { one } from '../container.ts'
 
-/** Is told how what proves the enclave stands, as a client would see it. */
+/** Observes the state of the enclave's evidence, as a client would judge it. */
 export interface ProofWitness {
-  /** Until when a client takes this piece, in ms; null when it is not at hand. */
+  /** The time in ms until which clients accept this piece; null when the piece is missing. */
   collateral(piece: string, until: number | null): void
-  /** Why the gateway itself refuses the evidence of its own enclave; null when it holds. */
+  /** The reason for which the gateway itself refuses its enclave's evidence; null when the evidence is valid. */
   appraised(reason: string | null): void
-  /** What a client would refuse, by name. */
+  /** The names of the pieces that a client would refuse. */
   ailing(): readonly string[]
 }
 

@@ -1,27 +1,27 @@
 import { one } from '../container.ts'
 
 export interface Place {
-  /** Keeps the place for another `ttl`; false when it was lost meanwhile. May throw Unavailable. */
+  /** Keeps the place for another `ttl`; false when the place was lost meanwhile. May throw Unavailable. */
   renew(): Promise<boolean>
-  /** Twice is fine. */
+  /** A second call does nothing. */
   release(): Promise<void>
 }
 
-/** What a limit guards decides what happens when the limiter's store is down. */
+/** The concern of a limit decides what happens when the limiter's store is down. */
 export type Concern = 'places' | 'tokens' | 'requests' | 'money'
 
 /**
- * A bucket that holds `most` and refills evenly, whole in `per` ms. Where `most` differs from call to call, what was used
- * stays used, and all else of the new `most` is there at once.
+ * A bucket that holds `most` and refills evenly, completely in `per` ms. When `most` changes between calls, the used
+ * amount stays, and the rest of the new `most` is available at once.
  */
 export interface Allowance {
   readonly name: string
   readonly concern: Exclude<Concern, 'places'>
   readonly most: number
   readonly per: number
-  /** Unix ms: nothing refills, and the name is not used for anything after this time. */
+  /** In Unix ms: the bucket never refills, and its name is unused after this time. */
   readonly until?: number
-  /** True where nothing is refused: the bucket may fall below zero. */
+  /** True when no charge is refused: the bucket may fall below zero. */
   readonly soft?: boolean
 }
 
@@ -33,27 +33,37 @@ export interface Charge {
 export type Spent =
   | {
       readonly ok: true
-      /** What is left of each allowance, in the order of the charges; null while the store is down and the limit open. */
+      /**
+       * The remaining amount of each allowance, in the order of the charges. Null while the store is down and the limit
+       * is open.
+       */
       readonly left: readonly (number | null)[]
       /**
-       * Corrects each amount once the truth is known, in the order of the charges; may drive an allowance below zero. A
-       * second call does nothing. What is left then, as `left`; nothing where the limiter can't tell.
+       * Corrects each amount to its actual value, in the order of the charges. An allowance may fall below zero. A
+       * second call does nothing. Returns the remaining amounts like `left`; nothing when the limiter does not know
+       * them.
        */
       settle(actual: readonly number[]): Promise<readonly (number | null)[] | void>
     }
   | {
       readonly ok: false
-      /** Which charge was refused. */
+      /** The index of the refused charge. */
       readonly refused: number
-      /** Milliseconds until it would fit; Infinity when it never does. */
+      /** In ms until the charge fits; Infinity when it never fits. */
       readonly wait: number
     }
 
-/** Exact across all processes that share its store. When the store is down it throws Unavailable or lets pass, as declared for the concern. */
+/**
+ * Exact across all processes that share its store. While the store is down, the concern decides: Unavailable is thrown,
+ * or the call passes.
+ */
 export interface RateLimiter {
-  /** One of `most` places under `name`, or null when all are taken. Falls free after `ttl` ms unless renewed. What it is for (`places` unless said) decides when the store is down. */
+  /**
+   * Takes one of `most` places under `name`; null when all are taken. A place expires after `ttl` ms unless it is
+   * renewed. `concern` (`places` by default) decides while the store is down.
+   */
   take(name: string, most: number, ttl: number, concern?: Concern): Promise<Place | null>
-  /** All charges or none, in one step: refused work costs nothing. */
+  /** Books all charges or none, in one step: refused work costs nothing. */
   spend(charges: readonly Charge[]): Promise<Spent>
   dispose?(): Promise<void> | void
 }

@@ -3,14 +3,14 @@ import type { Contents, Seen } from './file-content.ts'
 
 export interface FileToRead {
   readonly name: string
-  /** Empty where the sender named none. */
+  /** Empty when the sender named none. */
   readonly mime: string
   readonly bytes: Uint8Array
 }
 
 export type Kind = keyof Contents
 
-/** A stretch of a file's text, and its place. */
+/** A part of a file's text, and its place. */
 export interface Section {
   readonly text: string
   readonly heading: string | null
@@ -19,18 +19,18 @@ export interface Section {
 }
 
 export interface Read<K extends Kind = Kind> {
-  /** The text as search finds it. */
+  /** The text for search. */
   readonly sections: readonly Section[]
-  /** The whole of the file, as the tools of its kind give it. */
+  /** The whole content, for the tools of this kind. */
   readonly content: Contents[K]
 }
 
-/** Absent limits are the reader's own. */
+/** An absent limit is the reader's own. */
 export interface ReadLimits {
   readonly characters?: number
   /** Cells of sheets, and values of data. */
   readonly values?: number
-  /** The first page or slide, and the last, from 1. */
+  /** The first and the last page or slide, from 1. */
   readonly from?: number
   readonly to?: number
 }
@@ -41,11 +41,14 @@ export interface Reader<K extends Kind = Kind> {
   readonly kind: K
   /** A reader of last resort is asked when no other reader fits. */
   readonly lastResort?: boolean
-  /** Tells the format by name, type and first bytes. Parses nothing. */
+  /** Recognises the format by name, type and first bytes. Parses nothing. */
   fits(file: FileToRead): boolean
-  /** Throws Unreadable for a broken file, and Unconfigured where a package or program is missing. Leaves the bytes as they are. */
+  /**
+   * Throws Unreadable for a broken file, and Unconfigured when a package or program is missing. The bytes stay
+   * unchanged.
+   */
   read(file: FileToRead, signal: AbortSignal, limits?: ReadLimits): Promise<Read<K>>
-  /** Reads the first pages as pictures, by OCR. Absent where the formats have no pages to look at. */
+  /** Reads the first pages as pictures, by OCR. Absent when the formats have no pages. */
   see?(file: FileToRead, pages: number, signal: AbortSignal): Promise<Seen>
 }
 

@@ -8,7 +8,7 @@ export interface OpenFile {
   readonly bytes: Uint8Array
 }
 
-/** What a file-producing tool gives back; the enclave seals and stores it. */
+/** The result of a file-producing tool; the enclave seals and stores it. */
 export interface MadeFile {
   readonly name: string
   readonly mime: string
@@ -19,36 +19,42 @@ export interface Hit {
   readonly fileId: string
   readonly snippet: string
   readonly score: number
-  /** Page or slide, from 1, where the document has such. */
+  /** Page or slide, from 1; null when the document has none. */
   readonly page: number | null
-  /** What the passage stands under, and the name of its file without its ending; null where the index doesn't say it. */
+  /** The heading over the passage, and the file's name without its ending. Null when the index has none. */
   readonly heading?: string | null
   readonly title?: string | null
 }
 
-/** What a search found, the best first. */
+/** The results of a search, best first. */
 export interface Hits extends ReadonlyArray<Hit> {
-  /** Files of which the words alone were searched, because another model made their vectors or none did. */
+  /** Files whose words alone were searched, because another model or no model made their vectors. */
   readonly outdated?: readonly string[]
 }
 
 interface About<S extends GenericSchema> {
-  /** The tool's identifier, as the interface spells it. */
+  /** The tool's identifier in the interface. */
   readonly name: string
-  /** What a person may call it; the name when absent. */
+  /** A name for people; `name` when absent. */
   readonly shortName?: string
   readonly description: string
-  /** Checked inside the enclave, which refuses names that a `v.object` doesn't list and takes null and '' of optional ones for absent. */
+  /**
+   * The enclave checks the parameters. It refuses names outside a `v.object`, and treats null and '' of an optional
+   * parameter as absent.
+   */
   readonly params: S
-  /** Bytes of JSON that its parameters may take; 16 KiB when absent. */
+  /** In bytes of JSON: the limit of the parameters; 16 KiB when absent. */
   readonly mostParams?: number
   /** The kind of every file that the tool makes; `general` when absent. */
   readonly makes?: 'image' | 'audio'
-  /** Which allowances pay for the models that work for it; absent for a tool that needs none. */
+  /** The allowances that pay for the tool's models; absent when the tool needs none. */
   readonly takes?: readonly ('tokens' | 'audio')[]
 }
 
-/** Results are plain JSON, bounded, and say when they were cut. Faults: BadRequest with a constant message, UpstreamFailed, Unavailable. */
+/**
+ * Results are plain JSON, bounded, and say when they were cut. Faults: BadRequest with a constant message,
+ * UpstreamFailed, Unavailable.
+ */
 export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
   (
     | { readonly kind: 'simple'; run(params: InferOutput<S>, signal: AbortSignal): Promise<unknown> }

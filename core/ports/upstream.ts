@@ -43,29 +43,32 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type ModelType = 'CHAT' | 'AUDIO_TRANSCRIPTION' | 'AUDIO_SPEECH' | 'IMAGE' | 'EMBEDDING' | 'DECISION'
 
 export interface Model {
-  /** The backend's own name. */
+  /** The backend's own name of the model. */
   readonly id: string
   readonly type: ModelType
   readonly description?: string
   readonly modalities?: readonly string[]
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created?: number
 }
 
 /**
- * One backend. Each optional method is a capability. Faults: UpstreamFailed (`again` when another try may help), BadRequest
- * for what the backend refuses as the caller's mistake; the text of the backend goes into `cause` and nowhere else.
+ * One backend. Each optional method is an ability. Faults: UpstreamFailed (`again` when another try may help), and
+ * BadRequest when the backend blames the caller's request. The backend's text goes only into `cause`.
  */
 export interface Upstream extends Chats, Decides, MakesMedia, Embeds {
-  /** What the request field `provider` pins. */
+  /** The name that the request field `provider` pins. */
   readonly name: string
-  /** The dialect in which the backend takes a call that has it as `native`; the common one alone when absent. */
+  /** The dialect that the backend takes as `native`; only the common format when absent. */
   readonly dialect?: Dialect
-  /** Whose price list holds, by the name of the vendor's plugin; absent where it is not the vendor itself that is asked. */
+  /** The vendor's plugin whose price list applies; absent when the backend is not the vendor itself. */
   readonly vendor?: string
-  /** True when it asks no model. Such a backend works for a tool only where no other can, and never makes vectors for search. */
+  /**
+   * True when the backend asks no model. A tool uses such a backend only without any other, and search never takes its
+   * vectors.
+   */
   readonly pretends?: boolean
-  /** Throws when the backend is out of reach; that is its health. */
+  /** Lists the models. Throws when the backend is unreachable: the call is also its health check. */
   models(signal: AbortSignal): Promise<readonly Model[]>
   dispose?(): Promise<void> | void
 }

@@ -1,9 +1,9 @@
 import { many } from '../container.ts'
 
-/** Whose budget it is. */
+/** The owner of a budget. */
 export type Holder = 'key' | 'organization' | 'gateway'
 
-/** What a call used, as it was written down. */
+/** The recorded usage of a call. */
 export interface Used {
   readonly model: string
   /** The provider that answered. */
@@ -12,18 +12,18 @@ export interface Used {
   readonly output: number
   readonly cached: number
   readonly reasoning: number
-  /** Millionths of the currency; null where the price is unknown. */
+  /** In millionths of the currency; null when the price is unknown. */
   readonly cost: number | null
 }
 
-/** Is told what calls use and how much of a budget is left; never what a caller wrote. */
+/** Observes the usage of calls and the rest of budgets; never sees a caller's text. */
 export interface UsageObserver {
   used(use: Used): void
-  /** Ms from the reservation to the first token. */
+  /** In ms from the reservation to the first token. */
   began(model: string, ms: number): void
-  /** The part of a budget that is used or reserved; `whose` is the name of an organisation, or the id of a key. */
+  /** The used or reserved part of a budget. `whose` is the name of an organisation or the id of a key. */
   stands(of: Holder, whose: string, period: string, part: number): void
-  /** The part has reached so many percent; once for a window among all processes that share a limiter. */
+  /** The part has reached this percentage. Called once per window among all processes that share a limiter. */
   warned(of: Holder, whose: string, period: string, percent: number): void
 }
 

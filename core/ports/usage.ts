@@ -4,16 +4,16 @@ export interface Usage {
   readonly output: number
   /** Part of `output`. */
   readonly reasoning?: number
-  /** Part of `input` that came from the backend's prompt cache. */
+  /** The part of `input` from the backend's prompt cache. */
   readonly cached?: number
-  /** Part of `input` that was written to that cache, to stay for five minutes. */
+  /** The part of `input` that was written to that cache for five minutes. */
   readonly written?: number
-  /** The same for an hour. */
+  /** The part of `input` that was written to that cache for an hour. */
   readonly writtenHour?: number
-  /** Part of `input` that was sound. */
+  /** The part of `input` that was sound. */
   readonly audioInput?: number
-  /** Part of `output` that is sound. */
+  /** The part of `output` that is sound. */
   readonly audioOutput?: number
-  /** True when the backend gave no counts and these are ours. */
+  /** True when the counts are the gateway's estimate, because the backend gave none. */
   readonly estimated?: boolean
 }

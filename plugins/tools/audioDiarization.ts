@@ -5,7 +5,7 @@ import { Tool } from '../../core/ports/tool.ts'
 
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
-/** More often than every second nobody takes turns for two hours. */
+/** The largest number of turns: two hours with a change every second have fewer. */
 const most = 10_000
 
 export default plugin({

@@ -14,13 +14,13 @@ import { Tool } from '../../core/ports/tool.ts'
 const params = v.object({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(mostCharacters)) })
 
 const settings = v.strictObject({
-  /** The speech model; the first one when absent, and a voice of this package where there is none. */
+  /** The speech model; the first one when absent. Without any model, the engine of this package speaks. */
   model: v.optional(v.string()),
   voice: v.optional(v.string()),
   format: v.optional(v.picklist(soundFormats), 'wav'),
 })
 
-/** Characters that a speech model takes at once. */
+/** In characters: the longest text for one call of a speech model. */
 const most = 4_000
 
 export default plugin({
@@ -78,7 +78,7 @@ const byModel = async (
     return answer
   }
   if (whole.length <= most) return speak(whole, format)
-  // Of all formats this is the one whose pieces can be joined.
+  // Only pieces of this format can be joined.
   const pack = packingOf(format)
   const sounds = []
   for (const sentences of passagesOf(sentencesOf(whole, most), most)) {

@@ -3,11 +3,11 @@ import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
-/** Bytes of a file. */
+/** In bytes: the largest file. */
 const most = 10 * 1024 * 1024
-/** Characters of its base64, with line breaks and the head of a data URL. */
+/** In characters: the longest base64 text, with line breaks and the header of a data URL. */
 const mostContent = Math.ceil(most * 1.4)
-/** Bytes of JSON that one character may take. */
+/** In bytes of JSON: the longest escape of one character. */
 const mostEscaped = 6
 
 const mimeType = /^\s*([a-z0-9][\w!#$&^.+-]{0,63}\/[\w!#$&^.+-]{1,63})\s*(?:;[^\r\n]{0,200})?$/i
@@ -61,7 +61,7 @@ const decoded = (content: string): Uint8Array | null => {
   return Buffer.from(data, 'base64')
 }
 
-/** Bytes of a whole name. */
+/** In bytes: the longest file name. */
 const longest = 200
 
 const nameOf = (fileName: string, fileExtension: string): string => {
@@ -72,7 +72,7 @@ const nameOf = (fileName: string, fileExtension: string): string => {
   return `${stem === '' ? 'file' : reserved.test(stem) ? `_${stem}` : stem}${ending}`
 }
 
-/** Without what a file system takes for something else, or what turns the order in which a name is read. */
+/** Removes characters that a file system misreads, or that reverse the displayed order of a name. */
 const cleaned = (name: string): string =>
   name
     .normalize('NFC')
@@ -84,7 +84,7 @@ const without = (name: string, ending: string): string =>
     ? without(name.slice(0, -ending.length), ending)
     : name
 
-/** A dot at the beginning hides a file, one at the end is lost. */
+/** A leading dot hides a file, and a trailing dot is lost. */
 const trimmed = (name: string): string => name.replace(/^[\s.]+|[\s.]+$/g, '')
 
 /** Names of devices, with or without an extension. */

@@ -14,7 +14,7 @@ export default plugin({
   settings: v.strictObject({
     /** The image model; the first one when absent. */
     model: v.optional(v.string()),
-    /** Width and height as the model takes them, such as `1024x1024`. */
+    /** Width and height in the model's form, such as `1024x1024`. */
     size: v.optional(v.string()),
   }),
   create: (supplied, { model, size }): Tool<typeof params> => ({

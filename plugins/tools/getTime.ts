@@ -56,7 +56,7 @@ const formatted = (timeZone: string, time: Date) => {
   }
 }
 
-/** Minutes that an offset such as `+05:30` is ahead of UTC, at most fourteen hours; null for what is no offset. */
+/** The minutes of an offset such as `+05:30` ahead of UTC, at most fourteen hours. Null when the text is no offset. */
 const offsetOf = (timeZone: string): number | null => {
   const [, sign, hours, minutes] = /^(?:UTC|GMT)?([+-])(\d{2}):?([0-5]\d)$/.exec(timeZone) ?? []
   if (hours === undefined) return null

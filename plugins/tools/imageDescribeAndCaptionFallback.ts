@@ -43,13 +43,13 @@ export default plugin({
 const mostCharacters = 20_000
 const quoted = 200
 
-/** An engine that gave up on a picture has read nothing in it; that there is an image is known by then. */
+/** An engine that fails on a picture has read no text. The file is already known to be an image. */
 const nothingRead = (error: unknown): null => {
   if (error instanceof Unreadable) return null
   throw error
 }
 
-/** Lines that were read with some certainty: in leaves and stones an engine sees letters too. */
+/** Keeps lines with enough confidence: an engine also sees letters in leaves and stones. */
 const wordsOf = ({ lines }: Reading): string =>
   lines
     .filter(({ text, confidence }) => confidence >= 0.7 && /[\p{L}\p{N}]{2}/u.test(text))

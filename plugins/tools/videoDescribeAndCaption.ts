@@ -16,12 +16,12 @@ const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.descrip
 const settings = v.strictObject({
   /** A chat model that takes images; the first one when absent. */
   model: v.optional(v.string()),
-  /** The model that writes down what is said; the first one when absent. */
+  /** The transcription model; the first one when absent. */
   transcriber: v.optional(v.string()),
 })
 
 const looks = 8
-/** Seconds of the sound that are transcribed. */
+/** In seconds: the transcribed part of the sound. */
 const heard = 600
 
 export default plugin({
@@ -41,7 +41,7 @@ export default plugin({
       const { duration, frames, sound } = await openVideo(bytes, signal, async (video) => ({
         duration: video.duration,
         frames: await video.frames(looks),
-        // A second more tells whether there is more.
+        // One further second shows whether the sound continues.
         sound: listens ? await video.sound(heard + 1) : null,
       }))
       const { text, list, wasCut } = excerpting()
@@ -73,7 +73,7 @@ const canListen = async ({ catalog }: Supplied<typeof workNeeds>, { transcriber 
   transcriber !== undefined ||
   (await catalog.list(signal)).some((entry) => entry.does.has('transcribe') && employable(entry))
 
-/** Null when the model refuses the sound, which may be too short or no speech at all: that is no reason not to look. */
+/** Null when the model refuses the sound, which may be too short or without speech. The frames are still described. */
 const transcribed = async (
   supplied: Supplied<typeof workNeeds>,
   { transcriber }: Wish,
@@ -90,7 +90,7 @@ const transcribed = async (
   }
 }
 
-/** Characters of the transcript that help to see. */
+/** In characters: the part of the transcript that the chat model gets. */
 const hint = 8_000
 
 const partsOf = (frames: readonly Frame[], duration: number, transcript: string | null): readonly Part[] => [

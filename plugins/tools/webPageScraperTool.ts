@@ -14,9 +14,13 @@ export default plugin({
   port: Tool,
   name: 'webPageScraperTool',
   settings: v.strictObject({
-    /** Path of the browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`. */
+    /**
+     * The path of the browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`.
+     */
     chromium: v.optional(v.pipe(v.string(), v.minLength(1))),
-    /** Whether root may start browsers: such a browser has no sandbox, or is another user on Linux with `setpriv`. */
+    /**
+     * Allows root to start browsers. Such a browser has no sandbox, or runs as another user on Linux with `setpriv`.
+     */
     allowRoot: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch },

@@ -40,15 +40,15 @@ interface Asked {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** How one search engine is asked, and where its answer has the results. */
+/** The request for one search engine, and the place of the results in its answer. */
 interface Engine {
   ask(params: Params, count: number): Asked
-  /** Each with the names of Result, as the engine wrote it. */
+  /** Results under the names of Result, with the engine's own values. */
   read(answer: Fields): { readonly found: readonly Fields[]; readonly more: boolean }
 }
 
 const most = 20
-/** Ms for the head of the answer, and for all of it. */
+/** In ms: the wait for the head of the answer, and for the whole answer. */
 const patience = 10_000
 const whole = 15_000
 
@@ -56,13 +56,13 @@ export default plugin({
   port: Tool,
   name: 'webSearchTool',
   settings: v.strictObject({
-    /** Without one, the tool says that it is not set up. */
+    /** Without a provider, the tool reports that it is not configured. */
     provider: v.optional(v.picklist(['brave', 'searxng'])),
-    /** Of Brave's search API. */
+    /** The key of Brave's search API. */
     apiKey: v.optional(v.pipe(v.string(), v.minLength(1))),
-    /** SearXNG needs it, and `json` among its `search.formats`. */
+    /** SearXNG needs an address, and `json` among its `search.formats`. */
     baseUrl: v.optional(BaseUrl),
-    /** Results in an answer. */
+    /** The number of results in an answer. */
     count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most)), 10),
   }),
   needs: { fetch: Fetch, clock: Clock },
@@ -100,7 +100,7 @@ export default plugin({
 const missing = (setting: string, expected: string): Unconfigured =>
   new Unconfigured({ validator: { [`tools.webSearchTool.${setting}`]: expected } })
 
-/** A key that Brave does not know is a 422 as well, and an address that is not there a 404: both are the operator's. */
+/** Brave answers an unknown key with 422, and a missing address with 404: both are the operator's faults. */
 const refused = (cause: BadRequest): BadRequest | UpstreamFailed => {
   const told = cause.cause instanceof Error ? cause.cause.message : ''
   if (!/\bVALIDATION\b|invalid value/i.test(told) || /subscription.token/i.test(told)) {
@@ -134,7 +134,7 @@ const brave = (apiKey: string | undefined, baseUrl = 'https://api.search.brave.c
   }
 }
 
-/** Brave knows a few languages by their region or script alone, and Japanese by its country. */
+/** Brave knows a few languages only by region or script, and Japanese by its country. */
 const apart = new Set(['en-gb', 'pt-br', 'pt-pt', 'zh-hans', 'zh-hant'])
 const renamed: Readonly<Record<string, string>> = {
   ja: 'jp',
@@ -173,7 +173,7 @@ const searxng = (baseUrl: string | undefined): Engine => {
 const listed = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.filter((it) => typeof it === 'object' && it !== null) : []
 
-/** Null for what leads nowhere on the web. */
+/** Null when the result has no web address. */
 const tidy = ({ title, url, snippet, age }: Fields): Result | null => {
   if (typeof url !== 'string' || url.length > 2048 || !/^https?:/i.test(url) || !URL.canParse(url)) return null
   return {

@@ -10,14 +10,14 @@ export interface ModelImage {
 
 const mostBytes = 20 * 1024 * 1024
 const mostPixels = 40_000_000
-/** Pixels of the longer side: models look no closer. */
+/** In pixels of the longer side: models see no finer detail. */
 const longest = 2048
 
 const taken: readonly string[] = ['png', 'jpeg', 'webp', 'gif']
 
 /**
- * An image as models take it: as it is, or upright and smaller as JPEG. Throws Unreadable for what is none, is larger than
- * 20 MiB or 40 megapixels, and Unconfigured where only ffmpeg could read it and that is not there.
+ * An image in a form that models take: unchanged, or upright and smaller as JPEG. Throws Unreadable when the bytes are
+ * no image, or exceed 20 MiB or 40 megapixels. Throws Unconfigured when the image needs ffmpeg and ffmpeg is missing.
  */
 export const imageForModel = async (bytes: Uint8Array, signal: AbortSignal): Promise<ModelImage> => {
   if (bytes.length > mostBytes) throw new Unreadable()
@@ -45,7 +45,7 @@ const asJpeg = async (image: Image, signal: AbortSignal): Promise<ModelImage> =>
   return { mime: 'image/jpeg', bytes: await draw({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
 }
 
-/** Photos of telephones, HEIC and AVIF. Which of them can be read is up to the ffmpeg that is there. */
+/** HEIC and AVIF, the photos of telephones. The installed ffmpeg decides which of them are readable. */
 const isHeif = (bytes: Uint8Array): boolean =>
   /^ftyp(heic|heix|heim|heis|mif1|avif)$/.test(Buffer.from(bytes.subarray(4, 12)).toString('latin1'))
 

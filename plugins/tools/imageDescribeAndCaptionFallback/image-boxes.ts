@@ -10,11 +10,11 @@ interface Scored {
   readonly box: Box
 }
 
-/** Under this a detector is guessing; boxes that share more than this are of one thing. */
+/** A detector with a lower score guesses. Boxes that share more than `mostShared` show one object. */
 const leastScore = 0.45
 const mostShared = 0.4
 
-/** The surest of boxes that lie on one another, the surest first. */
+/** Keeps the most certain of overlapping boxes, most certain first. */
 export const suppressed = <T extends Scored>(found: readonly T[]): readonly T[] => {
   const kept: T[] = []
   const sure = found.filter(({ score }) => score >= leastScore)
@@ -24,7 +24,7 @@ export const suppressed = <T extends Scored>(found: readonly T[]): readonly T[] 
   return kept
 }
 
-/** How much of what two boxes cover together they both cover. */
+/** The shared area of two boxes, relative to their union. */
 const shared = (a: Box, b: Box): number => {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)

@@ -1,15 +1,15 @@
 import type { Pixels } from '../../shared/pictures/raster-image.ts'
 
 export interface Facts {
-  /** By how much of it is one even colour: a drawing stands for all that was made on a screen or printed. */
+  /** Decided by the share of even colour. `drawing` stands for all images from a screen or printer. */
   readonly kind: 'photo' | 'drawing' | 'unclear'
   /** From 0, black, to 1, white. */
   readonly brightness: number
-  /** The most frequent first, with the part that each takes, from 0 to 1; none that takes less than a tenth. */
+  /** The most frequent colours first, with their share from 0 to 1. Colours below a tenth are left out. */
   readonly colours: readonly { readonly name: string; readonly share: number }[]
 }
 
-/** What colour pixels say of an image by themselves. */
+/** The facts that the pixels alone show. */
 export const factsOf = ({ width, height, bytes }: Pixels): Facts => {
   const counts = new Map<string, number>()
   let light = 0
@@ -35,7 +35,7 @@ const kindOf = (even: number): Facts['kind'] => (even > 0.65 ? 'drawing' : even 
 
 const rounded = (part: number): number => Math.round(part * 100) / 100
 
-/** Degrees of hue up to which a colour has its name. */
+/** In degrees of hue: the upper limit of each colour's name. */
 const hues = [
   [15, 'red'],
   [42, 'orange'],

@@ -1,4 +1,4 @@
-/** The eighty kinds of things of COCO, in the order in which detectors number them. */
+/** The eighty object classes of COCO, in the numbering of detectors. */
 export const labels: readonly string[] = [
   ['person', 'bicycle', 'car', 'motorcycle', 'airplane', 'bus', 'train', 'truck', 'boat', 'traffic light'],
   ['fire hydrant', 'stop sign', 'parking meter', 'bench', 'bird', 'cat', 'dog', 'horse', 'sheep', 'cow'],

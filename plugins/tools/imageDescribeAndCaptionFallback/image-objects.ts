@@ -5,10 +5,12 @@ import type { Pixels } from '../../shared/pictures/raster-image.ts'
 
 export type { Found } from './objects-job.ts'
 
-/** The side of what is looked at for objects and facts. */
+/** In pixels: the side of the picture in which objects and facts are searched. */
 export const looked = 512
 
-/** What a detector recognises among eighty kinds of things, the surest first, with boxes in the pixels of the upright image. */
+/**
+ * The objects that a detector finds among eighty classes, most certain first. Boxes are in pixels of the upright image.
+ */
 export const findObjects = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<readonly Found[]> => {
   const found = await apart<readonly Found[]>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal)
   const across = image.width / pixels.width

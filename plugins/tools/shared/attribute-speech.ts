@@ -3,18 +3,18 @@ import type { Part } from './audio-transcript.ts'
 import type { Turn } from './speakers-turns.ts'
 
 export interface Said {
-  /** From 1, in the order in which they are first heard. */
+  /** From 1, in the order of the first words. */
   readonly speaker: number
-  /** Seconds. */
+  /** In seconds. */
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** Who said this; null when nobody knows. */
+/** The speaker of a part; null when the speaker is unknown. */
 export type Attribution = (spoken: Spoken, part: Part) => number | null
 
-/** What was said, as turns. A segment in which the speaker changes is parted between its words. */
+/** The spoken turns. A segment with several speakers is split between its words. */
 export const saidBy = (parts: readonly Part[], speakerOf: Attribution): readonly Said[] => {
   const order: number[] = []
   const turns: { readonly speaker: number; readonly start: number; end: number; text: string }[] = []
@@ -43,7 +43,7 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
     const speakers = inside.map((word) => speakerOf(word, part))
     const [by = speakerOf(segment, part)] = speakers
     if (speakers.every((it) => it === by)) return [{ ...segment, by }]
-    // Words often come without their punctuation, which the segment has.
+    // Words often lack the punctuation that the segment has.
     const written = segment.text.split(/\s+/)
     const texts = written.length === inside.length ? written : inside.map(({ text }) => text)
     return inside.map((word, at) => ({ ...word, text: texts[at] ?? word.text, by: speakers[at] ?? null }))
@@ -52,17 +52,17 @@ const attributed = (part: Part, speakerOf: Attribution): readonly Attributed[] =
 export const tellsSpeakers = ({ segments, words }: Part): boolean =>
   [...segments, ...words].some(({ speaker }) => speaker !== undefined)
 
-/** By the backend, which counts its speakers anew in each part: where there are several, `turns` tell who is who. */
+/** Uses the backend's speakers. The backend numbers them anew in each part, so `turns` match them across parts. */
 export const byBackend = (parts: readonly Part[], turns: readonly Turn[]): Attribution => {
   if (parts.length === 1) return ({ speaker }) => speaker ?? null
   const known = new Map(parts.map((part, index) => [part, identified(part, turns, (index + 1) * strangers)]))
   return ({ speaker }, part) => (speaker === undefined ? null : (known.get(part)?.get(speaker) ?? null))
 }
 
-/** Numbers from here on are speakers of one part whom our ears have not told apart. */
+/** Numbers from here on are speakers of one part that the voices do not separate. */
 const strangers = 1_000
 
-/** By what was heard at that time; the nearest turn where nobody was heard. */
+/** Uses the voice heard at that time; the nearest turn when no voice was heard. */
 export const byEar =
   (turns: readonly Turn[]): Attribution =>
   (spoken) => {
@@ -75,11 +75,11 @@ export const byEar =
     return found?.speaker ?? null
   }
 
-/** Seconds in both; where there are none, the seconds between them, negative. */
+/** In seconds: the overlap of two spans. Negative without overlap: the distance between them. */
 const shared = (one: Pick<Turn, 'start' | 'end'>, other: Pick<Turn, 'start' | 'end'>): number =>
   Math.min(one.end, other.end) - Math.max(one.start, other.start)
 
-/** For each speaker of the part whom of all it is: whose turns it shares the most time with, each given away once. */
+/** Matches each speaker of the part to the speaker with the longest common time. Each match is used once. */
 const identified = (part: Part, turns: readonly Turn[], strangers: number): ReadonlyMap<number, number> => {
   const spoken = [...part.words, ...part.segments]
   const theirs = [...new Set(spoken.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))]

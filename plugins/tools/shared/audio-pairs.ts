@@ -1,6 +1,6 @@
 /**
- * Does work on all that is given, two at a time, with the results in its order. A third is read only when one of the two is
- * done, so that no more of it is ever in memory. What fails first ends the reading and the other.
+ * Works on all items, two at a time, with results in the order of the items. A third item is read only after one of the
+ * two is done, which bounds memory. The first failure ends the reading and the other work.
  */
 export const inPairs = async <T, R>(
   read: (signal: AbortSignal) => AsyncGenerator<T, void>,

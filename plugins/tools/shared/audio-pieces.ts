@@ -3,32 +3,32 @@ import { decodeAudio, probeAudio, rate } from './audio.ts'
 import { wavOf } from '../../shared/sounds/wav.ts'
 
 export interface Piece {
-  /** Seconds from the beginning of the whole, and its own. */
+  /** In seconds: the start within the whole sound, and the length of the piece. */
   readonly start: number
   readonly seconds: number
   readonly audio: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }
 }
 
-/** Changes as the pieces are read. */
+/** The fields change while the pieces are read. */
 export interface Cut {
   seconds: number
-  /** The sound went on behind the last piece. */
+  /** True when the sound continues after the last piece. */
   truncated: boolean
   pieces(signal: AbortSignal): AsyncGenerator<Piece, void>
 }
 
-/** What transcription models take at once: bytes of a file, and seconds of it. */
+/** The limits of transcription models: bytes of a file, and its seconds. */
 const most = { bytes: 25 * 1024 * 1024, seconds: 20 * 60 }
 
-/** Between these two, in seconds, a piece ends where it is quietest for so long. */
+/** In seconds: a piece ends between these two times, at the quietest pause of this length. */
 const shortest = 9 * 60
 const longest = 11 * 60
 const pause = 0.4
 
-/** Shorter than this there is nothing to hear, in seconds. */
+/** In seconds: a shorter sound has nothing to hear. */
 const least = 0.1
 
-/** Formats that every model takes, by the names that they are known under. The user's own name of the file stays here. */
+/** Formats that every model takes, with their usual names. The user's own file name is not sent. */
 const known: Readonly<Record<string, { readonly name: string; readonly mime: string }>> = {
   mp3: { name: 'audio.mp3', mime: 'audio/mpeg' },
   ogg: { name: 'audio.ogg', mime: 'audio/ogg' },
@@ -37,7 +37,10 @@ const known: Readonly<Record<string, { readonly name: string; readonly mime: str
   mov: { name: 'audio.m4a', mime: 'audio/mp4' },
 }
 
-/** A sound file as transcription models take it: as it is, or as one or more WAV files of about ten minutes. Reading throws what `probeAudio` throws. */
+/**
+ * Cuts a sound file for transcription models: unchanged, or as WAV files of about ten minutes. Reading throws the
+ * errors of `probeAudio`.
+ */
 export const cutAudio = (bytes: Uint8Array): Cut => {
   const cut = { seconds: 0, truncated: false, pieces }
   return cut
@@ -86,7 +89,7 @@ async function* atPauses(blocks: AsyncIterable<Float32Array>): AsyncGenerator<St
   if (filled >= least * rate) yield { start, samples: held.subarray(0, filled) }
 }
 
-/** The middle of the quietest stretch as long as a pause. */
+/** The middle of the quietest stretch with the length of a pause. */
 const quietest = (samples: Float32Array): number => {
   const hop = rate / 100
   const from = shortest * rate
@@ -108,7 +111,7 @@ const quietest = (samples: Float32Array): number => {
   return from + Math.round((best - width / 2) * hop)
 }
 
-/** 16 bits a sample. */
+/** Packs samples with 16 bits each. */
 const packed = (samples: Float32Array): Uint8Array => {
   const whole = new Int16Array(samples.length)
   for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at] ?? 0)) * 32_767

@@ -1,13 +1,13 @@
 import { type Caged, caged, endOf } from '../../../core/limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 
-/** Seconds of work for one of them. */
+/** In seconds of work, for one process. */
 const work = 300
 
 /**
- * What ffmpeg or ffprobe writes, as it comes: who reads slowly slows it down, and who leaves ends it. Nothing of what it
- * says beside is read. Throws Unreadable when it fails or takes longer than `patience` in ms, Unconfigured where it is not
- * installed.
+ * The output of ffmpeg or ffprobe as it arrives. A slow reader slows the process, and a reader that leaves ends it.
+ * Other output is dropped. Throws Unreadable when the process fails or exceeds `patience` in ms, and Unconfigured when
+ * it is not installed.
  */
 export async function* outputOf(
   { program, ...rest }: Omit<Caged, 'program' | 'work'> & { readonly program: 'ffmpeg' | 'ffprobe' },

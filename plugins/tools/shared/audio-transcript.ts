@@ -2,28 +2,28 @@ import type { Spoken, Transcript } from '../../../core/ports/upstream.ts'
 import { inPairs } from './audio-pairs.ts'
 import { cutAudio, type Piece } from './audio-pieces.ts'
 
-/** What was said in one piece of a sound, in the time of the whole. */
+/** The words of one piece of a sound, in times of the whole sound. */
 export interface Part {
   readonly text: string
   readonly language: string | null
-  /** At least one where there is a text; it spans the piece where the backend told no times. */
+  /** At least one segment when there is text. It spans the piece when the backend gave no times. */
   readonly segments: readonly Spoken[]
   readonly words: readonly Spoken[]
-  /** Whether the backend told any times. */
+  /** True when the backend gave times. */
   readonly timed: boolean
 }
 
 export interface Written {
   readonly parts: readonly Part[]
-  /** Seconds that were heard. */
+  /** In seconds of transcribed sound. */
   readonly duration: number
-  /** The sound goes on, but nobody listened. */
+  /** True when the sound continues after the transcribed part. */
   readonly truncated: boolean
 }
 
 export type Scribe = (audio: Piece['audio'], signal: AbortSignal) => Promise<Transcript>
 
-/** Has a sound file written down, in pieces where it is large. Throws what reading throws and what the scribe throws. */
+/** Transcribes a sound file, in pieces when it is long. Throws the errors of the reading and of the scribe. */
 export const writeDown = async (bytes: Uint8Array, scribe: Scribe, signal: AbortSignal): Promise<Written> => {
   const cut = cutAudio(bytes)
   const parts = await inPairs(
@@ -51,7 +51,7 @@ const partOf = ({ text, language, segments, words }: Transcript, { start, second
   }
 }
 
-/** The first of them, as many as that. */
+/** The first items, up to the limits. */
 export const firstOf = <T extends { readonly text: string }>(
   spoken: readonly T[],
   most: { readonly characters: number; readonly count: number },

@@ -6,20 +6,20 @@ import { Unreadable } from '../../../core/errors.ts'
 import { soundLanes } from '../../shared/lanes.ts'
 import { outputOf } from './audio-process.ts'
 
-/** Samples a second of everything that is decoded. */
+/** In samples per second of all decoded sound. */
 export const rate = 16_000
 
-/** Seconds: more than the first is not read, and what says that it is longer than the second is not read at all. */
+/** In seconds: only this much is read, and a file that claims more than `longest` is refused. */
 const most = 2 * 60 * 60
 const longest = 4 * 60 * 60
 
-/** Samples of a block. */
+/** In samples of a block. */
 const block = 10 * rate
 
-/** Ms by the wall. A decoder mostly waits for its reader. */
+/** In ms of real time. A decoder mostly waits for its reader. */
 const patience = { probe: 8_000, decode: 30 * 60_000 }
 
-/** Formats that carry sound and nothing else that a file could make the decoder open. */
+/** Formats that contain only sound, and nothing that makes the decoder open further files. */
 const formats =
   'mp3,ogg,flac,wav,w64,mov,matroska,aac,loas,ac3,eac3,dts,amr,amrnb,amrwb,aiff,caf,au,' +
   'asf,avi,flv,mpeg,mpegts,wv,ape,tta,gsm,voc,oma,tak'
@@ -27,27 +27,33 @@ const formats =
 const careful = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
 
 export interface AudioFacts {
-  /** As ffmpeg calls it; the first name where it has several. */
+  /** ffmpeg's name of the format; the first name of several. */
   readonly format: string
-  /** What the file says of itself; null where it says nothing. */
+  /** The file's own claim; null without one. */
   readonly seconds: number | null
 }
 
-/** Changes as the blocks are read. */
+/** The fields change while the blocks are read. */
 export interface Decoded {
-  /** Of the blocks that were given. */
+  /** In seconds of the blocks read so far. */
   seconds: number
-  /** The sound went on behind the last block. */
+  /** True when the sound continues after the last block. */
   truncated: boolean
-  /** One channel, from -1 to 1; ten seconds each but the last. To be read once, to the end or left with `return`. */
+  /**
+   * One channel, from -1 to 1, in blocks of ten seconds; the last block may be shorter. The blocks can be read once;
+   * the reader goes to the end or calls `return`.
+   */
   blocks(signal: AbortSignal): AsyncGenerator<Float32Array, void>
 }
 
-/** What a file says of its sound track. Throws Unreadable for one without, and for one that claims more than four hours. */
+/**
+ * The facts of a file's sound track. Throws Unreadable when there is none, or when the file claims more than four
+ * hours.
+ */
 export const probeAudio = (bytes: Uint8Array, signal: AbortSignal): Promise<AudioFacts> =>
   soundLanes.run(() => onDisk(bytes, (laid) => factsOf(bytes, laid, signal)), signal)
 
-/** The sound of any audio or video file, so many seconds of it. Reading throws what `probeAudio` throws. */
+/** The sound of any audio or video file, up to `seconds`. Reading throws the errors of `probeAudio`. */
 export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
   const decoded = { seconds: 0, truncated: false, blocks }
   return decoded
@@ -91,7 +97,7 @@ const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortS
   return { format: format.format_name.split(',', 1).join(), seconds }
 }
 
-/** Seconds by the header of a WAV file, where ffprobe goes by the bytes that are there; 0 for every other file. */
+/** In seconds, by the header of a WAV file, since ffprobe counts only the existing bytes. 0 for every other file. */
 const claimOf = (bytes: Uint8Array): number => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!/^RIFF.{4}WAVE/s.test(file.toString('latin1', 0, 12))) return 0
@@ -100,7 +106,7 @@ const claimOf = (bytes: Uint8Array): number => {
     const name = file.toString('latin1', at, at + 4)
     const length = file.readUInt32LE(at + 4)
     if (name === 'fmt ' && at + 20 <= file.length) perSecond = file.readUInt32LE(at + 16)
-    // A recorder that did not know the length names the largest that it can.
+    // A recorder that does not know the length writes the largest possible number.
     if (name === 'data') return length < 0x7fff_0000 && perSecond > 0 ? length / perSecond : 0
     at += 8 + length + (length % 2)
   }
@@ -156,7 +162,7 @@ const onDisk = async <T>(bytes: Uint8Array, work: (laid: Laid) => Promise<T>): P
   }
 }
 
-/** A sound on the disk, and the helper that it was given to. */
+/** A sound file on the disk, and the system user that may read it. */
 interface Laid {
   readonly source: string
   readonly user: number | null

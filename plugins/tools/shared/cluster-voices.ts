@@ -1,24 +1,27 @@
 import { atMost, bellOf, likelihoodBy, sumsOf, together, type Bell, type Sums } from './speakers-gaussian.ts'
 
-/** One voice, as far as it is known. */
+/** The collected frames of one voice. */
 export interface Group {
   readonly sums: Sums
   readonly bell: Bell
 }
 
-/** The most evidence that two groups of one voice give against each other, by the frames of both. */
+/** The largest difference between two groups of the same voice, by the number of their frames. */
 export type Tolerance = (frames: number) => number
 
-/** Frames of a group that count as evidence, some twenty seconds of vowels: a voice wanders, and more would tell it from itself. */
+/**
+ * The largest number of frames that count as evidence, about twenty seconds of vowels. A voice drifts, so more frames
+ * would separate it from itself.
+ */
 const telling = 1_250
 
-/** The Bayesian information criterion: for groups of a second or two, whose words differ as much as their voices. */
+/** The Bayesian information criterion, for groups of one or two seconds: their words differ as much as their voices. */
 export const byInformation = (numbers: number): Tolerance => {
   const parameters = numbers + (numbers * (numbers + 1)) / 2
   return (frames) => 1.4 * (parameters / 2) * Math.log(frames)
 }
 
-/** So much at once and so much a frame: for groups that are large enough to have said everything. */
+/** A fixed part and a part per frame, for groups that are large enough to cover all sounds. */
 export const byDistance: Tolerance = (frames) => 180 + 0.65 * frames
 
 export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): Group =>
@@ -26,7 +29,7 @@ export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): G
 
 const grouped = (sums: Sums, usual: Float64Array): Group => ({ sums, bell: bellOf(sums, usual) })
 
-/** Joins the two groups that are most alike, again and again, until those that are left are apart and no more than `most`. */
+/** Joins the two most similar groups repeatedly, until the groups are different and at most `most` remain. */
 export const joined = (
   groups: readonly Group[],
   usual: Float64Array,
@@ -53,7 +56,7 @@ export const joined = (
   return left
 }
 
-/** The evidence against one voice beyond what is tolerated: how much better two bells fit than one. */
+/** The evidence against a single voice beyond the tolerance: how much better two distributions fit than one. */
 const strangeness = (one: Group, other: Group, usual: Float64Array, tolerance: Tolerance): number => {
   const its = atMost(one.sums, telling)
   const others = atMost(other.sums, telling)
@@ -70,13 +73,13 @@ const nearest = (between: readonly (readonly number[])[]) => {
   return found
 }
 
-/** Evidence that it costs to go over to another voice, and half of that behind a pause; and how much of a frame's evidence counts. */
+/** The cost of a change to another voice, which is half after a pause; and the weight of a frame's evidence. */
 const change = 30
 const weight = 0.3
-/** A single frame says no more than this against a voice. */
+/** The strongest evidence of a single frame against a voice. */
 const doubt = -60
 
-/** The voice of each frame, by the way through all of them that explains them best. A frame is null where nothing is voiced. */
+/** The voice of each frame, by the most likely path through all frames. A frame is null where no voice sounds. */
 export const followed = (
   voices: readonly Bell[],
   frames: readonly { readonly sound: Float32Array | null; readonly first: boolean }[],

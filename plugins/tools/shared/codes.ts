@@ -1,12 +1,12 @@
-/** The code of a language in letters of ISO 639, for a code or an English name; another text comes back as it is. */
+/** The ISO 639 code of a language, from a code or an English name. Any other text is returned unchanged. */
 export const languageCode = (text: string): string => codeOf('language', text)
 
-/** The code of a country in letters of ISO 3166, for a code or an English name; another text comes back as it is. */
+/** The ISO 3166 code of a country, from a code or an English name. Any other text is returned unchanged. */
 export const countryCode = (text: string): string => codeOf('region', text)
 
 type Type = 'language' | 'region'
 
-/** Names beside those that the Unicode tables have. */
+/** Names that the Unicode tables lack. */
 const alsoCalled: Readonly<Record<Type, Readonly<Record<string, string>>>> = {
   language: { mandarin: 'zh', farsi: 'fa', flemish: 'nl', castilian: 'es', filipino: 'tl', tagalog: 'tl' },
   region: {
@@ -41,7 +41,7 @@ const tableOf = (type: Type): ReadonlyMap<string, string> => {
   return table
 }
 
-/** Some names have an old code too. */
+/** Some names also have an old code. */
 const isCurrent = (type: Type, code: string): boolean => {
   const tag = type === 'region' ? `und-${code.toUpperCase()}` : code
   return Intl.getCanonicalLocales(tag)[0] === tag

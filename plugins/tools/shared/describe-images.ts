@@ -10,18 +10,18 @@ import { inputOf, tokensOf, usageOf } from '../../../core/inference/metering/tok
 type Fields = Readonly<Record<string, unknown>>
 
 export interface Inquiry {
-  /** The model that the tool's settings name. */
+  /** The model in the tool's settings. */
   readonly model?: string | undefined
-  /** What is shown and asked, in its order. */
+  /** Images and questions, in order. */
   readonly parts: readonly Part[]
-  /** The JSON that is asked for: an object, all of whose properties are wanted. */
+  /** The wanted JSON: an object with all of these properties. */
   readonly properties: Fields
 }
 
 export interface Said {
-  /** What the model answered: unchecked, and only `description` when it answered in prose. */
+  /** The model's unchecked answer; only `description` when the model answered in prose. */
   readonly fields: Fields
-  /** As callers name it. */
+  /** The name that callers use. */
   readonly model: string
 }
 
@@ -31,8 +31,8 @@ export const picture = (mime: string, bytes: Uint8Array): Part => {
 }
 
 /**
- * Asks a chat model that takes images for a JSON object. Throws Unconfigured when there is none, and UpstreamFailed when it
- * says nothing that can be read.
+ * Asks a chat model that takes images for a JSON object. Throws Unconfigured without such a model, and UpstreamFailed
+ * when the answer is unreadable.
  */
 export const converse = async (
   supplied: Supplied<typeof workNeeds>,
@@ -47,7 +47,7 @@ export const converse = async (
       const asked = (body: ChatBody) => completed(candidate, body, signal)
       const { usage, ...completion } = await asked({ messages, response_format: formatOf(properties) }).catch(
         (error: unknown) => {
-          // Many a server that takes images refuses the field; the instruction asks for the same.
+          // Many servers that take images refuse this field; the instruction asks for the same form.
           if (error instanceof BadRequest) return asked({ messages })
           throw error
         },
@@ -87,7 +87,7 @@ const textOf = ({ choices }: Completion): string => {
   return text.replace(/^\s*<think>.*?<\/think>/s, '').trim()
 }
 
-/** The JSON object within an answer's text. Half an object is none, and no prose either. */
+/** The JSON object in an answer's text. Text with a broken object throws, and prose becomes `description`. */
 const fieldsOf = (text: string): Fields => {
   const found = parseObject(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   if (found !== null) return found

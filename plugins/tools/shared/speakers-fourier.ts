@@ -1,4 +1,4 @@
-/** Numbers that one transform takes. */
+/** The number of samples in one transform. */
 export const width = 1024
 
 const turns = Array.from({ length: width / 2 }, (_, at) => (2 * Math.PI * at) / width)

@@ -1,15 +1,15 @@
-/** A number of a list that has one there. */
+/** The number at a place that the caller knows to exist. */
 const of = (numbers: Float32Array | Float64Array, place: number): number => numbers[place] ?? 0
 
-/** What a set of frames has in common: enough to fit a normal distribution, and to join two sets without their frames. */
+/** The sums over a set of frames. They suffice to fit a normal distribution and to join sets without their frames. */
 export interface Sums {
   readonly count: number
-  /** Of each number, and of each product of two, of which the lower half is filled. */
+  /** The sums of each number, and of each product of two numbers. Only the lower half of `second` is filled. */
   readonly first: Float64Array
   readonly second: Float64Array
 }
 
-/** A normal distribution, its covariance as the lower triangle whose square it is. */
+/** A normal distribution. `root` is the lower triangle whose square is the covariance. */
 export interface Bell {
   readonly mean: Float64Array
   readonly root: Float64Array
@@ -39,14 +39,14 @@ export const together = (one: Sums, other: Sums): Sums => ({
   second: one.second.map((it, at) => it + of(other.second, at)),
 })
 
-/** As if no more than so many of the frames had been there. */
+/** Scales the sums down to at most `most` frames. */
 export const atMost = (sums: Sums, most: number): Sums => {
   if (sums.count <= most) return sums
   const share = most / sums.count
   return { count: most, first: sums.first.map((it) => it * share), second: sums.second.map((it) => it * share) }
 }
 
-/** The covariance within the sets, all of them together. */
+/** The common covariance within the sets. */
 export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array => {
   const spread = new Float64Array(size * size)
   let count = 0
@@ -62,7 +62,7 @@ export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array 
   return spread.map((it) => it / Math.max(1, count))
 }
 
-/** Frames that the usual spread counts for where a set has few of its own. */
+/** In frames: the weight of the usual covariance when a set has few frames. */
 const prior = 5
 
 export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bell => {
@@ -82,7 +82,7 @@ export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bel
   return { mean: first.map((it) => it / count), root, logDeterminant }
 }
 
-/** The logarithm of how likely a frame is, but for what all bells have in common. */
+/** The logarithm of a frame's likelihood, without the constant that all distributions share. */
 export const likelihoodBy = ({ mean, root, logDeterminant }: Bell) => {
   const size = mean.length
   const away = new Float64Array(size)

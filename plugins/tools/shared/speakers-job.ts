@@ -6,20 +6,20 @@ import type { Voice } from './voice-job.ts'
 
 const mostSpeakers = 8
 
-/** While they are still being sorted out there may be more. */
+/** The largest number of voices during sorting; the result may have fewer. */
 const mostVoices = 16
 
-/** Instants that are taken for one voice before anything is known, about two seconds; and how many of them must be voiced. */
+/** In instants: a piece of about two seconds counts as one voice at first, and needs this many voiced instants. */
 const piece = 120
 const leastVoiced = 8
 
-/** Pieces that are compared each with each: about five minutes of speech. */
+/** In pieces: the number compared pairwise, about five minutes of speech. */
 const atOnce = 160
 
-/** Who says less than these instants, some two seconds, or less than this share of all is taken for somebody else. */
+/** A speaker with less than about two seconds, or with less than this share of the speech, is merged into another. */
 const leastSaid = { instants: 125, share: 0.01 }
 
-/** Tells who speaks when, by nothing but the sound of the voices. */
+/** Separates speakers by the sound of their voices only. */
 export default ({ speech, frames }: Voice): readonly Turn[] => {
   const stretches = stretchesOf(speech, (index) => {
     const sound = frames.subarray(index * frameWidth, (index + 1) * frameWidth)
@@ -40,7 +40,7 @@ export default ({ speech, frames }: Voice): readonly Turn[] => {
   return turnsOf(instants, voicesOf(groups, instants))
 }
 
-/** Groups of a few pieces each, first from those near each other, so that hours don't take days. */
+/** Groups of a few pieces each. Neighbouring pieces are joined first, so that long recordings stay fast. */
 const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[] => {
   const tolerance = byInformation(frameWidth)
   const near = partsOf(groups, Math.ceil(groups.length / atOnce))
@@ -52,7 +52,7 @@ const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[
   )
 }
 
-/** The groups again, of the instants that each explains best, and those of one voice joined. */
+/** Rebuilds the groups from the instants that each explains best, and joins groups of one voice. */
 const refined = (groups: readonly Group[], instants: readonly Instant[], usual: Float64Array): readonly Group[] => {
   if (groups.length < 2) return groups
   const voices = voicesOf(groups, instants)
@@ -77,7 +77,7 @@ const voicesOf = (groups: readonly Group[], instants: readonly Instant[]): Uint8
 const soundsOf = (instants: readonly Instant[]): readonly Float32Array[] =>
   instants.flatMap(({ sound }) => (sound === null ? [] : [sound]))
 
-/** As many parts, as even as they can be. */
+/** Splits a list into `count` parts of nearly equal size. */
 const partsOf = <T>(all: readonly T[], count: number): readonly (readonly T[])[] =>
   Array.from({ length: count }, (_, at) =>
     all.slice(Math.round((all.length * at) / count), Math.round((all.length * (at + 1)) / count)),

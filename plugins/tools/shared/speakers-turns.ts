@@ -1,37 +1,37 @@
 /** 16 ms of speech. */
 export interface Instant {
-  /** Its place among all, also those without speech. */
+  /** The place among all instants, including those without speech. */
   readonly index: number
-  /** How it sounds; null where nothing is voiced. */
+  /** The sound of the instant; null when no voice sounds. */
   readonly sound: Float32Array | null
-  /** Nobody spoke right before. */
+  /** True when silence comes before the instant. */
   readonly first: boolean
 }
 
 export interface Turn {
-  /** From 0, in the order in which they are first heard. */
+  /** From 0, in the order of the first words. */
   readonly speaker: number
-  /** Seconds. */
+  /** In seconds. */
   readonly start: number
   readonly end: number
 }
 
 const perSecond = 62.5
 
-/** Instants that each chance of speech stands for. */
+/** In instants: the length of each probability of speech. */
 const step = 2
 
-/** Speech begins with a chance of the first and goes on with one of the second. */
+/** Speech begins at the first probability and continues above the second. */
 const enough = { begin: 0.5, goOn: 0.35 }
 
-/** Seconds: a shorter silence ends nothing, and what is shorter than the second is no speech. */
+/** In seconds: a shorter silence ends no stretch, and a stretch shorter than `least` is no speech. */
 const gap = 0.2
 const least = 0.2
 
-/** Seconds within which one who goes on has not stopped. */
+/** In seconds: a speaker who continues within this time has not stopped. */
 const breath = 0.5
 
-/** What is spoken without a pause, by how likely speech is at each step. */
+/** Stretches of speech without a pause, from the probabilities of speech. */
 export const stretchesOf = (
   chances: Float32Array,
   soundAt: (index: number) => Float32Array | null,
@@ -61,7 +61,7 @@ export const stretchesOf = (
   return stretches
 }
 
-/** Who speaks when, by whose voice each instant is. */
+/** The turns of speakers, from the voice of each instant. */
 export const turnsOf = (instants: readonly Instant[], voices: Uint8Array): readonly Turn[] => {
   const order = [...new Set(voices)]
   const turns: { readonly speaker: number; readonly start: number; end: number }[] = []

@@ -2,26 +2,26 @@ import { transform, width } from './speakers-fourier.ts'
 
 const rate = 16_000
 
-/** Samples from one frame to the next, 16 ms. */
+/** In samples: the distance between frames, 16 ms. */
 export const frameSize = 256
 
-/** Numbers of a frame: the shape of the spectrum, and last the logarithm of the pitch, 0 where no voice sounds. */
+/** The numbers of a frame: the shape of the spectrum, and then the logarithm of the pitch, 0 without a voice. */
 export const frameWidth = 17
 const shapes = frameWidth - 1
 
-/** Samples that a frame looks at. */
+/** In samples: the length of sound in a frame. */
 const seen = 512
 
-/** A frame whose sound repeats itself less than this, from 0 to 1, is no voice. */
+/** From 0 to 1: a frame whose sound repeats less than this has no voice. */
 const leastVoiced = 0.45
 
-/** Hz: voices, and the bands of the spectrum, as far apart as the ear hears them. */
+/** In Hz: the range of voices, and the bands of the spectrum on the mel scale. */
 const pitches = { low: 70, high: 400 }
 const bands = { low: 90, high: 7_600, count: 28 }
 
 /**
- * How a voice sounds, frame by frame: mel cepstrum without loudness, and pitch. Only where `wanted`, and only where it is
- * voiced: vowels tell speakers apart, the rest tells words apart.
+ * The sound of a voice per frame: mel cepstrum without loudness, and pitch. Only frames that are `wanted` and voiced
+ * are filled, since vowels separate speakers and other sounds separate words.
  */
 export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => boolean): Float32Array => {
   const frames = new Float32Array(Math.ceil(samples.length / frameSize) * frameWidth)
@@ -55,7 +55,7 @@ const toPower = (real: Float64Array, imaginary: Float64Array): void => {
 
 const fade = Float64Array.from({ length: seen }, (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (seen - 1)))
 
-/** How much of a sound that repeats itself is left when it is moved so far against itself and both ends are faded. */
+/** The remaining correlation of a perfectly periodic sound at each lag, after both ends are faded. */
 const left = (() => {
   const real = new Float64Array(width)
   const imaginary = new Float64Array(width)
@@ -66,7 +66,7 @@ const left = (() => {
   return real.map((it) => it / (real[0] ?? 1))
 })()
 
-/** The first strong peak of the autocorrelation, in Hz; null where nothing repeats itself. */
+/** The first strong peak of the autocorrelation, in Hz; null when the sound does not repeat. */
 const pitchOf = (correlation: Float64Array): number | null => {
   const whole = (correlation[0] ?? 0) + 1e-9
   let best = 0
@@ -74,7 +74,7 @@ const pitchOf = (correlation: Float64Array): number | null => {
   for (let lag = Math.floor(rate / pitches.high); lag <= Math.ceil(rate / pitches.low); lag++) {
     const here = correlation[lag] ?? 0
     if (here < (correlation[lag - 1] ?? 0) || here < (correlation[lag + 1] ?? 0)) continue
-    // Twice the lag repeats as well: it must be clearly better.
+    // Twice the lag repeats as well, so a longer lag must be clearly better.
     const height = here / whole / (left[lag] ?? 1)
     const better = height > best * (found > 0 && lag > 1.6 * found ? 1.1 : 1)
     if (!better) continue
@@ -87,7 +87,7 @@ const pitchOf = (correlation: Float64Array): number | null => {
 const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700)
 const hertz = (mel: number): number => 700 * (Math.exp(mel / 1127) - 1)
 
-/** For each band its part of the spectrum with its weights, a triangle. */
+/** For each band, its part of the spectrum with triangular weights. */
 const filters = (() => {
   const { low, high, count } = bands
   const apart = (mel(high) - mel(low)) / (count + 1)

@@ -5,21 +5,24 @@ import type { Voice, Window } from './voice-job.ts'
 import type { Turn } from './speakers-turns.ts'
 
 export interface Speakers {
-  /** Seconds that were heard. */
+  /** In seconds of processed sound. */
   readonly duration: number
-  /** The sound goes on, but nobody listened. */
+  /** True when the sound continues after the processed part. */
   readonly truncated: boolean
   readonly turns: readonly Turn[]
 }
 
-/** Samples that are listened to at once, and of those before them that the detector gets used to the sound with. */
+/** In samples: the length of a window, and of the sound before it that prepares the detector. */
 const window = 300 * rate
 const lead = 32 * 512
 
-/** Ms for a window, and for telling apart the voices of all of them. */
+/** In ms: the time for a window, and for separating the voices of all windows. */
 const time = { voice: 180_000, speakers: 180_000 }
 
-/** Who speaks when in an audio or video file, told on this machine. Throws what reading throws, and Unconfigured when the engine is not installed. */
+/**
+ * Finds the speakers of an audio or video file on this machine. Throws the errors of the reading, and Unconfigured when
+ * the engine is not installed.
+ */
 export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Promise<Speakers> => {
   const decoded = decodeAudio(bytes)
   const heard = await inPairs(
@@ -42,7 +45,7 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
 const hundredths = (seconds: number): number => Math.round(seconds * 100) / 100
 
 async function* windowsOf(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Window, void> {
-  // Whole steps of the detector, so that each window begins where the one before has ended.
+  // A window has whole steps of the detector, so that it begins at the end of the previous one.
   const samples = new Float32Array(lead + window)
   let filled = lead
   let led = 0

@@ -3,7 +3,7 @@ import type { TranscribeCall, Transcript } from '../../../core/ports/upstream.ts
 import { employ, type workNeeds } from '../../../core/inference/run-for-tool.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 
-/** Writes down pieces of a sound by a model, and tells in the end which. */
+/** Transcribes pieces of a sound with a model, and names the model at the end. */
 export const scribe = (
   supplied: Supplied<typeof workNeeds>,
   wanted: string | undefined,

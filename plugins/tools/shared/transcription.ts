@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { languageCode } from './codes.ts'
 
-/** Parameters of tools that transcribe a file. */
+/** The parameters of tools that transcribe a file. */
 export const transcriptionParams = v.object({
   fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
   language: v.optional(

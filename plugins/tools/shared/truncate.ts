@@ -1,10 +1,10 @@
-/** Takes texts out of what nobody checked, and remembers whether any had to be cut. */
+/** Reads texts from unchecked values, and remembers whether a text was cut. */
 export const excerpting = () => {
   let cut = false
   const text = (value: unknown, most: number): string => {
     const whole = typeof value === 'string' ? value.trim() : ''
     cut ||= whole.length > most
-    // Never half a character at the end.
+    // A surrogate pair is never split.
     return whole.length > most ? whole.slice(0, most).replace(/[\ud800-\udbff]$/, '') : whole
   }
   return {
@@ -18,5 +18,5 @@ export const excerpting = () => {
   }
 }
 
-/** The first sentence of a text, for what has no heading of its own. */
+/** The first sentence of a text, in place of a missing heading. */
 export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text

@@ -6,22 +6,22 @@ import { frameSize, voiceFrames } from './speakers-voice.ts'
 export interface Window {
   /** 16 kHz. */
   readonly samples: Float32Array
-  /** How many of them only lead up to what is asked for; whole frames. */
+  /** In samples before the wanted sound; whole frames. */
   readonly lead: number
 }
 
 export interface Voice {
-  /** How likely each 32 ms are speech. */
+  /** The probability of speech for each 32 ms. */
   readonly speech: Float32Array
-  /** What `voiceFrames` gives, two frames for each of these. */
+  /** The result of `voiceFrames`: two frames for each probability. */
   readonly frames: Float32Array
 }
 
-/** Samples that the detector takes at once, and how many of the ones before it sees again. */
+/** In samples: the step of the detector, and the overlap with the previous step. */
 const step = 2 * frameSize
 const before = 64
 
-/** Hears where somebody speaks, and how the voice sounds there. */
+/** Finds speech, and the sound of the voice in it. */
 export default async ({ samples, lead }: Window): Promise<Voice> => {
   const speech = (await chances(samples)).slice(lead / step)
   return { speech, frames: voiceFrames(samples.subarray(lead), (frame) => (speech[frame >> 1] ?? 0) > 0.1) }
@@ -29,7 +29,7 @@ export default async ({ samples, lead }: Window): Promise<Voice> => {
 
 const chances = async (samples: Float32Array): Promise<Float32Array> => {
   const { env, InferenceSession, Tensor } = await engine('onnxruntime-web', () => import('onnxruntime-web'))
-  // The engine stands beside this file and a thread has one core: nothing is fetched, no thread is started.
+  // The engine stands beside this file, and a thread has one core: nothing is fetched and no thread is started.
   env.wasm.numThreads = 1
   const { resolve } = createRequire(import.meta.url)
   const model = await engine('@ricky0123/vad-web', async () => resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx'))

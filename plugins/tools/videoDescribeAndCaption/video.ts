@@ -7,30 +7,30 @@ import { draw } from '../../shared/pictures/raster.ts'
 import type { Sound } from '../../shared/sounds/wav.ts'
 
 export interface Frame {
-  /** Seconds from the beginning. */
+  /** In seconds from the beginning. */
   readonly time: number
   /** JPEG. */
   readonly bytes: Uint8Array
 }
 
 export interface Video {
-  /** Seconds from the first to the last picture that is really there. */
+  /** In seconds from the first to the last existing picture. */
   readonly duration: number
-  /** In the order of time, evenly spread, each from the middle of its share. */
+  /** Evenly spread in the order of time; each frame comes from the middle of its share. */
   frames(count: number): Promise<readonly Frame[]>
-  /** The beginning of what is heard, 16 kHz and mono; null when there is nothing. */
+  /** The beginning of the sound, 16 kHz and mono; null without sound. */
   sound(seconds: number): Promise<Sound | null>
 }
 
-/** Pixels of a picture as it is stored, such as those of 4K; and of the longer side of a frame. */
+/** In pixels: the largest stored picture, such as 4K, and the longer side of a frame. */
 const mostPixels = 4096 * 2304
 const longest = 1024
 const mostFrame = 4 * 1024 * 1024
 const rate = 16_000
 
 /**
- * Opens a video in MP4, QuickTime, WebM, Matroska or AVI for as long as the work takes. It stands in a file meanwhile, since
- * decoders go back and forth in it. Throws Unreadable for what is none, and Unconfigured without ffmpeg.
+ * Opens a video in MP4, QuickTime, WebM, Matroska or AVI during the work. A file on the disk holds the video, since
+ * decoders seek in it. Throws Unreadable when the bytes are no video, and Unconfigured without ffmpeg.
  */
 export const openVideo = async <T>(
   bytes: Uint8Array,
@@ -52,7 +52,7 @@ export const openVideo = async <T>(
   }
 }
 
-/** Named to the decoder, which would else believe a list of other files to be a video. */
+/** The decoder gets the container's name; otherwise it would accept a list of other files as a video. */
 const containerOf = (bytes: Uint8Array): 'mov' | 'matroska' | 'avi' | null => {
   const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
   if (/^.{4}(ftyp|moov|mdat|wide|free|skip)/s.test(head)) return 'mov'
@@ -81,7 +81,7 @@ const read = async ({ path, user }: Laid, container: string, signal: AbortSignal
     const drawn = ['-map', '0:V:0', '-frames:v', '1', '-vf', scale, ...encoded]
     const at = ['-an', '-ss', time.toFixed(3)]
     const exact = await ffmpeg(at, drawn, mostFrame).catch(nothing)
-    // Where the way from the key frame is too long for one decoder, the key frame itself will do.
+    // The exact frame may be too far from its key frame; then the key frame is used.
     const bytes = exact ?? (await ffmpeg(['-noaccurate_seek', ...at], drawn, mostFrame).catch(nothing))
     return bytes && { time, bytes }
   }
@@ -94,7 +94,7 @@ const read = async ({ path, user }: Laid, container: string, signal: AbortSignal
     duration,
     async frames(count) {
       const moments = Array.from({ length: count }, (_, index) => ((index + 0.5) / count) * duration)
-      // In milliseconds, so that a video of one picture is looked at once.
+      // Times are rounded to milliseconds, so that a video with one picture is examined once.
       const times = [...new Set(moments.map((time) => Math.round(time * 1000) / 1000))]
       const frames = (await Promise.all(times.map(frame))).filter((it) => it !== null)
       if (frames.length === 0) throw new Unreadable()

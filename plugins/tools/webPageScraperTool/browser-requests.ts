@@ -6,10 +6,10 @@ import type { Had, Want } from './render-process.ts'
 
 const mostRequests = 100
 const mostBytes = 20 * 1024 * 1024
-/** What may be posted to another origin without asking there before. */
+/** Types that a browser posts to another origin without a preflight request. */
 const plain = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)(;|$)/i
 
-/** What a browser may have: the page that was loaded already, and then so much through the door. */
+/** Answers the requests of a browser: first with the loaded page, then through the door within limits. */
 export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
   const hands = pLimit(6)
   let first: Loaded | null = page
@@ -33,17 +33,20 @@ export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
     const ask = { method, headers, signal, ...(body && { body }) }
     const came = await hands(() => receive(door, url, ask, fits)).catch(() => null)
     cut ||= left < 0
-    // Half a script is none, and a redirect would be followed with nobody in between.
+    // Half a script is useless, and the browser would follow a redirect without any check.
     if (!came || came.cut || (came.status >= 300 && came.status < 400)) return null
     if (page) return isHtml(came.headers) ? came : null
-    // The browser takes it for an answer of the origin that it asked, and would let the page read it.
+    // The browser takes the answer for one of the requested origin, and would let the page read it.
     const moved = new URL(came.url).origin !== new URL(url).origin
     return moved && came.headers['access-control-allow-origin'] !== '*' ? null : came
   }
   return { have, wasCut: () => cut }
 }
 
-/** Whether a browser would ask another origin before it sends that. Nobody asks here, so it is not sent. */
+/**
+ * True when a browser would first send a preflight request. The gateway sends none, so it does not send the request
+ * either.
+ */
 const needsLeave = (url: string, headers: Want['headers']): boolean => {
   const { origin, authorization, 'content-type': type, 'x-requested-with': by } = headers
   if (origin === undefined || (URL.canParse(url) && new URL(url).origin === origin)) return false

@@ -9,7 +9,7 @@ const usual = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** The browser of this machine, or null. */
+/** The path of this machine's browser; null when none is found. */
 export const findChromium = async (path?: string): Promise<string | null> => {
   for (const candidate of path === undefined ? usual : [path]) {
     const there = await access(candidate, constants.X_OK).then(
@@ -22,8 +22,8 @@ export const findChromium = async (path?: string): Promise<string | null> => {
 }
 
 /**
- * Starts it so that it reaches nothing by itself, were there no interception at all: no name and no address resolves, the
- * proxy that everything has to take included, and WebRTC, which goes around both, may not send without a proxy.
+ * Options that cut the browser off from the network even without interception. No name and no address resolves, the
+ * proxy included, and WebRTC, which bypasses both, may not send without a proxy.
  */
 export const walls: readonly string[] = [
   '--proxy-server=http://nowhere.invalid:9',
@@ -38,17 +38,17 @@ export const walls: readonly string[] = [
   '--disable-gpu',
   '--disable-3d-apis',
   '--disable-crash-reporter',
-  // Slower, and without the compilers that most holes are in. Megabytes of heap.
+  // Slower, but without the compilers that contain most vulnerabilities. The heap is in megabytes.
   '--js-flags=--jitless --max-old-space-size=256',
 ]
 
-/** What Playwright starts it with and no page of a stranger should have. */
+/** Playwright's options that no foreign page should have. */
 export const unwanted: readonly string[] = [
   '--enable-unsafe-swiftshader',
   '--disable-popup-blocking',
   '--disable-ipc-flooding-protection',
 ]
 
-/** Run before the scripts of every frame: what would go around the interception is not there to be called. */
+/** Runs before the scripts of every frame and removes the interfaces that bypass the interception. */
 export const without =
   'for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport", "SharedWorker"]) delete globalThis[name]'

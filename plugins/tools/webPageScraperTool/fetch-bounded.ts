@@ -1,16 +1,16 @@
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 
 export interface Received {
-  /** Where it came from in the end, as far as the door tells. */
+  /** The final address, as far as the door knows it. */
   readonly url: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
-  /** Whether there was more. */
+  /** True when the body was longer. */
   readonly cut: boolean
 }
 
-/** What a browser wants to know of an answer. Cookies are not among it. */
+/** Headers that a browser needs. Cookies are left out. */
 const telling = [
   'content-type',
   'content-security-policy',
@@ -21,7 +21,7 @@ const telling = [
   'access-control-expose-headers',
 ]
 
-/** Fetches an address, up to the part that no longer `fits`. A fault of `check` ends it before the body is read. */
+/** Fetches an address up to the first chunk that no longer `fits`. When `check` throws, the body is not read. */
 export const receive = async (
   door: Door,
   url: string,

@@ -1,9 +1,9 @@
 export interface About {
   readonly title: string | null
   readonly description: string | null
-  /** A language tag, as the page wrote it. */
+  /** A language tag, in the page's own form. */
   readonly language: string | null
-  /** A date, as the page wrote it. */
+  /** A date, in the page's own form. */
   readonly published: string | null
 }
 
@@ -12,7 +12,7 @@ export interface Link {
   readonly url: string
 }
 
-/** What a page says of itself. */
+/** The page's statements about itself. */
 export const aboutPage = (document: Document): About => {
   const said = metaOf(document)
   const first = (names: readonly string[], longest: number) =>
@@ -38,13 +38,13 @@ const metaOf = (document: Document): ReadonlyMap<string, string> => {
   return said
 }
 
-/** What the addresses of a page are relative to. */
+/** The base for the addresses of a page. */
 export const baseOf = (document: Document, url: string): string => {
   const base = document.querySelector('base[href]')?.getAttribute('href') ?? ''
   return URL.canParse(base, url) ? new URL(base, url).href : url
 }
 
-/** Where a part of a page leads on the web; addresses within the same page are left out. */
+/** The web links in a part of a page. Links within the page are left out. */
 export const linksOf = (part: ParentNode, base: string): readonly Link[] => {
   const links: Link[] = []
   for (const anchor of part.querySelectorAll('a[href]')) {

@@ -5,11 +5,11 @@ import { bounded, plainText, type PlainText } from './page-text.ts'
 
 export interface Asked {
   readonly url: string
-  /** As the server wrote it. */
+  /** The header as the server sent it. */
   readonly contentType: string
   readonly html: boolean
   readonly bytes: Uint8Array
-  /** Whether to look for the article in it; without, all of its text is taken. */
+  /** True to search for the article; otherwise the whole text is taken. */
   readonly article: boolean
 }
 
@@ -21,10 +21,10 @@ export interface Page extends About {
 
 const mostText = 200_000
 const mostLinks = 200
-/** What the search for the article takes on; its time grows faster than that. */
+/** The largest number of elements for the article search, whose time grows faster than the page. */
 const mostElements = 60_000
 
-/** Reads a page: what it is about, its text and where it leads. No script of it runs, and nothing that it names is fetched. */
+/** Reads a page: its facts, its text and its links. No script runs, and no address of the page is fetched. */
 export default async ({ url, contentType, html, bytes, article }: Asked): Promise<Page> => {
   const source = decodePage(bytes, contentType)
   if (!html) return { ...nothing, ...cut(bounded(source, mostText)) }
@@ -49,7 +49,7 @@ const nothing = { title: null, description: null, language: null, published: nul
 
 const cut = ({ text, cut }: PlainText) => ({ text, truncated: cut })
 
-/** The parser makes no `html` and no `body` where a page leaves them out, as it may. */
+/** The parser does not add a missing `html` or `body`, which a page may leave out. */
 const parse = async (source: string): Promise<Document> => {
   const { parseHTML } = await engine('linkedom', () => import('linkedom'))
   const whole = /<html[\s>]/i.test(source) ? source : `<html><head></head><body>${source}</body></html>`
@@ -61,7 +61,7 @@ const parse = async (source: string): Promise<Document> => {
   return document
 }
 
-/** Null for a page that is no article, or too much of one. Its search takes a document to pieces, so it gets one of its own. */
+/** Null for a page that is no article or too large. The search destroys its document, so it gets its own copy. */
 const articleOf = async (document: Document, source: string) => {
   const { Readability, isProbablyReaderable } = await engine(
     '@mozilla/readability',
@@ -77,7 +77,7 @@ const articleOf = async (document: Document, source: string) => {
   }
 }
 
-/** Each address once, where it came first, with the first words that it had. */
+/** Each address once, at its first place, with its first non-empty text. */
 const distinct = (links: readonly Link[]): readonly Link[] => {
   const found = new Map<string, Link>()
   for (const link of links) if (!found.get(link.url)?.text) found.set(link.url, link)

@@ -1,6 +1,6 @@
 export interface PlainText {
   readonly text: string
-  /** Whether there was more. */
+  /** True when the text was longer. */
   readonly cut: boolean
 }
 
@@ -9,7 +9,7 @@ const unseen = new Set(
     ' ',
   ),
 )
-/** Stand apart from what is before and after them, by a line or by an empty one. */
+/** Elements that begin and end a line, or are separated by an empty line. */
 const lines = new Set(
   (
     'ADDRESS ARTICLE ASIDE BODY CAPTION DD DETAILS DIALOG DIV DT FIELDSET FIGCAPTION FIGURE FOOTER FORM HEADER HR ' +
@@ -19,7 +19,7 @@ const lines = new Set(
 const paragraphs = new Set('BLOCKQUOTE DL H1 H2 H3 H4 H5 H6 OL P PRE TABLE UL'.split(' '))
 const cells = new Set(['TD', 'TH'])
 
-/** What a reader would see of a part of a page: blocks on lines of their own, a dash before items, tabs between cells. */
+/** The visible text of a part of a page: blocks on their own lines, a dash before items, tabs between cells. */
 export const plainText = (root: Element, most: number): PlainText => {
   const writing = write(most)
   let preformatted = 0
@@ -52,7 +52,7 @@ export const plainText = (root: Element, most: number): PlainText => {
 
 const gapOf = (name: string): number => (paragraphs.has(name) ? 2 : lines.has(name) ? 1 : 0)
 
-/** Down and up without recursion: pages nest as deep as they like. `text` says whether to go on. */
+/** Walks without recursion, since pages nest arbitrarily deep. `text` returns whether the walk continues. */
 const walk = (
   root: Element,
   enter: (element: Element) => boolean,
@@ -78,7 +78,7 @@ const walk = (
   }
 }
 
-/** Keeps white space as a browser would: runs of it are one space, and none is at the ends of a line. */
+/** Treats white space as a browser does: a run becomes one blank, and lines have none at their ends. */
 const write = (most: number) => {
   const parts: string[] = []
   let length = 0
@@ -100,7 +100,7 @@ const write = (most: number) => {
       if (!fresh) gap = Math.max(gap, lines)
     },
     line: () => (gap = Math.min(2, gap + 1)),
-    /** A paragraph alone in its cell does not leave the row. */
+    /** A single paragraph in a cell stays in its row. */
     cell: () => (fresh = true),
     tab: () => {
       if (!fresh) gap = 0
@@ -126,7 +126,7 @@ const tidy = (text: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 
-/** No more than so many characters, and none of them half. */
+/** At most `most` characters. A surrogate pair is never split. */
 export const bounded = (text: string, most: number): PlainText => ({
   text: text.slice(0, most).replace(/[\ud800-\udbff]$/, ''),
   cut: text.length > most,

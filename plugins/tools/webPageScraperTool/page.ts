@@ -4,7 +4,7 @@ import { apart } from '../../shared/run-apart.ts'
 import type { Asked, Page } from './page-job.ts'
 import { receive, type Received } from './fetch-bounded.ts'
 
-/** A page as it came. */
+/** A page as it was received. */
 export interface Loaded extends Received {
   readonly html: boolean
 }
@@ -12,7 +12,7 @@ export interface Loaded extends Received {
 const mostBytes = 4 * 1024 * 1024
 const accept = 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.1'
 
-/** Gets a page through the door. Throws BadRequest for an address that does not answer with one. */
+/** Fetches a page through the door. Throws BadRequest when the address does not answer with a page. */
 export const loadPage = async (door: Door, url: string, signal: AbortSignal): Promise<Loaded> => {
   let left = mostBytes
   const fits = (bytes: number) => (left -= bytes) >= 0
@@ -25,13 +25,13 @@ export const loadPage = async (door: Door, url: string, signal: AbortSignal): Pr
   return { ...came, html: /^\s*</.test(new TextDecoder().decode(came.bytes.subarray(0, 256))) }
 }
 
-/** What stands in a page. Throws BadRequest when nothing can be made of it. */
+/** The content of a page. Throws BadRequest when the page is unreadable. */
 export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signal: AbortSignal): Promise<Page> => {
   const asked = { url, html, bytes, contentType: headers['content-type'] ?? '' }
   const read = (article: boolean, time: number) =>
     apart<Page>('tools/webPageScraperTool/page-job', { ...asked, article } satisfies Asked, signal, { time })
   try {
-    // A page that is made to keep a parser busy has its text taken as it stands.
+    // A page that blocks the article search is read as plain text.
     const page = await read(true, 10_000).catch((fault) => {
       if (fault instanceof Unreadable) return read(false, 5_000)
       throw fault
@@ -45,7 +45,7 @@ export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signa
 export const unloaded = (expected: string, cause?: unknown): BadRequest =>
   new BadRequest('The page could not be loaded', { validator: { url: expected }, cause })
 
-/** What the door refuses is the address that the caller gave. */
+/** The door refuses the caller's address, so the error names the field `url`. */
 const named = (fault: unknown): never => {
   const unnamed = fault instanceof BadRequest && fault.validator === null
   throw unnamed
@@ -55,7 +55,7 @@ const named = (fault: unknown): never => {
 
 const readable = 'Expected a page of HTML, text, JSON or XML'
 
-/** Whether that is what it is by its headers. */
+/** True when the headers declare HTML. */
 export const isHtml = (headers: Received['headers']): boolean =>
   /^(text\/html|application\/xhtml\+xml)$/.test(typeOf(headers))
 

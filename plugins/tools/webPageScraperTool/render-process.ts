@@ -5,13 +5,13 @@ import { engine } from '../../../core/optional-package.ts'
 export interface Given {
   readonly chromium: string
   readonly url: string
-  /** Characters of the page. */
+  /** In characters of the page. */
   readonly most: number
-  /** Ms until the page is taken as it stands. */
+  /** In ms until the page is read in its current state. */
   readonly settle: number
 }
 
-/** What the browser would have; `page` says that it is to stand in the window. */
+/** A request of the browser; `page` marks the document of the window. */
 export interface Want {
   readonly kind: 'want'
   readonly id: number
@@ -24,7 +24,7 @@ export interface Want {
 
 export interface Had {
   readonly id: number
-  /** Null for what it may not have. */
+  /** Null when the request is refused. */
   readonly answer: {
     readonly status: number
     readonly headers: Readonly<Record<string, string>>
@@ -37,9 +37,9 @@ export type Told =
   | { readonly kind: 'done'; readonly url: string; readonly html: string; readonly cut: boolean }
   | { readonly kind: 'missing' | 'unstarted' | 'failed' }
 
-/** Of all that a page loads, what its text can depend on. */
+/** Resources on which the text of a page may depend. */
 const loaded = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch'])
-/** Of the headers that a page writes, those that others need to know. */
+/** Headers of the page's requests that other servers need. */
 const travelling = new Set([
   'accept',
   'accept-language',
@@ -57,7 +57,7 @@ const started = async (given: Given): Promise<Browser | Told> => {
   return playwright.chromium
     .launch({
       executablePath: given.chromium,
-      // No sandbox can be made by root.
+      // Root cannot create a sandbox.
       chromiumSandbox: process.getuid?.() !== 0,
       args: [...walls],
       ignoreDefaultArgs: [...unwanted],
@@ -96,7 +96,7 @@ const serve = async (route: Route, page: Page): Promise<void> => {
   await route.fulfill({ status, headers: { ...headers }, body: Buffer.from(bytes) })
 }
 
-/** Null for what is not loaded at all: pictures, what stands in frames, and all that is neither got nor posted. */
+/** Null for requests that are never sent: pictures, documents in frames, and methods other than GET and POST. */
 const wantOf = (request: Request, page: Page): Omit<Want, 'kind' | 'id'> | null => {
   const type = request.resourceType()
   const method = request.method()
@@ -107,7 +107,7 @@ const wantOf = (request: Request, page: Page): Omit<Want, 'kind' | 'id'> | null 
   return { page: type === 'document', url: request.url(), method, headers: Object.fromEntries(headers), body }
 }
 
-/** Read in a world of its own, in which the page has changed nothing, and cut before it leaves the browser. */
+/** Read in an isolated world that the page cannot change, and cut inside the browser. */
 const contentOf = async (context: BrowserContext, page: Page, most: number): Promise<string> => {
   const session = await context.newCDPSession(page)
   const { frameTree } = await session.send('Page.getFrameTree')
@@ -141,7 +141,7 @@ const work = async (given: Given): Promise<void> => {
     await browser.close().catch(() => {})
     if (group !== null) killAll(group)
   }
-  // Whoever asked has left, or what came from the browser could not be taken in.
+  // The caller has left, or a message from the browser could not be read.
   const end = () => close().finally(() => process.exit())
   if (!process.connected) return end()
   for (const event of ['disconnect', 'uncaughtException']) process.once(event, end)
@@ -162,7 +162,7 @@ const killAll = (group: number): void => {
   try {
     process.kill(-group, 'SIGKILL')
   } catch {
-    // Nobody is left.
+    // No process is left.
   }
 }
 

@@ -14,14 +14,14 @@ import { provide } from './browser-requests.ts'
 import type { Given, Had, Told, Want } from './render-process.ts'
 
 export interface Renderer {
-  /** The page as it stands after its scripts ran. All that they load goes through the door. */
+  /** The page after its scripts have run. All their requests go through the door. */
   render(page: Loaded, door: Door, signal: AbortSignal): Promise<Loaded>
   /** Resolves when no browser is left. */
   dispose(): Promise<void>
 }
 
 const mostCharacters = 4 * 1024 * 1024
-/** Ms for a page in all, for it to come to rest, and for a browser to close. */
+/** In ms: the whole time of a page, the time until the page is read, and the time to close a browser. */
 const time = 20_000
 const settle = 12_000
 const closing = 5_000
@@ -30,17 +30,17 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const driver = fileURLToPath(new URL(`./render-process${ending}`, import.meta.url))
 
 export interface Browsing {
-  /** Path of the browser; the first of the usual places when absent. */
+  /** The path of the browser; the first of the usual places when absent. */
   readonly chromium: string | undefined
-  /** Whether root may start browsers, which have no sandbox then. */
+  /** True when root may start browsers, which then have no sandbox. */
   readonly allowRoot: boolean
-  /** The tool whose settings an operator changes where no browser can start. */
+  /** The tool whose settings the error names when no browser can start. */
   readonly tool: string
 }
 
 /**
- * A browser for each page, and before it a process that drives it: all output that a page provokes is read there, not
- * here.
+ * Starts a browser for each page, and a driving process before it. That process, and not this one, reads all output
+ * that a page provokes.
  */
 export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer => {
   const setting = `tools.${tool}.chromium`
@@ -76,7 +76,7 @@ interface Order {
 
 const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSignal): Promise<Loaded> => {
   signal.throwIfAborted()
-  // All that a browser leaves behind stands in one place.
+  // One folder holds all files of a browser.
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-browser-'))
   const over = new AbortController()
   const late = AbortSignal.timeout(time)
@@ -114,7 +114,7 @@ const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSign
   }
 }
 
-/** Resolves with the last that the driver tells. */
+/** Resolves with the last message of the driver. */
 const converse = (
   child: ChildProcess,
   given: Given,
