@@ -4,7 +4,10 @@ import { cutSections } from '../shared/cut-sections.ts'
 import { readDocument } from './document/document.ts'
 import { kindOf } from './shared/file-kind.ts'
 
-/** Documents: docx, odt, rtf, html, epub, Markdown and plain text. Reads a file that no other reader fits as text. */
+/**
+ * Documents: docx, odt, rtf, html, epub, Markdown and plain text. Also reads, as text, any file that fits no other
+ * reader.
+ */
 export default plugin({
   port: Reader,
   name: 'document',

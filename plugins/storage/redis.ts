@@ -23,9 +23,7 @@ const sorted = <T>(rows: readonly Row<RowFields>[], { order }: Query<T>): readon
     .map(([, it]) => it)
 }
 
-/**
- * Rows as JSON in Redis. Redis's `appendonly` and `appendfsync` decide whether acknowledged changes survive a crash.
- */
+/** Rows as JSON in Redis. Its `appendonly` and `appendfsync` decide whether changes survive a crash. */
 export default plugin({
   port: MetadataStore,
   name: 'redis',

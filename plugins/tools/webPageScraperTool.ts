@@ -14,13 +14,9 @@ export default plugin({
   port: Tool,
   name: 'webPageScraperTool',
   settings: v.strictObject({
-    /**
-     * The path of the browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`.
-     */
+    /** The browser for `renderJs`; the first of the usual places when absent. Also needs `playwright-core`. */
     chromium: v.optional(v.pipe(v.string(), v.minLength(1))),
-    /**
-     * Allows root to start browsers. Such a browser has no sandbox, or runs as another user on Linux with `setpriv`.
-     */
+    /** Lets root start browsers: without a sandbox, or as another user on Linux with `setpriv`. */
     allowRoot: v.optional(v.boolean(), false),
   }),
   needs: { fetch: Fetch },

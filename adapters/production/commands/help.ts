@@ -30,7 +30,7 @@ sealgate add all                                 installs all optional packages 
 sealgate --version, -v                           shows which release it is
 --help after a command shows what it takes.`
 
-/** The help text of each command. */
+/** What each command takes. */
 export const usages = {
   serve: `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]
   --port N                       8787 by default; 0 takes any free port

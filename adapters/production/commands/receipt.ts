@@ -43,7 +43,7 @@ const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `! from ${time(it.begun)} to ${time(it.ended)} by the clock of the host`,
 ]
 
-/** Reads a receipt, or a client's answer that contains one. */
+/** A receipt alone, or what a client was told with it. */
 const receiptIn = (text: string): Receipt => {
   const said = JSON.parse(text) as Partial<Receipt> & { readonly receipt?: Receipt }
   const receipt = said.receipt ?? said
@@ -51,10 +51,7 @@ const receiptIn = (text: string): Receipt => {
   return receipt as Receipt
 }
 
-/**
- * Checks, without a network, that the receipt was signed by the enclave of the kept evidence. Returns the exit code: 0
- * when it was, 1 when it was not.
- */
+/** Whether a kept receipt was signed by the enclave whose kept evidence proves it, without a network. 0 when it was, 1 when not. */
 const verify = async (file: string, values: ReturnType<typeof asked>['values']): Promise<number> => {
   if (values.evidence === undefined) throw new Error('--evidence FILE is needed: what sealgate verify --save kept')
   const [receipt, kept] = [receiptIn(await readFile(file, 'utf8')), await keptAnswer(values.evidence)]

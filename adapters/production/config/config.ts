@@ -37,7 +37,7 @@ export const ConfigShape = v.strictObject({
   ),
   log: v.optional(v.strictObject({ level: v.optional(v.picklist(['info', 'warn', 'error', 'silent']), 'info') }), {}),
   outside: v.optional(v.looseObject({}), {}),
-  /** By the name that a request may pin. */
+  /** The keys are the names that a request may pin. */
   providers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), choice), {}),
   storage: v.optional(v.strictObject({ blobs: v.optional(choice), metadata: v.optional(choice) }), {}),
   limits: v.optional(

@@ -24,7 +24,7 @@ export const openedContent = (
   sealed: AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed)) : opening(dek, sealed))
 
-/** Yields the stored bytes and throws unless their size and hash are the bound ones. */
+/** Yields the stored bytes and throws unless their size and hash match the binding. */
 export async function* exactly(parts: AsyncIterable<Uint8Array>, { size, hash }: Stored): AsyncGenerator<Uint8Array> {
   const seen = digesting()
   let sum = 0

@@ -32,7 +32,7 @@ export interface DecisionAnswer {
 
 export interface Decision {
   readonly model: string
-  /** By the ids of the questions. */
+  /** The keys are the ids of the questions. */
   readonly answers: Readonly<Record<string, DecisionAnswer>>
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number }
   readonly diagnostics: Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
 import type { Keys } from './keys.ts'
 
-/** A client's store for what it remembers. The text is sealed. */
+/** The store of a client's memory. The text is sealed. */
 export interface MemoryStore {
   /** Null when nothing was saved yet. */
   load(): Promise<string | null>

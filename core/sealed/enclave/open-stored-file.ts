@@ -72,7 +72,7 @@ const openStored = async (
   return { id, name: labels.name, mime: labels.mime, bytes }
 }
 
-/** Yields the bytes and throws unless they are exactly those that the caller vouches for. */
+/** Yields the bytes, and throws unless the caller vouches for exactly these bytes. */
 async function* vouched(parts: AsyncIterable<Uint8Array>, stored: Stored): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   for await (const part of parts) {

@@ -155,10 +155,7 @@ const typed = (evidence: unknown, rules: Rules): { fields: Fields; platform: Pla
   return { fields, platform }
 }
 
-/**
- * Checks a platform's evidence for these keys, whatever code runs there: for operators of an enclave. Throws a
- * `Refusal`.
- */
+/** Checks a platform's evidence for these keys, with any code: for operators of an enclave. Throws a `Refusal`. */
 export const inspect = async (
   evidence: unknown,
   policy: PlatformPolicy,

@@ -32,7 +32,7 @@ export interface Certificate {
   readonly pathLength: number | null
   /** The bits of keyUsage, the first bit highest; null when keyUsage is absent. */
   readonly usage: number | null
-  /** By the hex of their identifiers. */
+  /** The keys are identifiers in hex. */
   readonly extensions: ReadonlyMap<string, Extension>
 }
 

@@ -36,7 +36,7 @@ export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
     // Half a script is useless, and the browser would follow a redirect without any check.
     if (!came || came.cut || (came.status >= 300 && came.status < 400)) return null
     if (page) return isHtml(came.headers) ? came : null
-    // The browser takes the answer for one of the requested origin, and would let the page read it.
+    // The browser would count the answer as the requested origin's, and let the page read it.
     const moved = new URL(came.url).origin !== new URL(url).origin
     return moved && came.headers['access-control-allow-origin'] !== '*' ? null : came
   }

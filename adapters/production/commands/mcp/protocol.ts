@@ -1,6 +1,6 @@
 import { type Answering, type Call, RpcError, faults } from './json-rpc.ts'
 
-/** What an MCP server offers. The order of each list is the same in every call. */
+/** The tools and resources of an MCP server. The order of each list is the same in every call. */
 export interface Shown {
   readonly version: string
   readonly instructions: string
