@@ -4,10 +4,7 @@ import { cutSections } from '../shared/cut-sections.ts'
 import { readDocument } from './document/document.ts'
 import { kindOf } from './shared/file-kind.ts'
 
-/**
- * Documents: docx, odt, rtf, html, epub, Markdown and plain text. Also reads, as text, any file that fits no other
- * reader.
- */
+/** Documents: docx, odt, rtf, html, epub, Markdown and plain text. Reads any file without a reader as text. */
 export default plugin({
   port: Reader,
   name: 'document',

@@ -14,9 +14,9 @@ export interface Paced {
 }
 
 /**
- * Sends chunks at fixed times: the first at once, then at most one every 50 ms after it. Chunks in between are merged,
- * up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens. An end or an error
- * follows after all earlier chunks.
+ * Sends chunks at fixed times, counted from the first chunk: the first at once, then at most one every 50 ms. Chunks in
+ * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
+ * An end or an error follows after all earlier chunks.
  */
 export async function* paced(
   chunks: AsyncIterable<Chunk>,

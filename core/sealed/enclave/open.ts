@@ -167,7 +167,7 @@ const endsAsking = (plain: Uint8Array): boolean => Buffer.from(plain.subarray(-e
 
 const none = new Uint8Array(24)
 
-/** A large part that was decoded while it arrived. Null when its check must still decode it. */
+/** A large part that was decoded while it arrived. Null for a part that its check must still examine. */
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
 
 /** Objects in the order sent. Throws OpenedRefusal when a key occurs twice: its name is the caller's own word. */
