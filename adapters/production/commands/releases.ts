@@ -92,7 +92,7 @@ const signWith = async (file: string, signer: string | undefined): Promise<numbe
 }
 
 /**
- * The digest that a confidential process reports when it runs with this configuration alone. Anyone can compute it from
+ * The digest that an enclave process reports when it runs with this configuration alone. Anyone can compute it from
  * the same file.
  */
 const digestOf = async (file: string): Promise<number> => {
