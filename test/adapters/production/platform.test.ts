@@ -124,7 +124,7 @@ t.test('calls at once each have a socket', async (t) => {
   t.equal(sockets.length, 100)
 })
 
-t.test('what is written leaves at once', async (t) => {
+t.test('written bytes leave at once', async (t) => {
   const { upstream } = open(t)
   const { url, sockets } = await serving(t, (_, response) => response.end('here'))
   const delays = t.capture(Socket.prototype, 'setNoDelay', Socket.prototype.setNoDelay)
@@ -156,7 +156,7 @@ t.test('a signal that outlives many calls gathers no listeners', async (t) => {
   t.equal(listeners, 0)
 })
 
-t.test('what is answered before the end of the body is told with the fault', async (t) => {
+t.test('a fault inside a body carries the answer’s status', async (t) => {
   const { upstream } = open(t)
   const { url } = await serving(
     t,
@@ -190,7 +190,7 @@ t.test('giving up while connecting does not wait for the connection', async (t) 
   t.ok(performance.now() - from < 1000, 'at once')
 })
 
-t.test('closing ends what is under way', async (t) => {
+t.test('closing ends calls in progress', async (t) => {
   const { upstream, dispose } = open(t)
   const { url } = await serving(t, (_, response) => void response.write('first'))
   const reading = text((await upstream(url, get())).body)

@@ -35,7 +35,7 @@ const of = (made: ReturnType<typeof snp>, own: PlatformPolicy = policy): Platfor
   testRoots: { 'sev-snp': made.roots },
 })
 
-t.test('what the test platform proves is never called a platform', async (t) => {
+t.test('a proof by the test platform never counts as a platform', async (t) => {
   const checks = checking()
   const verdict = await appraise(genoa.evidence, policy, question, checks)
   t.equal(verdict.verified, 'test', 'it is called a test')
@@ -286,7 +286,7 @@ t.test('notices tighten a policy, and stale ones refuse', async (t) => {
   t.equal(await tried({ serial: 1 }, { ...policy, memory }), 'releases_rolled_back')
 })
 
-t.test('a memory refuses what is older than before', async (t) => {
+t.test('a memory refuses evidence with lower numbers', async (t) => {
   let seen: Seen = {}
   const memory = { load: () => seen, save: (now: Seen) => void (seen = now) }
   const serial = async (serial: number) => said(genoa.evidence, { ...listed({ serial }), memory })

@@ -28,7 +28,7 @@ const budget = 15 * 1024
 const always = { appraise: 'appraise', parsePolicy: 'policy' }
 const each = { checkSnp: 'snp', checkTdx: 'tdx', checkNitro: 'nitro' }
 
-t.test('what a page carries is small', async (t) => {
+t.test('the bundle of a page is small', async (t) => {
   const verifiers = await packed(each)
   t.ok(verifiers <= budget, `all three verifiers: ${verifiers} bytes`)
   t.ok(verifiers > 8 * 1024, 'and all of them are there')

@@ -74,7 +74,7 @@ const ran = (args: readonly string[]) =>
     )
   })
 
-t.test('the command says what is proved by its lines and its end', async (t) => {
+t.test('the command shows the proof in its lines and its exit code', async (t) => {
   const it = await sealedStage(t, { prove })
   const dev = await sealedStage(t)
   const folder = t.testdir()

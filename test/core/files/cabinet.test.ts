@@ -96,7 +96,7 @@ t.test('the sweep leaves bytes without a record for as long as an upload may tak
   t.same(await paths(), ['encrypted/acme/anna/not-ours.txt'], 'and never takes bytes of somebody else')
 })
 
-t.test('the sweep leaves files that have a record, and removes those whose time is over', async (t) => {
+t.test('the sweep keeps files with a record and removes expired files', async (t) => {
   const { clock, sweep, up, paths, rows } = house({ files: { incognito: hour } })
   const kept = await up()
   const shy = await up({ incognito: true })

@@ -62,7 +62,7 @@ t.test('bindings', (t) => {
   t.end()
 })
 
-t.test('keys for the enclave, with what they are for', (t) => {
+t.test('a key for the enclave names its file and content', (t) => {
   const { valid, refused } = vectors.parts
   for (const { part, key, id, stored } of valid) {
     const its = stored && { size: stored.size, hash: hex(stored.hash) }

@@ -16,7 +16,7 @@ const proves = async (_: Test) => running(echo)
 
 t.test('contract', (t) => conform(t, prover.contract, proves))
 
-t.test('carries what the program wrote, under the name of its type', async (t) => {
+t.test("the evidence has the program's output under the name of its type", async (t) => {
   const reportData = Uint8Array.from({ length: 64 }, (_, at) => at)
   const said = Buffer.from(reportData).toString('hex')
   t.same(await (await running(echo)).prove(reportData), { type: 'nitro', v: 1, document: said })

@@ -11,7 +11,7 @@ t.test('contract', async (t) => {
   await conform(t, reader.contract, () => ({ reader: made(document), good, broken, foreign }))
 })
 
-t.test('takes what no other reader knows for text', async (t) => {
+t.test('a file without another reader is read as text', async (t) => {
   const it = made(document)
   t.equal(it.lastResort, true)
   t.ok(it.fits(file('plan.unheard-of', 'words')))

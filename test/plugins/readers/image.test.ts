@@ -12,7 +12,7 @@ t.test('contract', async (t) => {
   await conform(t, reader.contract, () => ({ reader: made(image), good, broken, foreign }))
 })
 
-t.test('without what OCR takes an image has no text, and looking at it says what is missing', async (t) => {
+t.test('without OCR an image has no text, and a look at it is Unconfigured', async (t) => {
   const path = process.env['PATH']
   process.env['PATH'] = '/nowhere'
   t.teardown(() => (process.env['PATH'] = path))

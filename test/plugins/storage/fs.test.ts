@@ -43,7 +43,7 @@ t.test('stays inside its folder', async (t) => {
   t.same((await readdir(around)).sort(), ['inside', 'secret'])
 })
 
-t.test('lists neither drafts nor what it did not write', async (t) => {
+t.test('a listing has neither drafts nor foreign files', async (t) => {
   const folder = t.testdir({ 'a b': 'x', ä: 'x', ok: t.fixture('symlink', '/etc/hostname') })
   const store = at(folder)
   await store.put('b', flow('x'))
@@ -101,7 +101,7 @@ t.test('a crash leaves no half file', async (t) => {
   t.same(await drafts(folder), [], 'after a day nobody is')
 })
 
-t.test('holds two blocks of what came in and no more', async (t) => {
+t.test('an upload holds at most two blocks in memory', async (t) => {
   const folder = t.testdir()
   const store = at(folder)
   const sizes: number[] = []
@@ -119,7 +119,7 @@ t.test('holds two blocks of what came in and no more', async (t) => {
   )
 })
 
-t.test('bytes that nobody reads hold no file', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
+t.test('an unread stream holds no file', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
   const store = at(t.testdir())
   await store.put('a', flow('x'.repeat(1_000_000)))
   const open = async () => (await readdir('/proc/self/fd')).length
@@ -130,7 +130,7 @@ t.test('bytes that nobody reads hold no file', { skip: process.platform !== 'lin
   t.ok((await open()) <= before + 2, 'none is open')
 })
 
-t.test('a reader is told when the file changes under it, or when it left', async (t) => {
+t.test('a reader fails when its file changes or when its signal fires', async (t) => {
   const folder = t.testdir()
   const store = at(folder)
   const rest = async (bytes: AsyncIterable<Uint8Array>, then = async () => {}) => {

@@ -76,7 +76,7 @@ const within = async (t: Test, ms: number, work: () => Promise<unknown>) => {
 
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
 
-t.test('keeps what PostgreSQL has no place for', skip, async (t) => {
+t.test('characters that PostgreSQL refuses are kept', skip, async (t) => {
   const { store } = at(t)
   const texts = [
     '\0',
@@ -383,7 +383,7 @@ t.test('a server that is silent, gone or back', { skip: !ours && 'no PostgreSQL 
   t.ok(n! >= acknowledged && n! <= acknowledged + 4, `${acknowledged} acknowledged, ${n} there`)
 })
 
-t.test('closing waits for what was asked, but not for a silent server', { skip: !ours && 'no server' }, async (t) => {
+t.test('closing waits for open calls, but not for a silent server', { skip: !ours && 'no server' }, async (t) => {
   const { store, dispose } = at(t)
   const writes = Array.from({ length: 100 }, (_, i) => store.create(counts, `c${i}`, { n: i }))
   await new Promise(setImmediate)
@@ -416,7 +416,7 @@ t.test('no name gets into SQL that could mean something there', skip, async (t) 
   t.same(await store.update(counts, 'm', {}, model), model)
 })
 
-t.test('what is wrong is wrong at boot', async (t) => {
+t.test('a wrong setting fails at boot', async (t) => {
   t.throws(() => use(postgres, { url: 'postgres://h/d', flie: 'y' }), /flie is not a known setting/)
   t.throws(() => use(postgres, {}), /url expected/)
   t.throws(() => use(postgres, { url: 'mysql://h/d' }), /url expected/)

@@ -69,7 +69,7 @@ const standing = () => {
 
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
 
-t.test('keeps what has no bytes of its own', skip, async (t) => {
+t.test('half a surrogate pair is kept', skip, async (t) => {
   const { store } = at(t)
   const texts = ['\0', 'a\0b', 'a', '\u0001', '\u00010', '\u0001\u0001', '\ud83d', 'x\udc00y', '\\u0000', 'd83d']
   for (const [i, text] of texts.entries()) {
@@ -357,7 +357,7 @@ t.test('closes when all changes that were asked for are done, and is closed then
   t.equal((await at(t, { prefix }).store.list(counts, {})).total, 200)
 })
 
-t.test('what is wrong is wrong at boot', async (t) => {
+t.test('a wrong setting fails at boot', async (t) => {
   t.throws(() => use(redis, { url: 'redis://h', flie: 'y' }), /flie is not a known setting/)
   t.throws(() => use(redis, {}), /url expected/)
   t.throws(() => use(redis, { url: 'redis://h', prefix: 'a b' }), /prefix expected/)

@@ -215,7 +215,7 @@ t.test('an upload in parts that fails leaves the old bytes and nothing else', sk
   t.same(await listed(store), ['old'])
 })
 
-t.test('what is wrong is refused by S3 and is Unavailable, with its code', skip, async (t) => {
+t.test('a refusal by S3 is Unavailable with its code', skip, async (t) => {
   const settings = await place()
   await at(t, settings).put('a', flow(bytes(10)))
   const wrong = at(t, { ...settings, secretAccessKey: 'wrong' })
@@ -336,7 +336,7 @@ t.test('goes on reading where a connection broke, but never in another file', sk
   await t.rejects(rest(), { name: 'Unavailable', message: 'The file was replaced while it was read' })
 })
 
-t.test('bytes that nobody reads hold no connection', skip, async (t) => {
+t.test('an unread stream holds no connection', skip, async (t) => {
   const { store, open } = await between(t, (_, __, pass) => pass())
   await store.put('a', flow(bytes(MiB)))
   for (let i = 0; i < 20; i++) await store.get('a')
@@ -406,7 +406,7 @@ t.test('uploads that a dead process left are given up after a day', skip, async 
   t.same(await pending(settings.bucket), ['alive'])
 })
 
-t.test('lists only what it could have put', skip, async (t) => {
+t.test('a listing has only keys of this store', skip, async (t) => {
   const settings = await place()
   const store = at(t, settings)
   for (const key of ['a b', 'ä', 'dir/', 'ok', 'x&y', 'z//z'])
@@ -451,7 +451,7 @@ t.test('a server that is away, silent or back', { skip: !ours && 'no S3 server h
   t.same(await listed(store), ['a', 'b'])
 })
 
-t.test('what is wrong is wrong at boot', async (t) => {
+t.test('a wrong setting fails at boot', async (t) => {
   const right = { bucket: 'files', accessKeyId: 'a', secretAccessKey: 'b' }
   use(s3, right)
   t.throws(() => use(s3, { ...right, buckets: 'x' }), /buckets is not a known setting/)

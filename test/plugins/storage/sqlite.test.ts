@@ -77,7 +77,7 @@ const unavailable = async (t: Test, work: Promise<unknown>, cause?: RegExp) => {
 
 t.test('contract', (t) => conform(t, metadataStore.contract, (t) => at(t).store))
 
-t.test('what was acknowledged outlives a kill', async (t) => {
+t.test('an acknowledged change outlives a kill', async (t) => {
   const file = join(t.testdir(), 'rows.db')
   const child = inProcess(
     file,
@@ -166,7 +166,7 @@ t.test('writes that wait share a commit', async (t) => {
   t.same(await store.get(counts, 'c'), { n: 1001 })
 })
 
-t.test('of writes that share a commit, one that fails fails alone, unless it takes all with it', async (t) => {
+t.test('a failing write of a shared commit fails alone, unless the whole transaction fails', async (t) => {
   const { store, file } = at(t)
   await store.create(notes, 'a', note(1))
   const other = beside(t, file)
@@ -238,7 +238,7 @@ t.test('a hundred thousand rows of one tenant', async (t) => {
     t.ok(each < 500)
   })
 
-  await t.test('looking for text lets others have their turn, and they see what is new', async (t) => {
+  await t.test('a search for text yields to other calls, and they see new rows', async (t) => {
     await store.add(counts, 'c', { n: 1 })
     const delay = monitorEventLoopDelay({ resolution: 1 })
     delay.enable()
@@ -322,7 +322,7 @@ t.test('no name gets into SQL that could mean something there', async (t) => {
   t.same(await store.update(counts, 'm', {}, model), model)
 })
 
-t.test('what is wrong is wrong at boot', async (t) => {
+t.test('a wrong setting fails at boot', async (t) => {
   t.throws(() => use(sqlite, { file: 'x', flie: 'y' }), /flie is not a known setting/)
   t.throws(() => use(sqlite, {}), /file expected/)
   t.throws(() => use(sqlite, { file: ':memory:' }), /file expected/)

@@ -74,11 +74,11 @@ t.test('tells who speaks when', { skip }, async (t) => {
   t.ok(right([[1, 0.23, 7.41]], monologue.segments) > 0.9, 'the sound track of a video')
 })
 
-t.test('hears nobody where nobody speaks', { skip }, async (t) => {
+t.test('a recording without speech has no speaker', { skip }, async (t) => {
   t.same(await listen(silence), { duration: 2, speakers: 0, segments: [], truncated: false })
 })
 
-t.test('refuses what claims to last for ten hours before anything is decoded', { skip }, async (t) => {
+t.test('a file that claims ten hours is refused before decoding', { skip }, async (t) => {
   const wav = Buffer.from(wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(32_000) }))
   wav.writeUInt32LE(36_000 * 32_000, 40)
   const mp4 = Buffer.from(await bytesOf('monologue-in-a-video.mp4'))
@@ -118,7 +118,7 @@ t.test('opens no other file', { skip }, async (t) => {
   await t.rejects(listen(Buffer.from(`ffconcat version 1.0\nfile ${other}\n`)), Unreadable)
 })
 
-t.test('says what is missing', async (t) => {
+t.test('the error names the missing program', async (t) => {
   const before = process.env['PATH']
   process.env['PATH'] = t.testdir({})
   t.teardown(() => (process.env['PATH'] = before))

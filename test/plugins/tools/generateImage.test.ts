@@ -31,7 +31,7 @@ t.test('contract', (t) =>
   })),
 )
 
-t.test('has the image drawn, and names it after what came', async (t) => {
+t.test('the image is drawn, and its name fits its type', async (t) => {
   const it = await atWork(t, generateImage, drawing, draws())
   const made = await run(it, 'A lighthouse at dusk')
   t.match(made, { name: 'image.png', mime: 'image/png' })

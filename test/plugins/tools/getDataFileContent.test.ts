@@ -92,7 +92,7 @@ t.test('records with more in them stay records', async (t) => {
   t.same([log.format, log.records, log.brokenLines], ['jsonl', [{ a: 1 }, { a: {} }], 1], 'lines under another name')
 })
 
-t.test('a tree is its value and what it is made of', async (t) => {
+t.test('a tree has its value and its outline', async (t) => {
   const { kind, outline, value } = await run(await stored('json/tree.json'))
   t.same(
     [kind, outline.split('\n').slice(0, 6)],
@@ -248,7 +248,7 @@ t.test('a csv may say its delimiter first, and give two columns one name', async
   t.same(rows, [['1,5', 'Mo', 'Di']])
 })
 
-t.test('what is too much is cut, and says so where it was', async (t) => {
+t.test('a value over the limit is cut and marked at its place', async (t) => {
   const rows = Array.from({ length: 60_000 }, (_, at) => ({ at, word: 'x'.repeat(20) }))
   const table = await read('a.json', JSON.stringify(rows))
   t.same([table.rowCount, table.rows.length, table.columns[0].max, table.truncated], [60_000, 10_000, 59_999, true])
@@ -276,7 +276,7 @@ const zeros = [
   'lGAAAAgJycOQAAABaEARYCJggWzgEAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI1LjAuMRkcHAAAAMsAAABQQVIx',
 ].join('')
 
-t.test('what is nothing of the kind, or a bomb, is refused soon and without much memory', async (t) => {
+t.test('a wrong file or a bomb is refused soon and with little memory', async (t) => {
   const letters = [...'bcdefghi']
   const before = (at: number) => 'abcdefghi'[at]
   const yaml = letters.map(

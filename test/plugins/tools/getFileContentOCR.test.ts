@@ -39,7 +39,7 @@ t.test('reads each page of a fax', { skip: skipFor('ffmpeg') }, async (t) => {
   t.same([pages.length, truncated], [2, false])
 })
 
-t.test('reads every page of a PDF by eye, also one that has a text layer', { skip: skipFor('pdftoppm') }, async (t) => {
+t.test('OCR reads every page of a PDF, also pages with a text layer', { skip: skipFor('pdftoppm') }, async (t) => {
   const { pages, truncated } = await run('pdf/text-then-scan.pdf')
   t.match(pages, [
     { number: 1, text: /twelve per cent\nmore than the year before/ },
@@ -49,7 +49,7 @@ t.test('reads every page of a PDF by eye, also one that has a text layer', { ski
   t.same([pages.length, truncated], [2, false])
 })
 
-t.test('without poppler it says what is missing', async (t) => {
+t.test('without poppler the error names poppler', async (t) => {
   const path = process.env['PATH']
   process.env['PATH'] = '/nowhere'
   t.teardown(() => (process.env['PATH'] = path))

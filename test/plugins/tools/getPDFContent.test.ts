@@ -77,7 +77,7 @@ t.test('reads a scanned page by OCR', { skip }, async (t) => {
   })
 })
 
-t.test('what a picture seems to say takes no place of what the page says', { skip }, async (t) => {
+t.test('uncertain OCR never replaces the text of a page', { skip }, async (t) => {
   const strokes = Array.from({ length: 35 }, (_, at) => {
     const place = (step: number) => (at * step * 7919 + step * 104_729) % 170
     const points = [1, 5, 11, 17].map((step) => `${10 + place(step)} ${20 + place(step + 2)}`)
@@ -95,7 +95,7 @@ t.test('without poppler a scanned page stays empty, and that is said', async (t)
   t.same([pages[0].text, truncated], [report, true])
 })
 
-t.test('a password that is needed makes it unreadable, one that is not does not', async (t) => {
+t.test('a PDF is unreadable when it needs a password, and readable when it only has one', async (t) => {
   await t.rejects(run('needs-a-password'), { name: 'Unreadable', validator: { password: 'Expected none' } })
   t.equal((await run('encrypted-without-password')).pages[0].text, report)
 })
@@ -105,7 +105,7 @@ t.test('scripts and attachments are nothing but a PDF', async (t) => {
   t.same([pages, truncated], [[{ number: 1, text: report, source: 'text' }], false])
 })
 
-t.test('ends where it is told to, and says so', async (t) => {
+t.test('reading ends at the wanted page and is marked', async (t) => {
   const bytes = await bytesOf('two-pages-with-headings-and-umlauts')
   const short = await readPdf({ bytes }, soon(), { characters: 40 })
   t.same([short.pages, short.truncated], [[{ number: 1, text: report.slice(0, 40), source: 'text' }], true])

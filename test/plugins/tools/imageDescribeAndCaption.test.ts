@@ -138,7 +138,7 @@ t.test('a server that does not know the field is asked without it', async (t) =>
   t.equal(it.asked.length, 2)
 })
 
-t.test('nobody is asked about what is too large, or where nobody sees', async (t) => {
+t.test('no model is asked about a file that is too large, or when no model sees', async (t) => {
   const it = await atWork(t, imageDescribeAndCaption, seeing, () => said(JSON.stringify(answer)))
   const fault = (file: ReturnType<typeof opened>, by = it) => look(by, file).catch((it: unknown) => it)
   const huge = Buffer.from((await fileOf('order.png')).bytes)

@@ -138,13 +138,13 @@ t.test('a fault in one piece is the answer, and nothing stays', { skip }, async 
   t.same(await readdir(folder), [])
 })
 
-t.test('what is too long for a result is cut, and it says so', { skip }, async (t) => {
+t.test('a transcript over the limit is cut and marked', { skip }, async (t) => {
   const ears = await atEars(t, () => jsonTake({ text: 'so it goes '.repeat(50_000) }))
   const { text, segments, truncated } = await write(ears, await bytesOf('dialogue-of-two.ogg'))
   t.same([text.length, segments, truncated], [400_000, [], true])
 })
 
-t.test('refuses what it can not hear, before anybody is asked', { skip }, async (t) => {
+t.test('an unreadable file is refused before a model is asked', { skip }, async (t) => {
   const ears = await atEars(t, () => jsonTake(spoken))
   const wav = Buffer.from(wavOf({ rate: 16_000, channels: 1, bits: 16, samples: new Uint8Array(32_000) }))
   wav.writeUInt32LE(36_000 * 32_000, 40)

@@ -88,7 +88,7 @@ t.test('by the segments of one, with speakers by name', { skip }, async (t) => {
   t.match(String(ears.asked[0]!.body), /diarized_json/)
 })
 
-t.test('by ear, where the backend tells only what is said and when', { skip }, async (t) => {
+t.test('voices separate speakers when the backend gives only words and times', { skip }, async (t) => {
   const words = [
     { start: 9.5, end: 10, word: 'We' },
     { start: 12, end: 12.4, word: 'walked' },
@@ -119,7 +119,7 @@ t.test('by ear, where the backend tells only what is said and when', { skip }, a
   })
 })
 
-t.test('words without times are given to one who speaks alone, and to nobody else', { skip }, async (t) => {
+t.test('words without times belong to the only speaker, and otherwise to none', { skip }, async (t) => {
   const expected = { models: 'Expected a transcription model that tells when things are said' }
   const ears = await atOpenai(t, { text: 'All at once.' })
   const monologue = write(ears, await bytesOf('monologue-in-a-video.mp4'))

@@ -94,7 +94,7 @@ t.test('contract', { skip }, async (t) => {
   }))
 })
 
-t.test('eight looks in their order, and what is said', { skip }, async (t) => {
+t.test('a video gives eight frames in order, and its transcript', { skip }, async (t) => {
   const folders = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('video-'))
   const before = await folders()
   const it = await atWork(t, videoDescribeAndCaption, { ...hearing, ...seeing }, plays)
@@ -153,7 +153,7 @@ t.test('silence, and a sound that is refused', { skip }, async (t) => {
   t.ok(fault instanceof UpstreamFailed, 'may be tried again')
 })
 
-t.test('what is no video, and where nobody sees', { skip }, async (t) => {
+t.test('a file that is no video, and a gateway without a seeing model', { skip }, async (t) => {
   const it = await atWork(t, videoDescribeAndCaption, seeing, plays)
   const fault = (bytes: Uint8Array, by = it) => watch(by, opened(bytes)).catch((it: unknown) => it)
   const { bytes } = await fileOf('eight-colours-with-speech.mp4')

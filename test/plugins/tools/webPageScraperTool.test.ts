@@ -91,7 +91,7 @@ t.test('contract', async (t) => {
   }))
 })
 
-t.test('reads an article and leaves what is around it', async (t) => {
+t.test('an article is read without its surroundings', async (t) => {
   const { port, at } = await site(t, { '/news/wax': ['text/html', news] })
   const page = await scraper(t, [port]).scrape(at('/news/wax'))
   t.match(page, {
@@ -123,7 +123,7 @@ t.test('reads an article and leaves what is around it', async (t) => {
   )
 })
 
-t.test('reads what is no article', async (t) => {
+t.test('a page that is no article is read', async (t) => {
   const { port, at } = await site(t, {
     '/files/': ['text/html', sample('folder-listing-by-python.html')],
     '/bare': [
@@ -179,7 +179,7 @@ t.test('reads the encoding that a page is in', async (t) => {
   for (const [bytes, type, text] of cases) t.equal(decodePage(bytes, type), text, `${type} ${text}`)
 })
 
-t.test('bounds what is large, and says so', async (t) => {
+t.test('a large page is cut and marked', async (t) => {
   const paragraph = '<p>Lorem ipsum, dolor sit amet, consectetur adipiscing elit.</p>\n'
   const links = Array.from({ length: 300 }, (_, at) => `<a href="/${at}">${at}</a>`).join(' ')
   const { port, at } = await site(t, {
@@ -200,7 +200,7 @@ t.test('bounds what is large, and says so', async (t) => {
   t.match(deep, { text: 'hello', truncated: false })
 })
 
-t.test('says what is wrong with an address', async (t) => {
+t.test('the error names the fault of an address', async (t) => {
   const { port, at } = await site(t, { '/zip': ['application/zip', 'PK'], '/odd': [null, Buffer.from([0, 1, 2])] })
   const { scrape } = scraper(t, [port])
   const expected = { '/nothing': 'Expected a page that answers', '/zip': /HTML, text/, '/odd': /HTML, text/ }
@@ -379,7 +379,7 @@ t.test('a browser reaches nothing by itself, were there no interception', skip, 
   t.ok(await proven(), 'somebody would have been seen')
 })
 
-t.test('reads what scripts make of a page', skip, async (t) => {
+t.test('the text that scripts make is read', skip, async (t) => {
   const { port, at, asked } = await site(t, {
     '/app': [
       'text/html',
@@ -408,7 +408,7 @@ t.test('reads what scripts make of a page', skip, async (t) => {
   t.same(asked, ['GET /app', 'GET /app', 'GET /app.js', 'GET /show.js', 'POST /data'], 'and loads no pictures')
 })
 
-t.test('gives a browser what a browser may have', async (t) => {
+t.test('a browser gets only allowed answers', async (t) => {
   const page = {
     url: 'https://a.example/',
     status: 200,
@@ -504,7 +504,7 @@ t.test('leaves nothing behind when it is stopped', skip, async (t) => {
 
 const asRoot = process.getuid?.() === 0 ? {} : { skip: 'not root' }
 
-t.test('root starts a browser where the configuration says so, and else says what to set', asRoot, async (t) => {
+t.test('root starts a browser only when configured, and the error names the setting', asRoot, async (t) => {
   const { port, at, asked } = await site(t, { '/news': ['text/html', news] })
   const refused = await fault(scraper(t, [port], { allowRoot: false }).scrape(at('/news'), true))
   t.ok(refused instanceof Unconfigured)
@@ -512,7 +512,7 @@ t.test('root starts a browser where the configuration says so, and else says wha
   t.same(asked, ['GET /news'], 'the page alone was loaded')
 })
 
-t.test('says what is to be configured', async (t) => {
+t.test('the error names the setting to configure', async (t) => {
   const { port, at } = await site(t, { '/news': ['text/html', news] })
   for (const chromium of ['/nowhere/chromium', '/bin/false']) {
     const refused = await fault(scraper(t, [port], { chromium }).scrape(at('/news'), true))

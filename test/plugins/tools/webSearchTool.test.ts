@@ -92,7 +92,7 @@ t.test('contract', async (t) => {
   }))
 })
 
-t.test('says what is to be configured', async (t) => {
+t.test('the error names the setting to configure', async (t) => {
   const cases: readonly (readonly [object, string])[] = [
     [{}, 'tools.webSearchTool.provider'],
     [{ provider: 'brave' }, 'tools.webSearchTool.apiKey'],

@@ -24,7 +24,7 @@ const digest = async (written: object, env: Readonly<Record<string, string>>, op
   return toHex(await releaseDigest(checkedConfig(written, { ...env }), start))
 }
 
-t.test('the digest tells what runs, and no secret', async (t) => {
+t.test('the digest covers the code and no secret', async (t) => {
   const first = await digest(written, env)
   t.equal(await digest(written, env), first)
   t.equal(await digest(written, { ...env, HOUSE_KEY: 'two' }), first, 'not the key of a provider')

@@ -76,7 +76,7 @@ t.test('killed: new keys, and clients recover by themselves', async (t) => {
   t.not(after.keyset, before.keyset, 'the old keys died with the process')
 })
 
-t.test('several: each request goes to the one that it was sealed to', async (t) => {
+t.test('several: each request goes to the enclave that holds its key', async (t) => {
   const folder = await folderOf(t)
   const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
   const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
@@ -138,7 +138,7 @@ const pair = (heard: Log = made(Log, use(log))) => {
   return { it, ask, clock, silent, gone }
 }
 
-t.test('one that leaves while nobody asks is not taken for there', async (t) => {
+t.test('an enclave that leaves between requests does not count as up', async (t) => {
   const { it, ask, clock, gone } = pair()
   const nameOf = (reply: SealedReply) => (reply.kind === 'body' ? reply.trailer.model : reply.kind)
   t.equal(nameOf(await ask('new')), 'new')
@@ -152,7 +152,7 @@ t.test('one that leaves while nobody asks is not taken for there', async (t) => 
   await it.dispose?.()
 })
 
-t.test('one that was never there is told, and why', async (t) => {
+t.test('the log names an enclave that was never up, with the reason', async (t) => {
   const told: string[] = []
   const note = (event: string, facts: object = {}, cause?: unknown) =>
     void told.push([event, ...Object.values(facts), (cause as Error | undefined)?.cause].filter(Boolean).join(' '))
@@ -173,7 +173,7 @@ t.test('one that was never there is told, and why', async (t) => {
   await it.dispose?.()
 })
 
-t.test('silent: who waits for it is told, and nobody else waits', async (t) => {
+t.test('silent: its waiting calls fail, and no other call waits', async (t) => {
   const { it, ask, clock, silent } = pair()
   const told = (work: Promise<unknown>) => {
     const its = { state: 'waits' }

@@ -46,7 +46,7 @@ const stage = async (t: Test) => {
   return { folder, file, named, start }
 }
 
-t.test('what is on the list starts', async (t) => {
+t.test('a start with listed parts succeeds', async (t) => {
   const { folder, start } = await stage(t)
   const shell = {
     HOME: folder,
@@ -69,7 +69,7 @@ t.test('what is on the list starts', async (t) => {
     t.same(await start(way), { status: null, said: 'sealgate enclave listening\n' }, name)
 })
 
-t.test('what is not on the list is refused by name, and nothing else runs', async (t) => {
+t.test('an unlisted part is refused by name, and no other code runs', async (t) => {
   const { folder, file, start } = await stage(t)
   const script = join(folder, 'other.cjs')
   await writeFile(

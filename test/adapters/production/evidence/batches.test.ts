@@ -40,7 +40,7 @@ t.test('every challenge of a batch of any size is answered, and no other', async
   }
 })
 
-t.test('one report in flight; what comes meanwhile shares the next one', async (t) => {
+t.test('one report is in flight; later challenges share the next report', async (t) => {
   const { questions, ask } = slow()
   const attest = batching(ask, fakeClock())
   const first = attest(asked(1))

@@ -140,7 +140,7 @@ t.test('a report comes with all that a client needs, and each piece is fetched o
   )
 })
 
-t.test('what the host lays beside a report is used where it holds, and fetched where it does not', async (t) => {
+t.test('valid certificates of the host are used, and invalid ones are fetched', async (t) => {
   const { certificates } = genoa.evidence
   const auxblob = (vek: string) =>
     blobOf([
@@ -184,7 +184,7 @@ t.test('a quote comes with the data of its platform', async (t) => {
   t.strictSame(whole['collateral'], domain.evidence.collateral, 'byte for byte what was signed')
 })
 
-t.test('what is not genuine is never served', async (t) => {
+t.test('a forged piece is never served', async (t) => {
   const forged = makeSnp({
     now,
     reportData,
@@ -217,7 +217,7 @@ t.test('what is not genuine is never served', async (t) => {
   t.match(await silent.judged(snp), /^evidence_malformed/)
 })
 
-t.test('what ends is served all the same, is asked for again, and comes back', async (t) => {
+t.test('an expired piece is still served, is fetched again, and is renewed', async (t) => {
   const short = makeSnp({ now, reportData, crl: { issued: now - day, ends: now + 2 * day } })
   const later = makeSnp({ now, reportData, crl: { issued: now + 9 * day, ends: now + 40 * day } })
   const it = await stage(t)
@@ -250,7 +250,7 @@ t.test('what ends is served all the same, is asked for again, and comes back', a
   t.equal(it.ended.get('crl'), now + 47 * day, 'an older one never takes its place')
 })
 
-t.test('the store keeps the pieces, and what was changed there is not served', async (t) => {
+t.test('the store keeps the pieces, and a changed piece is not served', async (t) => {
   const it = await stage(t)
   it.service.say(answersFor(genoa.evidence))
   await it.judged(snp)

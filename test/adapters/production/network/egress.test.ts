@@ -167,7 +167,7 @@ t.test('follows five redirects and no more', async (t) => {
   t.ok((await fault(door(`http://127.0.0.1:${port}/6`, get()))) instanceof BadRequest)
 })
 
-t.test('what says who asks stays with the origin it was meant for', async (t) => {
+t.test('headers that identify the caller stay with their origin', async (t) => {
   const tell: RequestListener = async (request, response) => {
     const { url = '', method, headers } = request
     const [, status, where] = /^\/(\d+)\/(.*)$/.exec(url) ?? []
@@ -228,7 +228,7 @@ t.test('is cut at its size, also when it comes compressed', async (t) => {
   t.equal(await text((await door(`${url}/small`, get())).body), 'here')
 })
 
-t.test('is cut at its time, whatever it does until then', async (t) => {
+t.test('a call ends at its time limit in every phase', async (t) => {
   const { port, sockets } = await serving(t, ({ url }, response) => {
     if (url === '/silent') return
     if (url === '/round') return void setTimeout(() => response.writeHead(302, { location: '/round' }).end(), 60)
@@ -255,14 +255,14 @@ t.test('is cut at its time, whatever it does until then', async (t) => {
   t.equal(await call, reason)
 })
 
-t.test('a name that nobody knows is a fault of the network', async (t) => {
+t.test('an unknown host name is a fault of the network', async (t) => {
   const unknown = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' })
   const failed = await fault(outside({}, () => Promise.reject(unknown))('http://a.example/', get()))
   t.ok(failed instanceof UpstreamFailed)
   t.equal(failed.cause, unknown)
 })
 
-t.test('a name that turns out to be unknown after the caller has left troubles nobody', async (t) => {
+t.test('an unknown host name after the caller has left has no effect', async (t) => {
   const caller = new AbortController()
   const reason = new Error('left')
   const unhandled: unknown[] = []

@@ -65,7 +65,7 @@ const script = (door: keyof typeof doors, url: string) => `
   console.log(await ask().then(() => 'answered', (error) => codes(error).filter(Boolean).join()))
   process.exit()`
 
-t.test('a backend that proves nothing hears nothing, whatever the environment says', { skip }, async (t) => {
+t.test('a backend without a valid certificate gets no request, in any environment', { skip }, async (t) => {
   const { port, heard } = await pretender(t)
   const told = async (door: keyof typeof doors) => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script(door, `https://localhost:${port}/v1`)], {

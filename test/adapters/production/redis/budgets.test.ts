@@ -84,7 +84,7 @@ t.test('gateways that count for themselves are caught', async (t) => {
   t.ok(spent > most + actual, `${spent} of ${most}`)
 })
 
-t.test('a share is told once among all gateways', async (t) => {
+t.test('a share is reported once among all gateways', async (t) => {
   const its = gateways(3, { gateway: { costPerDay: 0.001 } })
   for (let i = 0; i < 10; i++) await (await reserve(its[i % 3]!, 100, 0)).settle({ input: 100, output: 0 }, 'a')
   const told = its.flatMap(({ events }) => events.filter(({ event }) => event === 'budget.share'))

@@ -212,7 +212,7 @@ for (const [way, break_, mend] of [
   })
 }
 
-t.test('what was given up costs nothing later', async (t) => {
+t.test('an abandoned call costs nothing later', async (t) => {
   const it = limiterOn(t, steered.url)
   const tight = charge('tokens', 10, 10)
   await until(async () => (await it.spend([charge('tokens', 0)])).ok)
@@ -332,7 +332,7 @@ t.test('settings are checked before anything runs', async (t) => {
 
 t.test('no rejection went unheard', async (t) => t.strictSame(unhandled, []))
 
-t.test('why it is down is told, without a word of the address', async (t) => {
+t.test('the log has the reason for being down, without the address', async (t) => {
   const told: unknown[] = []
   const note = (event: string, facts?: object) => void told.push({ event, ...facts })
   const log = use(plugin({ port: Log, name: 'told', create: () => ({ info: note, warn: note, error: note }) }))

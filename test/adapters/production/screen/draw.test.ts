@@ -79,7 +79,7 @@ t.test('without a terminal there are lines, and no key', (t) => {
   t.end()
 })
 
-t.test('what is not there is not drawn', (t) => {
+t.test('missing facts are not drawn', (t) => {
   const lacks = { names: ['ocr'], command: 'npm i tesseract.js@^7.0.0' }
   t.match(screen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}npm i tesseract\.js@\^7\.0\.0\n/)
   t.match(plainLines({ ...start, lacks }, survey), 'sealgate lacks ocr: npm i tesseract.js@^7.0.0\n')

@@ -55,7 +55,7 @@ const part = new Uint8Array(32)
 const bound = { $for: route, model: 'm' }
 const undecryptable = { name: 'BadRequest', message: 'The request could not be decrypted' }
 
-t.test('a request that is right is opened, without what binds it', async (t) => {
+t.test('a valid request opens, without the fields that bind it', async (t) => {
   const { keyFor, open } = house()
   for (const kem of ['x-wing', 'x25519'] as const) {
     const it = await open(route, outer, sealedTo(keyFor(kem), { ...bound, $id: kem, $status: true }))
@@ -168,7 +168,7 @@ t.test('keys are published ahead, and open for ten minutes behind their end', as
   await t.rejects(open(route, outer, sealedTo(first, bound)), { name: 'Expired' })
 })
 
-t.test('what is kept for long is never sealed by elliptic curves alone', async (t) => {
+t.test('long-lived data is never sealed with elliptic curves alone', async (t) => {
   const { keyFor, open } = house()
   const tool = { kind: 'simple' } as Parameters<typeof outerOf>[0]
   const short = '00'.repeat(32)
@@ -198,7 +198,7 @@ t.test('a key that was sealed for one file opens no other', (t) => {
   t.end()
 })
 
-t.test('a table of what was seen forgets nothing, and refuses when it is full', (t) => {
+t.test('a replay table forgets nothing, and a full table refuses', (t) => {
   const table = replayTables(8)()
   const item = (byte: number) => Uint8Array.of(byte)
   t.equal(table.enter(item(1), item(2)), 'fresh')

@@ -157,7 +157,7 @@ t.test('a tool makes a file under the key of its caller', async (t) => {
   t.notMatch(quiet.kind === 'body' && quiet.body, { encryptedResponse: String })
 })
 
-t.test('what fails is told by the catalogue alone', async (t) => {
+t.test('a failure has only words of the catalogue', async (t) => {
   const asker = { secret, named: 'tools/t' }
   const codes: readonly (readonly [Error, number, string])[] = [
     [new Error('secret words'), 503, 'unavailable'],

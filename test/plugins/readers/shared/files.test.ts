@@ -19,7 +19,7 @@ const readText = (text: string | Uint8Array, name: string) =>
 const under = (document: Document, heading: string | null) =>
   document.sections.find((section) => section.heading === heading)?.text
 
-t.test('documents of LibreOffice say in every format what they say', async (t) => {
+t.test('a document of LibreOffice has the same text in every format', async (t) => {
   for (const format of ['docx', 'odt', 'rtf', 'html']) {
     const document = await read(`${format}/harvest.${format}`)
     t.match(document, { format, title: 'Bericht über Äpfel', truncated: false }, format)
@@ -134,7 +134,7 @@ t.test('nothing is said twice, and nothing that is no text', async (t) => {
   t.same(page.sections, [{ heading: null, text: '東京' }], 'html')
 })
 
-t.test('a file is what its bytes say', async (t) => {
+t.test('the bytes decide the kind of a file', async (t) => {
   t.match(await readText(await stored('docx/harvest.docx'), ''), { format: 'docx' }, 'no name')
   t.match(await readText(await stored('docx/harvest.docx'), 'harvest.odt'), { format: 'docx' }, 'a wrong name')
   t.match(await readText(await stored('rtf/harvest.rtf'), 'harvest.doc'), { format: 'rtf' }, 'another wrong name')
@@ -143,7 +143,7 @@ t.test('a file is what its bytes say', async (t) => {
   await refused(t, { 'slides as a document': await stored('pptx/orchard.pptx') })
 })
 
-t.test('what is longer than may be read is cut, and says so', async (t) => {
+t.test('a text over the limit is cut and marked', async (t) => {
   const long = await readText('Wort und '.repeat(300_000), 'long.txt')
   t.match(long, { truncated: true }, 'text')
   t.equal(long.sections[0]!.text.length, 2_000_000, 'two million characters')
@@ -190,7 +190,7 @@ t.test('broken files are unreadable', async (t) => {
   await t.rejects(readText('only text', 'text.docx'), { name: 'Unreadable' }, 'text that says it is a docx')
 })
 
-t.test('what keeps a file from being read is said where it is known', async (t) => {
+t.test('an unreadable file names the known reason', async (t) => {
   const flaws = { 'odt/locked.odt': 'password', 'docx/locked.docx': 'password', 'doc/harvest.doc': 'format' }
   for (const [path, flaw] of Object.entries(flaws))
     await t.rejects(read(path), { name: 'Unreadable', validator: { [flaw]: String } }, path)
@@ -225,7 +225,7 @@ t.test('bombs are unreadable, soon and in little memory', async (t) => {
   })
 })
 
-t.test('an archive that is not what it says is not unpacked', async (t) => {
+t.test('an archive with false sizes is not unpacked', async (t) => {
   const content = Buffer.alloc(1_000_000)
   const sound = zipOf([
     { name: 'a', content },

@@ -39,14 +39,14 @@ const heads = {
   'two-pages-of-fax.tiff': ['tiff', 827, 1170, 1, 2],
 } as const
 
-t.test('knows what an image is by its first bytes', async (t) => {
+t.test('the first bytes identify an image', async (t) => {
   for (const [name, expected] of Object.entries(heads)) {
     const { format, width, height, orientation, pages } = openImage(await file(name))
     t.same([format, width, height, orientation, pages], expected, name)
   }
 })
 
-t.test('whatever is cut off or changed is an image or unreadable', async (t) => {
+t.test('a cut or changed file is an image or unreadable', async (t) => {
   for (const name of Object.keys(heads)) {
     const whole = (await file(name)).subarray(0, 600)
     const broken = fc.tuple(fc.nat(600), fc.nat(60), fc.nat(255)).map(([end, at, value]) => {
@@ -128,7 +128,7 @@ t.test('reads a page that was scanned from any side', { skip }, async (t) => {
   for (const { text } of await readPictures(sides, soon())) t.match(text, /forty lanterns and nine coils of rope/)
 })
 
-t.test('without a decoder the engine reads what it can, and the rest names what is missing', async (t) => {
+t.test('without a decoder the engine reads its own formats, and other formats name the missing program', async (t) => {
   withoutPrograms(t)
   t.match((await readImage(await file('order.png'), soon())).text, /forty lanterns/)
   const error: unknown = await readImage(await file('order.webp'), soon()).catch((error: unknown) => error)

@@ -39,7 +39,7 @@ t.test('the handshake takes the revision that both speak, or offers its own', as
   await t.rejects(answer('server/discover'), { code: -32601 })
 })
 
-t.test('without a handshake each call tells its revision, and each answer what it is', async (t) => {
+t.test('without a handshake each call names its revision, and each answer its type', async (t) => {
   const its = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'sealgate' } } }
   t.match(await answer('server/discover', envelope()), {
     ...its,

@@ -83,7 +83,7 @@ t.test('links are refused, wherever they stand in the path', async (t) => {
   await t.rejects(read('second.txt'), { message: 'The file has more than one name' })
 })
 
-t.test('devices, pipes, sockets and folders are refused, and a pipe holds nobody', async (t) => {
+t.test('devices, pipes, sockets and folders are refused, and a pipe blocks no call', async (t) => {
   const { root, read } = await stage(t)
   execFileSync('mkfifo', [join(root, 'pipe')])
   const server = createServer().listen(join(root, 'socket'))
@@ -95,7 +95,7 @@ t.test('devices, pipes, sockets and folders are refused, and a pipe holds nobody
   for (const said of ['null', 'zero', 'tty']) await t.rejects(devices(said), plain, said)
 })
 
-t.test('hidden files and those that git ignores are refused unless they are allowed', async (t) => {
+t.test('hidden and git-ignored files are refused unless they are allowed', async (t) => {
   const { root, read } = await stage(t)
   await mkdir(join(root, '.keys'))
   await writeFile(join(root, '.keys', 'a.txt'), 'hidden')
@@ -143,7 +143,7 @@ t.test('a folder that turns into a link while its file is opened shows nothing f
   t.ok(seen.inside > 0 && seen.refused > 0, 'both were met')
 })
 
-t.test('what was opened stays what is read', async (t) => {
+t.test('the opened file is the file that is read', async (t) => {
   const { root, roots } = await stage(t)
   const path = join(root, 'sub', 'a.txt')
   const { handle } = await opening(roots, false, env)(path)
