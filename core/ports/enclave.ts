@@ -2,9 +2,9 @@ import { one } from '../container.ts'
 import type { ModelSettings } from '../settings.ts'
 import type { Usage } from './upstream.ts'
 
-/** The published keys and the proof of where they live. */
+/** The published keys and the proof of the enclave that holds them. */
 export interface Keyset {
-  /** The bytes that a report binds, hex. */
+  /** The bytes that a report binds, in hex. */
   readonly keyset: string
   readonly keys: readonly {
     readonly enclaveKid: string
@@ -13,7 +13,7 @@ export interface Keyset {
     readonly not_before: number
     readonly not_after: number
   }[]
-  /** Whose hashes the keyset names; absent of an enclave of 1.0.0. Hex. */
+  /** The keys whose hashes the keyset names, in hex; absent from an enclave of 1.0.0. */
   readonly receipt_keys?: readonly { readonly ed25519: string; readonly ml_dsa_65: string }[]
   readonly evidence: Evidence
 }
@@ -23,40 +23,40 @@ export interface Evidence {
   readonly [field: string]: unknown
 }
 
-/** A file as its makers signed it. */
+/** A file with its makers' signatures. */
 export interface SignedFile {
   readonly text: string
-  /** Ed25519, hex. */
+  /** Ed25519, in hex. */
   readonly signatures: readonly { readonly key: string; readonly signature: string }[]
 }
 
-/** What the gateway lets this call do; the enclave holds itself to it. */
+/** The rights of one call. The enclave enforces them. */
 export interface Grant {
   readonly request: string
   readonly organization: string
   readonly user: string
   readonly key: string
-  /** Which key it was sealed to, where the body is too large to look; the enclave goes by the body alone. */
+  /** The key to which a long body is sealed, for the gateway's routing. The enclave reads the body alone. */
   readonly enclaveKid?: string
-  /** Bytes of a body that comes as a stream, as far as its sender tells; the enclave makes room for so many. */
+  /** In bytes: the announced length of a streamed body. The enclave reserves this much memory. */
   readonly length?: number
-  /** Null: every model. */
+  /** Null means every model. */
   readonly models: readonly string[] | null
 }
 
-/** A stored file as the enclave needs it: its labels are sealed. */
+/** A stored file for the enclave, with sealed labels. */
 export interface ShelvedFile {
   readonly version: string
-  /** Hex, with its nonce in front. */
+  /** Hex, with the nonce first. */
   readonly name: string
   readonly mime: string
-  /** Bytes of the sealed content. */
+  /** In bytes of the sealed content. */
   readonly size: number
 }
 
-/** What a tool made: its key wrapped by the caller, its labels sealed by the enclave. */
+/** A tool's file: the caller wraps its key, and the enclave seals its labels. */
 export interface MadeLabels {
-  /** That the caller chose; a new one when absent. */
+  /** The caller's chosen id; a new id when absent. */
   readonly id?: string
   readonly kid: string
   readonly wrappedDek: string
@@ -70,20 +70,20 @@ export interface Kept {
   readonly path: string
 }
 
-/** The stores, as far as one grant reaches: the enclave asks back for ciphertext and has no credentials of its own. */
+/** The stores within one grant. The enclave asks for ciphertext and has no credentials of its own. */
 export interface Shelf {
   /** Null when the caller has no such file. */
   file(id: string): Promise<ShelvedFile | null>
-  /** Sealed. */
+  /** The sealed content. */
   content(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
   keep(labels: MadeLabels, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Kept>
-  /** The caller's indexed files, or those of them that are named. A new indexing has a new version. */
+  /** The caller's indexed files, or the named ones. Each indexing has a new version. */
   indexes(ids: readonly string[] | null): Promise<readonly { readonly id: string; readonly version: string }[]>
   index(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
   keepIndex(id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 }
 
-/** All that the gateway learns of a sealed call. */
+/** All facts that the gateway learns about a sealed call. */
 export interface Trailer {
   /** The catalogue's id, never the caller's spelling. */
   readonly model: string | null
@@ -120,42 +120,48 @@ export type SealedReply =
       readonly kind: 'body'
       readonly status: number
       readonly body: Readonly<Record<string, unknown>>
-      /** Fixed words when it failed after opening; what exactly is sealed in the body. */
+      /** Fixed words for a failure after opening; the body contains the exact reason, sealed. */
       readonly failure: string | null
-      /** Ms after which a failure may be over; null where no time helps, absent where none is known. */
+      /** In ms: the time after which a failure may be over. Null when no time helps; absent when none is known. */
       readonly retryAfter?: number | null
       readonly trailer: Trailer
     }
   | {
       readonly kind: 'frames'
-      /** Hex frames; the last one says whether the answer is whole. */
+      /** Frames in hex. The last frame tells whether the answer is complete. */
       readonly frames: AsyncIterable<string>
-      /** Known when the frames have ended. */
+      /** Resolves when the frames have ended. */
       readonly trailer: Promise<Trailer>
     }
 
-/** Bytes of the longest sealed body that goes in whole: 32 MiB in hex, and the fields beside it. */
+/** In bytes: the longest sealed body that is passed whole, 32 MiB in hex and the other fields. */
 export const longestSealed = 65 * 1024 * 1024
 
-/** The one who may see plaintext. What goes in is sealed and what comes out is sealed for the caller: the gateway sees sizes and times only. */
+/**
+ * The only part that sees plaintext. Its input is sealed and its output is sealed for the caller: the gateway sees only
+ * sizes and times.
+ */
 export interface Enclave {
   keys(enclave?: string): Promise<Keyset>
   /** Fresh evidence over the same keyset. `challenge` is 32 bytes. */
   attest(challenge: Uint8Array, enclave?: string): Promise<Keyset>
-  /** What it serves; every one of them is confidential. */
+  /** The served models; all of them are confidential. */
   models(signal: AbortSignal): Promise<readonly { readonly name: string; readonly settings: ModelSettings }[]>
-  /** `sealed` goes in as it came: parsed, or as the bytes of its JSON where it is long, whole or as they come. Throws BadRequest, Expired, NotFound or Unavailable with messages of its catalogue only. */
+  /**
+   * `sealed` is the unchanged body: parsed, or the bytes of a long JSON body, whole or as a stream. Throws BadRequest,
+   * Expired, NotFound or Unavailable with messages of the catalogue only.
+   */
   handle(
     route: string,
     sealed: Readonly<Record<string, unknown>> | Uint8Array | AsyncIterable<Uint8Array>,
     grant: Grant,
     signal: AbortSignal,
-    /** For the routes that work with stored files. */
+    /** For routes that work with stored files. */
     shelf?: Shelf,
   ): Promise<SealedReply>
   /** Signs a state of the log of receipts that continues the state before. Throws BadRequest for any other state. */
   signHead?(wanted: WantedHead): Promise<HeadAnswer>
-  /** Signed lists of what may run, where the gateway has some. */
+  /** Signed lists of accepted releases; absent when the gateway has none. */
   signedLists?(): Promise<{ readonly releases: SignedFile | null; readonly notices: SignedFile | null }>
   dispose?(): Promise<void> | void
 }

@@ -3,12 +3,12 @@ import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.t
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type Member, roster } from './enclave-health.ts'
 
-/** Ms that a list of models is kept. */
+/** In ms: the lifetime of a list of models. */
 const fresh = 5_000
 
 /**
- * Several confidential processes behind one port, each with keys of its own: a request goes to the one that it was
- * sealed to. An enclave that falls silent holds up only the requests that wait for it already, and those not for long.
+ * Several enclave processes behind one port, each with its own keys. A request goes to the process that holds its key.
+ * A silent enclave delays only the requests that already wait for it, and only for a short time.
  */
 export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
   const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = roster(lines, clock, log)
@@ -20,7 +20,9 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       ask(member.line).then(resolve, reject).finally(over)
     })
 
-  /** The named enclave; without a name the enclaves that are up, and then those that came up meanwhile. */
+  /**
+   * The named enclave. Without a name, the enclaves that are up, and then the enclaves that came up during the search.
+   */
   async function* candidates(name: string | undefined): AsyncGenerator<Member> {
     const named = members.find((it) => it.name === name)
     if (named !== undefined) return yield named
@@ -31,7 +33,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
     yield* ups().filter((it) => !first.includes(it))
   }
 
-  /** Of the first that answers. */
+  /** The answer of the first enclave that gives one. */
   const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
     let last: unknown = null
     for await (const member of candidates(name)) {
@@ -104,7 +106,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       if (holders().length === 0) await looked(members)
       const up = ups()
       if (up.length === 0) throw down()
-      // An old key that is no longer published still opens for a while: the enclave that has it answers.
+      // An old, unpublished key still opens for a while: the enclave that holds it answers.
       const holder = holders()
       let last: unknown = null
       for (const member of holder.length > 0 ? holder : up) {
@@ -113,7 +115,7 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
         } catch (error) {
           signal.throwIfAborted()
           if (error instanceof Unavailable) void look(member)
-          // A failed opening records nothing, so the next one may try.
+          // A failed opening records nothing, so the next enclave may try.
           const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
           if (once || !other || !(error instanceof GatewayError)) throw error
           last = error
@@ -132,10 +134,10 @@ const missing = async (): Promise<never> => {
   throw new Unavailable()
 }
 
-/** Bytes at each end of a long body in which its key is looked for. */
+/** In bytes: the part at each end of a long body that is searched for its key. */
 const near = 4096
 
-/** The key that a body names, so that the right process is asked first; the enclave goes by the body itself. */
+/** The key that a body names, which selects the first process to ask. The enclave itself reads the whole body. */
 const kidOf = (sealed: Parameters<Enclave['handle']>[1]): unknown => {
   if (!(sealed instanceof Uint8Array)) {
     const fields = sealed as Readonly<Record<string, unknown>>

@@ -18,20 +18,22 @@ import { type Policy, policyOf } from './verify.ts'
 import { sealingKeys } from './seal-request.ts'
 
 export interface ConnectOptions {
-  /** Where the gateway is, without a path. */
+  /** The gateway's address, without a path. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** The proof that an enclave owes; the client seals nothing to an enclave without it. */
+  /** The proof that an enclave must give. Without it the client seals nothing. */
   readonly policy?: Policy
   /** 64 hex characters: the key that wraps the keys of stored files. The client never sends it. */
   readonly kek?: string
   /** The retrieval key, wrapped with the KEK, as `newRagDek` makes it. */
   readonly wrappedRagDek?: string
-  /** Where the latest state of each file is remembered. Without it, going back to an older state is not noticed. */
+  /**
+   * Keeps the latest state of each file. Without it, the client cannot notice that a gateway returns an older state.
+   */
   readonly memory?: MemoryStore
-  /** Take bound files alone. Files of literal and older clients are not bound. */
+  /** Accepts only bound files. Files of literal and older clients are not bound. */
   readonly requireBound?: boolean
-  /** Where tools and indexing are served, when that is another address. */
+  /** The address of tools and indexing, when it differs from `baseUrl`. */
   readonly toolsUrl?: string
   readonly fetch?: typeof globalThis.fetch
 }
@@ -46,15 +48,15 @@ export interface Client {
   readonly tools: Tools
   /** The log of receipts, checked here. */
   readonly receipts: ReceiptLog
-  /** Asks the enclave for evidence, checks it, and tells what it proved. */
+  /** Asks the enclave for evidence, checks it and returns the proven facts. */
   verify(): Promise<Verified>
-  /** The confidential catalog as the gateway tells it. */
+  /** The confidential models, as the gateway lists them. */
   readonly models: { list(): Promise<readonly { readonly model: string }[]> }
 }
 
 export { newKek, newRagDek, rewrapRagDek } from './keys.ts'
 
-/** Everything is sealed here and opened here; in between nobody reads it but the enclave that was verified. */
+/** Seals and opens everything on this machine. Only the verified enclave reads the plaintext in between. */
 export const connect = ({
   apiKey,
   policy: given = {},

@@ -14,37 +14,37 @@ export interface Connection {
   readonly baseUrl: string
   readonly apiKey: string
   readonly policy: Policy
-  /** The platform's own unless given. */
+  /** The platform's own `fetch` by default. */
   readonly fetch: typeof globalThis.fetch
 }
 
 /** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
 export interface SealedRequest extends Witnessed {
   readonly body: Readonly<Record<string, unknown>>
-  /** What the answer has to name inside its seal. */
+  /** The answer must name this route inside its seal. */
   readonly route: string
   readonly secret: Uint8Array
   readonly nonce: Uint8Array
-  /** Every nonce that was sent, hex. */
+  /** All nonces of the request, in hex. */
   readonly nonces: ReadonlySet<string>
 }
 
-/** A key to seal to, and the keys that sign receipts for what is sealed to it, where they are known. */
+/** A key to seal to, and the known keys that sign receipts for requests sealed to it. */
 export interface SealingKey extends EnclaveKey {
   readonly signers?: readonly Pair[]
 }
 
-/** Further parts to seal, by field, each under the nonce of the field that is named with it. */
+/** Further parts to seal, by field. `nonce` names the field of the part's nonce. */
 export type Parts = Readonly<Record<string, { readonly bytes: Uint8Array; readonly nonce: string }>>
 
-/** How a route spells its fields; null where only parts are sealed. */
+/** The field names of a route; `params` is null when the route seals only parts. */
 export interface Names {
   readonly params: string | null
   readonly kid: string
   readonly cipherText?: string
 }
 
-// The only kind that this client seals to: both of its halves would have to fall.
+// This client seals only to X-Wing: an attacker must break both of its halves.
 const kem = kems.find(({ name }) => name === 'x-wing')!
 
 const early = 60_000
@@ -56,11 +56,11 @@ export interface Attestation {
   readonly challenge: Uint8Array
   /** Present when the policy pins list keys without a list. */
   readonly lists?: SignedLists
-  /** Of receipts, as the answer tells them. */
+  /** The receipt keys that the answer names. */
   readonly receiptKeys?: unknown
 }
 
-/** Keys that evidence proved, and the one to seal to. */
+/** The proven keys, and the key to seal to. */
 export interface Verification {
   readonly proof: Proof
   readonly key: SealingKey
@@ -68,7 +68,7 @@ export interface Verification {
 }
 
 export interface SealingKeys {
-  /** A verified key to seal to; fetched and verified anew when there is none, or when `fresh` is wanted. */
+  /** A verified key to seal to. The client fetches and verifies again when it has no key, or when `fresh` is true. */
   current(fresh: boolean, signal: AbortSignal | null): Promise<SealingKey>
   /** Asks anew, under a challenge of its own; the named enclave, where there are several. */
   verified(enclave?: string): Promise<Verification>
@@ -79,19 +79,19 @@ const asked = ({ baseUrl, apiKey, fetch }: Omit<Connection, 'policy'>, path: str
     throw new SealgateError('unreachable', { cause })
   })
 
-/** A gateway of 1.0.0 has none: then the policy says what is missing. */
+/** A gateway of 1.0.0 has no lists: then the policy check reports the missing list. */
 const askLists = async (at: Omit<Connection, 'policy'>): Promise<SignedLists> => {
   const answer = await asked(at, 'rvenc/releases')
   return listsIn(answer.ok ? await answer.json().catch(() => null) : null)
 }
 
-/** Asks under a challenge of its own, and for the lists that the policy demands and does not bring along. */
+/** Sends a new challenge, and asks for the lists that the policy demands but does not contain. */
 export const askAttestation = async ({ policy, ...at }: Connection, enclave?: string): Promise<Attestation> => {
   const challenge = randomBytes(32)
   const which = enclave === undefined ? '' : `&enclave=${encodeURIComponent(enclave)}`
   const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}${which}`)
   if (!answer.ok) throw refusal(answer)
-  // What is not JSON is quoted by the error that says so; ours says nothing of it.
+  // A JSON error quotes its text, so it is dropped; our own error quotes nothing.
   const said: unknown = await answer.json().catch(() => null)
   const { keyset, evidence, receipt_keys: receiptKeys } = (said ?? {}) as Readonly<Record<string, unknown>>
   const bytes = typeof keyset === 'string' ? fromHex(keyset, 1024 * 1024) : null
@@ -101,7 +101,7 @@ export const askAttestation = async ({ policy, ...at }: Connection, enclave?: st
   return { keyset: bytes, evidence: evidence as Evidence, challenge, ...lists, receiptKeys }
 }
 
-/** Throws unless the answer meets the policy and has a key to seal to. */
+/** Throws unless the answer meets the policy and contains a key to seal to. */
 export const checkAttestation = async (
   { keyset, evidence, challenge, lists, receiptKeys }: Attestation,
   policy: Policy,
@@ -136,7 +136,9 @@ export const sealingKeys = (at: Connection): SealingKeys => {
   }
 }
 
-/** Seals parameters and parts for one route, under a new encapsulation and new nonces. `id` stays the same over retries. */
+/**
+ * Seals parameters and parts for one route, with a new encapsulation and new nonces. `id` stays the same over retries.
+ */
 export const sealRequest = (
   key: SealingKey,
   route: string,
@@ -171,13 +173,13 @@ export const sealRequest = (
   return { ...request, digest: requestDigest([cipherText, ...(said === null ? [] : [nonce, said]), ...further]) }
 }
 
-/** What an enclave says of a request inside the seal, whatever HTTP says around it. */
+/** The enclave's sealed answer, independent of the HTTP status. */
 export interface Told {
   readonly status: 'result' | 'failure'
   readonly value: unknown
 }
 
-/** Throws unless the answer names its route and its status inside the seal, under a nonce that this client did not send. */
+/** Throws unless the answer names its route and status inside the seal, under a nonce that this client did not send. */
 export const openTold = (request: SealedRequest, answer: unknown): Told => {
   const { encryptedResponse, nonce } = (answer ?? {}) as { encryptedResponse?: unknown; nonce?: unknown }
   if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string' || request.nonces.has(nonce)) {
@@ -191,14 +193,14 @@ export const openTold = (request: SealedRequest, answer: unknown): Told => {
   return { status, value }
 }
 
-/** The result that was sealed; throws for a failure, though HTTP called it a success. */
+/** The sealed result. Throws for a sealed failure, even with a successful HTTP status. */
 export const openAnswer = (request: SealedRequest, answer: unknown): unknown => {
   const { status, value } = openTold(request, answer)
   if (status === 'failure') throw failure(value)
   return value
 }
 
-/** A failure that the enclave itself reports, under the seal. */
+/** A failure that the enclave reports under the seal. */
 export const failure = (
   value: unknown,
   facts: Partial<Pick<SealgateError, 'status' | 'retryAfter' | 'requestId'>> = {},

@@ -15,7 +15,7 @@ export interface HeldKey {
   readonly open: Opener
   readonly replay: Replay
   readonly epoch: number
-  /** Of the receipts for what was sealed to this key. */
+  /** Signs receipts for requests sealed to this key. */
   readonly signer: Signer
 }
 
@@ -35,7 +35,7 @@ interface Epoch {
 }
 
 export interface EpochSettings {
-  /** Ms that a key may be sealed to. */
+  /** In ms: the time in which clients may seal to a key. */
   readonly length: number
   readonly kems: readonly Kem['name'][]
   readonly releaseDigest: Uint8Array
@@ -46,8 +46,8 @@ const ahead = 10 * minute
 const grace = 10 * minute
 
 /**
- * Keys that live in this memory only and are forgotten after their time. The next one is published ten minutes ahead, and
- * an old one still opens ten minutes after its end. A crowded replay table ends an epoch early.
+ * Keys that exist only in this memory and are deleted after their time. The next key is published ten minutes early,
+ * and an old key opens for ten more minutes. A crowded replay table ends an epoch early.
  */
 export class Epochs {
   readonly #clock: Clock
@@ -74,7 +74,7 @@ export class Epochs {
     }
   }
 
-  /** The keys whose hashes the keyset names. */
+  /** The receipt keys whose hashes the keyset names. */
   receiptKeys(): readonly Pair[] {
     const now = this.#turn()
     return this.#epochs.filter(({ notAfter }) => now < notAfter).map(({ signer }) => signer.keys)
@@ -87,7 +87,10 @@ export class Epochs {
     return { epoch: number, sign: signer.signHead }
   }
 
-  /** The keys of one kind that may open: the current one, older ones, and the published next. Null when the kind is switched off. */
+  /**
+   * The keys of one kind that may open a request: the current key, older keys and the published next key. Null when the
+   * kind is disabled.
+   */
   candidates(kem: Kem): readonly HeldKey[] | null {
     if (!this.#settings.kems.includes(kem.name)) return null
     const now = this.#turn()
@@ -96,13 +99,16 @@ export class Epochs {
     return [...begun, ...next].flatMap(({ keys }) => keys.filter((key) => key.kem === kem))
   }
 
-  /** Into the table of the key's epoch, unless any epoch that still opens has seen one of them: a client that is made to seal anew under the next key is not served twice. */
+  /**
+   * Enters the items in the replay table of the key's epoch. Refuses items that another open epoch has seen, so that a
+   * request sealed again under the next key is not served twice.
+   */
   enter({ replay }: HeldKey, ...items: readonly Uint8Array[]): Entered {
     const others = this.#epochs.filter((epoch) => epoch.replay !== replay)
     return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
   }
 
-  /** The key of that name, of any kind; null when the key is unknown or over. */
+  /** The key with this id, of any kind. Null when the key is unknown or expired. */
   named(kid: string): HeldKey | null {
     this.#turn()
     return this.#epochs.flatMap(({ keys }) => keys).find((key) => key.kid === kid) ?? null

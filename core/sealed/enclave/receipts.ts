@@ -15,12 +15,12 @@ import { freshNonce, sealPrinted } from '../wire/seal.ts'
 import { type Pair, signingPair } from '../wire/signature.ts'
 import { treeOf } from '../wire/tree.ts'
 
-/** Keys of one epoch that sign receipts; they live in this memory only. */
+/** The receipt keys of one epoch. The keys exist only in this memory. */
 export interface Signer {
   readonly keys: Pair
-  /** As the keyset names them. */
+  /** The hash that the keyset names. */
   readonly hash: Uint8Array
-  /** One signature a tick covers all receipts that wait. */
+  /** One signature per tick covers all waiting receipts. */
   sign(facts: Omit<ReceiptFacts, 'number'>): Promise<Receipt>
   /** Signs a state of the log of receipts. */
   signHead(text: string): Pair
@@ -56,10 +56,10 @@ export const receiptSigner = (): Signer => {
   }
 }
 
-/** What a request that asked for a receipt brings along. */
+/** The data for the receipt of a request. */
 export interface Asked {
   readonly signer: Signer
-  /** Of the request as it was sealed. */
+  /** The digest of the sealed request. */
   readonly digest: Uint8Array
   readonly facts: Pick<ReceiptFacts, 'route' | 'key' | 'release' | 'epoch' | 'begun'>
 }
@@ -67,7 +67,7 @@ export interface Asked {
 /** The hash by which the log knows a receipt. */
 export const entryOf = ({ text }: Receipt): string => toHex(receiptLeaf(text))
 
-/** A receipt of an answer with this digest. */
+/** A receipt for an answer with this digest. */
 export const receiptOf = (
   { signer, digest, facts }: Asked,
   answer: Uint8Array,
@@ -86,7 +86,7 @@ export const receiptOf = (
     ended: clock.now(),
   })
 
-/** A whole answer with its receipt sealed beside it; failures have none. */
+/** A whole answer with its sealed receipt. A failure has no receipt. */
 export const receipted = async (
   reply: SealedReply,
   asked: Asked | null,

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, utf8 } from './bytes.ts'
 import { fromHex, toHex } from './hex.ts'
 
-/** Where a leaf stands in a tree of so many, and its neighbours up to the root, hex. */
+/** The place of a leaf in a tree of `size` leaves, and the neighbours on its way to the root, in hex. */
 export interface Place {
   readonly index: number
   readonly size: number
@@ -12,14 +12,14 @@ export interface Place {
 /** Leaves of the largest tree, and neighbours of the longest path. */
 const most = { leaves: 1 << 30, path: 30 }
 
-/** The label keeps leaves of one kind from standing for those of another. */
+/** The label separates leaves of different kinds. */
 export const leafOf = (label: string, bytes: Uint8Array): Uint8Array =>
   sha256(concat(Uint8Array.of(0), utf8(label), bytes))
 
 /** The node above two others. */
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concat(Uint8Array.of(1), left, right))
 
-/** The root over these leaves, and the place of each. */
+/** The root over these leaves, and the place of each leaf. */
 export const treeOf = (
   leaves: readonly Uint8Array[],
 ): { readonly root: Uint8Array; readonly places: readonly Place[] } => {
@@ -33,7 +33,7 @@ export const treeOf = (
     }
     level = Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
       const [left, right] = [below[2 * at]!, below[2 * at + 1]]
-      // The odd one at the end has no neighbour and moves up as it is.
+      // The last node of an odd level has no neighbour and moves up unchanged.
       return right === undefined ? left : nodeOf(left, right)
     })
   }
@@ -48,7 +48,7 @@ const isPlace = ({ index, size, path }: Partial<Place>): boolean =>
   Array.isArray(path) &&
   path.length <= most.path
 
-/** The root to which a leaf leads from its place; null for a place that no tree has. */
+/** The root that a leaf reaches from its place; null when no tree has this place. */
 export const rootFrom = (leaf: Uint8Array, place: Place): Uint8Array | null => {
   if (!isPlace(place)) return null
   let { index, size } = place
