@@ -1,0 +1,63 @@
+import { type Backend, stateOf } from './backends.ts'
+import type { Sample } from './prometheus.ts'
+
+export interface Trouble {
+  readonly grave: boolean
+  readonly words: string
+}
+
+export interface Seen {
+  /** What keeps the gateway from being ready; null when nothing does. */
+  readonly obstacle: string | null
+  /** What clients that seal would refuse. */
+  readonly degraded: readonly string[]
+  readonly samples: readonly Sample[]
+  readonly backends: readonly Backend[]
+  /** Of the reading before; empty without one. */
+  readonly earlier: readonly Backend[]
+}
+
+const dayInSeconds = 86_400
+
+const ofBackend = (now: Backend, before: Backend | null): readonly Trouble[] => {
+  const state = stateOf(now, before)
+  const since = before === null ? 'since the gateway started' : 'since the last reading'
+  if (state === 'bad') return [{ grave: true, words: `Backend ${now.name}: no call was answered ${since}.` }]
+  if (state === 'mixed') return [{ grave: false, words: `Backend ${now.name}: some calls failed ${since}.` }]
+  return []
+}
+
+const ofBudget = ({ labels, value }: Sample): readonly Trouble[] => {
+  if (value < 0.8) return []
+  const { of = '', whose = '', period = '' } = labels
+  const holder = of === 'gateway' ? 'the gateway' : `${of} ${whose}`
+  const percent = Math.floor(value * 100)
+  return [{ grave: value >= 1, words: `The budget of ${holder} for a ${period} is used to ${percent} %.` }]
+}
+
+const ofEvidence = ({ labels, value }: Sample): readonly Trouble[] =>
+  value > 0 && value < dayInSeconds
+    ? [{ grave: false, words: `Clients refuse the evidence within a day: ${labels['piece'] ?? 'a piece'} ends.` }]
+    : []
+
+const evidence: Readonly<Record<string, (sample: Sample) => readonly Trouble[]>> = {
+  sealgate_budget_share: ofBudget,
+  sealgate_evidence_collateral_ends_seconds: ofEvidence,
+}
+
+/** What is wrong now, the gravest first; empty when nothing is. */
+export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: Seen): readonly Trouble[] => {
+  const all = [
+    ...(obstacle === null ? [] : [{ grave: true, words: `The gateway is not ready: ${obstacle}.` }]),
+    ...degraded.map((piece) => ({
+      grave: true,
+      words:
+        piece === 'evidence'
+          ? 'The gateway refuses the evidence of its own enclave.'
+          : `Clients that seal refuse this gateway: ${piece} is missing or has ended.`,
+    })),
+    ...backends.flatMap((it) => ofBackend(it, earlier.find(({ name }) => name === it.name) ?? null)),
+    ...samples.flatMap((it) => evidence[it.name]?.(it) ?? []),
+  ]
+  return all.toSorted((one, other) => Number(other.grave) - Number(one.grave))
+}
