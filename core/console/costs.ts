@@ -1,11 +1,21 @@
 import { type Child, el } from './element.ts'
-import { cost } from './format.ts'
+import { cost, count } from './format.ts'
+import { tile } from './parts.ts'
 import type { Sum } from './sums.ts'
 
-/** A cost; what has no price is hatched and never 0. */
-export const shownCost = ({ cost: known, unpriced, requests }: Sum): Child => {
+const hatched = (words: string): HTMLElement => el('span', { class: 'unpriced' }, words)
+
+const known = ({ cost: it, unpriced, requests }: Sum): Child => {
   if (requests === 0) return '–'
-  if (known === null) return el('span', { class: 'unpriced' }, unpriced > 0 ? 'unpriced' : 'unanswered')
-  if (unpriced === 0) return cost(known)
-  return [cost(known), ' ', el('span', { class: 'unpriced' }, `+ ${unpriced} unpriced`)]
+  if (it === null) return hatched(unpriced > 0 ? 'unpriced' : 'unanswered')
+  return cost(it)
 }
+
+const more = ({ cost: it, unpriced }: Sum): Child =>
+  it !== null && unpriced > 0 && hatched(`+ ${count(unpriced)} unpriced`)
+
+/** A cost; what has no price is hatched and never 0. */
+export const shownCost = (sum: Sum): Child => [known(sum), ' ', more(sum)]
+
+export const costTile = (name: string, sum: Sum): HTMLElement =>
+  tile(name, known(sum), more(sum) || 'in the currency of the prices')

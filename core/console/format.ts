@@ -5,6 +5,7 @@ const money = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maxim
 const smallMoney = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 })
 const percents = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
 export const count = (it: number): string => (it >= 1e6 ? short.format(it) : whole.format(it))
@@ -16,6 +17,7 @@ export const cost = (it: number): string => (it !== 0 && Math.abs(it) < 0.01 ? s
 
 /** A moment in the reader's zone; `at` is Unix time in ms. */
 export const moment = (at: number): string => moments.format(at)
+export const date = (at: number): string => dates.format(at)
 export const clockTime = (at: number): string => clocks.format(at)
 export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 

@@ -56,9 +56,11 @@ const price = { prompt_price_per_k: 0.25, completion_price_per_k: 1.25 }
 export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
   let base = ''
   const answer = scripted(() => [{ say: 'hello' }])
-  const other = await backend(t, (asked) =>
-    asked.path === '/elsewhere' ? { headers: { 'content-type': 'text/html' }, body: attack(base) } : answer(asked),
-  )
+  const other = await backend(t, (asked) => {
+    if (asked.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
+    // Browsers look for an icon.
+    return asked.method === 'GET' && !asked.path.endsWith('/models') ? { status: 404, body: '' } : answer(asked)
+  })
   const failing = await backend(t, () => ({ status: 500, body: '{}' }))
   const config = checkedConfig({ log: { level: 'silent' } }, {})
   const to = (provider: string, model = 'own') => [{ provider, model }]

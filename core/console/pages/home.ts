@@ -1,6 +1,6 @@
 import type { Usage } from '../answers.ts'
 import { backendTable } from '../backend-table.ts'
-import { shownCost } from '../costs.ts'
+import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
 import { clockTime, count, decimal, percent, utcDay, zone } from '../format.ts'
 import { Refused, curlOf, pathOf } from '../gateway.ts'
@@ -88,7 +88,7 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
     measured && tile('Failed', share(traffic?.failed), 'of requests since the last reading'),
     measured && tile('Sealed', share(traffic?.sealed), 'of requests since the last reading'),
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
-    sum && tile('Cost today', shownCost(sum), 'in the currency of the prices'),
+    sum && costTile('Cost today', sum),
     tile('Models', count(models.length), 'for this key'),
   )
 }

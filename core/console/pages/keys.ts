@@ -1,7 +1,7 @@
 import type { Key, Usage } from '../answers.ts'
 import { shownCost } from '../costs.ts'
 import { type Child, el } from '../element.ts'
-import { count, moment, utcDay } from '../format.ts'
+import { count, date, moment, utcDay } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { keyDetail } from '../key-detail.ts'
 import { keyForm } from '../key-form.ts'
@@ -25,7 +25,7 @@ const columns = (now: number): readonly Column<Row>[] => [
   {
     head: 'Name',
     value: ({ key }) => key.name,
-    show: ({ key }) => link(key.name === '' ? key.id : key.name, `#/keys/${encodeURIComponent(key.id)}`),
+    show: ({ key }) => link(key.name === '' ? '(no name)' : key.name, `#/keys/${encodeURIComponent(key.id)}`),
   },
   {
     head: 'State',
@@ -33,7 +33,6 @@ const columns = (now: number): readonly Column<Row>[] => [
     show: ({ key }) => badge(stateOf(key, now).kind, stateOf(key, now).words),
   },
   { head: 'Ends with', value: ({ key }) => key.hint, show: ({ key }) => el('code', {}, `…${key.hint}`) },
-  { head: 'User', value: ({ key }) => key.user },
   {
     head: 'Scopes',
     value: ({ key }) => key.scopes.join(' '),
@@ -47,8 +46,16 @@ const columns = (now: number): readonly Column<Row>[] => [
   },
   { head: 'Last use', value: ({ lastUse }) => lastUse, show: ({ lastUse }) => lastUse ?? '–' },
   { head: 'Cost, 30 days', value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
-  { head: 'Made', value: ({ key }) => iso(key.created_at), show: ({ key }) => moment(key.created_at) },
-  { head: 'Ends', value: ({ key }) => iso(key.expires_at), show: ({ key }) => expiryOf(key) },
+  {
+    head: 'Made',
+    value: ({ key }) => iso(key.created_at),
+    show: ({ key }) => el('span', { title: moment(key.created_at) }, date(key.created_at)),
+  },
+  {
+    head: 'Ends',
+    value: ({ key }) => iso(key.expires_at),
+    show: ({ key }) => el('span', { title: expiryOf(key) }, key.expires_at === null ? 'never' : date(key.expires_at)),
+  },
 ]
 
 const list = async ({ gateway }: View): Promise<readonly Child[]> => {

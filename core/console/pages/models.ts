@@ -41,7 +41,7 @@ const shownWays = (it: Listed): Child => ways(it).map((way) => [badge(way === 's
 
 export const models: Page = {
   name: 'models',
-  title: 'Models and backends',
+  title: 'Models',
   sees: () => true,
   async show({ gateway, sight }) {
     const [listed, measured] = await Promise.all([
@@ -79,7 +79,7 @@ export const models: Page = {
       measured && backendTable(gateway.base, measured.backends, measured.earlier),
       note(
         sight.measures
-          ? 'States are what a backend did between two readings; p50 and p95 hold since the gateway started. Calls inside the enclave are not measured.'
+          ? 'A state is what the backend did between two readings. p50 and p95 are estimates since the gateway started. Calls inside the enclave are not measured.'
           : 'The states of backends are shown to a key that may read /metrics.',
       ),
     ]

@@ -1,5 +1,5 @@
 import type { Key, Usage } from '../answers.ts'
-import { shownCost } from '../costs.ts'
+import { costTile } from '../costs.ts'
 import { type Child, el, freshId } from '../element.ts'
 import { cost, count, utcDay } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
@@ -78,11 +78,11 @@ const barOf = (day: string, sum: Sum): Bar => ({
   words: `${day}: ${count(sum.requests)} requests, ${count(sum.unpriced)} unpriced, ${sum.cost === null ? 'no known cost' : `cost ${cost(sum.cost)}`}`,
 })
 
-const nameOf = ({ name, id, hint }: Key): string => (name === '' ? `${id} (…${hint})` : name)
+const nameOf = ({ name, hint }: Key): string => (name === '' ? `(no name, …${hint})` : name)
 
 export const usage: Page = {
   name: 'usage',
-  title: 'Usage and cost',
+  title: 'Usage',
   sees: ({ administers }) => administers,
   async show(view) {
     const { gateway } = view
@@ -111,7 +111,7 @@ export const usage: Page = {
         tile('Requests', count(sum.requests), `${count(sum.unanswered)} unanswered`),
         tile('Input tokens', count(sum.input), `${count(sum.cached)} of them cached`),
         tile('Output tokens', count(sum.output), `${count(sum.reasoning)} of them reasoning`),
-        tile('Cost', shownCost(sum), 'in the currency of the prices'),
+        costTile('Cost', sum),
       ),
       section(
         'Requests by day',

@@ -37,7 +37,7 @@ small{display:block}
 .tile dt{color:var(--dim);font-size:.86rem}
 .tile b{display:block;font-size:1.55rem;font-weight:620;letter-spacing:-.02em;line-height:1.4}
 .tile dd>span{color:var(--dim);font-size:.82rem}
-.tile .unpriced{font-size:.95rem;letter-spacing:0}
+.tile b .unpriced{font-size:1.1rem;letter-spacing:0}
 button,.button{font:inherit;font-weight:550;color:var(--text);background:var(--card);border:1px solid var(--line);border-radius:7px;padding:.36rem .8rem;min-height:2.15rem;cursor:pointer;text-decoration:none;display:inline-flex;align-items:center}
 button:hover,.button:hover{border-color:var(--dim)}
 button:disabled{opacity:.55;cursor:default}
@@ -56,13 +56,13 @@ pre{margin:0;padding:.7rem .85rem;background:var(--code);border-radius:7px;overf
 .secret pre{font-size:14px;white-space:pre-wrap;border:1px dashed var(--accent)}
 .scroll{overflow-x:auto;margin:0 -1.15rem -1rem;border-top:1px solid var(--line);border-radius:0 0 9px 9px}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.46rem .75rem;border-bottom:1px solid var(--line);vertical-align:baseline;font-weight:400}
+th,td{text-align:left;padding:.46rem .7rem;border-bottom:1px solid var(--line);vertical-align:baseline;font-weight:400}
 th:first-child,td:first-child{padding-left:1.15rem}
 th:last-child,td:last-child{padding-right:1.15rem}
 tbody tr:last-child>*{border-bottom:0}
 tbody tr:hover{background:var(--page)}
 thead th{color:var(--dim);font-size:.82rem;white-space:nowrap;font-weight:550}
-tbody th{font-weight:550;min-width:9rem;max-width:28rem;overflow-wrap:anywhere}
+tbody th{font-weight:550;min-width:8.5rem;max-width:28rem;overflow-wrap:anywhere}
 td{white-space:nowrap}
 .number{text-align:right}
 .empty{color:var(--dim);padding:1.4rem 1.15rem}
@@ -78,8 +78,8 @@ td{white-space:nowrap}
 .fine{color:var(--good)}
 .troubles{list-style:none;display:flex;flex-direction:column;gap:.4rem}
 .troubles li{padding:.5rem .75rem;border-radius:7px;border-left:3px solid;overflow-wrap:anywhere}
-.grave{background:var(--wash-bad);border-color:var(--bad)}
-.mild{background:var(--wash-mixed);border-color:var(--mixed)}
+.troubles .grave{background:var(--wash-bad);border-color:var(--bad)}
+.troubles .mild{background:var(--wash-mixed);border-color:var(--mixed)}
 .refusal{background:var(--wash-bad);border-left:3px solid var(--bad);border-radius:7px;padding:.55rem .8rem}
 .refusal ul{padding-left:1.2rem}
 .countdown{background:var(--wash-mixed);border-radius:7px;padding:.55rem .8rem}
