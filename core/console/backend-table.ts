@@ -11,7 +11,7 @@ const words: Readonly<Record<State, string>> = {
   idle: 'not asked',
 }
 
-/** The backends that were asked, with what they did since the reading before. */
+/** The backends that were asked, with what they did in the last minute. */
 export const backendTable = (base: string, backends: readonly Backend[], earlier: readonly Backend[]): HTMLElement => {
   const state = (it: Backend) => stateOf(it, earlier.find(({ name }) => name === it.name) ?? null)
   const time = (it: number | null) => (it === null ? '–' : seconds(it))

@@ -43,10 +43,11 @@ export const backendsOf = (samples: readonly Sample[]): readonly Backend[] => {
 
 export type State = 'idle' | 'good' | 'mixed' | 'bad'
 
-/** What a backend did between two readings; all that it did where there is no earlier one. */
+/** What a backend did since an earlier reading, or since the start; one that has never answered stays bad while nobody asks it. */
 export const stateOf = (now: Backend, before: Backend | null): State => {
   const answered = now.answered - (before?.answered ?? 0)
   const failed = now.failed + now.interrupted - (before?.failed ?? 0) - (before?.interrupted ?? 0)
-  if (answered + failed === 0) return 'idle'
+  const never = now.answered === 0 && now.failed + now.interrupted > 0
+  if (answered + failed === 0) return never ? 'bad' : 'idle'
   return failed === 0 ? 'good' : answered === 0 ? 'bad' : 'mixed'
 }

@@ -13,7 +13,7 @@ export interface Seen {
   readonly degraded: readonly string[]
   readonly samples: readonly Sample[]
   readonly backends: readonly Backend[]
-  /** Of the reading before; empty without one. */
+  /** Of a minute ago; empty without such a reading. */
   readonly earlier: readonly Backend[]
 }
 
@@ -21,7 +21,7 @@ const dayInSeconds = 86_400
 
 const ofBackend = (now: Backend, before: Backend | null): readonly Trouble[] => {
   const state = stateOf(now, before)
-  const since = before === null ? 'since the gateway started' : 'since the last reading'
+  const since = before === null || now.answered === 0 ? 'since the gateway started' : 'in the last minute'
   if (state === 'bad') return [{ grave: true, words: `Backend ${now.name}: no call was answered ${since}.` }]
   if (state === 'mixed') return [{ grave: false, words: `Backend ${now.name}: some calls failed ${since}.` }]
   return []

@@ -43,7 +43,7 @@ export const signIn = (why: Error | null, open: (key: string, keep: boolean) => 
       el('label', { for: 'key' }, 'Key of this gateway'),
       input,
       el('small', { id: 'key-hint' }, 'It stays in the memory of this tab, and goes to this gateway alone.'),
-      el('label', { class: 'check' }, keep, 'Keep it until the tab closes, over reloads too'),
+      el('label', { class: 'check' }, keep, 'Keep it until this tab closes'),
       told,
       submit,
     ),

@@ -91,6 +91,8 @@ t.test('the state of a backend is of now', (t) => {
   t.equal(stateOf(late, early), 'good')
   t.equal(stateOf(backendsOf(measured(10, 3))[0]!, early), 'bad')
   t.equal(stateOf(early, early), 'idle')
+  const never = { ...early, answered: 0 }
+  t.equal(stateOf(never, never), 'bad', 'and one that has never answered stays bad')
   t.end()
 })
 

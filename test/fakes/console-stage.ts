@@ -5,6 +5,7 @@ import { type Browser, type BrowserContextOptions, type Page, chromium } from 'p
 import type { Test } from 'tap'
 import { checkedConfig } from '../../adapters/production/config/config.ts'
 import { production } from '../../adapters/production/index.ts'
+import { BadRequest } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { type Running, running, unhurried } from '../environments.ts'
@@ -27,7 +28,7 @@ export const hostile = {
 } as const
 
 export interface ConsoleStage extends Running {
-  /** The backend that answers, which is also a page of another origin. */
+  /** The backend that answers; it is also a page of another origin. */
   readonly other: Recorded
   /** Asks a model for a word; the status. */
   chat(model: string): Promise<number>
@@ -62,6 +63,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
     return asked.method === 'GET' && !asked.path.endsWith('/models') ? { status: 404, body: '' } : answer(asked)
   })
   const failing = await backend(t, () => ({ status: 500, body: '{}' }))
+  let reloads = 0
   const config = checkedConfig({ log: { level: 'silent' } }, {})
   const to = (provider: string, model = 'own') => [{ provider, model }]
   const it = await running(
@@ -83,6 +85,9 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
         away: { upstreams: to('broken') },
         [hostile.model]: { upstreams: to('house') },
       },
+    },
+    async () => {
+      if (reloads++ === 0) throw new BadRequest('Validation failed', { validator: { 'models.x': 'Expected a model' } })
     },
   )
   base = it.base

@@ -85,8 +85,8 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
   const share = (it: number | null | undefined) => (it == null ? '–' : percent(it))
   return tiles(
     measured && tile('Requests a second', traffic ? decimal(traffic.perSecond) : '–', traffic ? null : waiting),
-    measured && tile('Failed', share(traffic?.failed), 'of requests since the last reading'),
-    measured && tile('Sealed', share(traffic?.sealed), 'of requests since the last reading'),
+    measured && tile('Failed', share(traffic?.failed), 'of requests in the last minute'),
+    measured && tile('Sealed', share(traffic?.sealed), 'of requests in the last minute'),
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
     sum && costTile('Cost today', sum),
     tile('Models', count(models.length), 'for this key'),

@@ -79,7 +79,7 @@ export const models: Page = {
       measured && backendTable(gateway.base, measured.backends, measured.earlier),
       note(
         sight.measures
-          ? 'A state is what the backend did between two readings. p50 and p95 are estimates since the gateway started. Calls inside the enclave are not measured.'
+          ? 'A state is what the backend did in the last minute. p50 and p95 are estimates since the gateway started. Calls inside the enclave are not measured.'
           : 'The states of backends are shown to a key that may read /metrics.',
       ),
     ]

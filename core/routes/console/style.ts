@@ -9,7 +9,7 @@ h1{font-size:1.5rem;font-weight:640;letter-spacing:-.015em;line-height:1.25;over
 h1:focus,main:focus{outline:none}
 h2{font-size:.95rem;font-weight:620}
 a{color:var(--accent);text-underline-offset:.18em}
-code,pre{font:12.5px/1.55 ui-monospace,'SF Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
+.id,code,pre{font:12.5px/1.55 ui-monospace,'SF Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .skip{position:absolute;left:.75rem;top:-4rem;z-index:3}
@@ -97,6 +97,7 @@ td{white-space:nowrap}
 .tabs a{padding:.28rem .85rem;border-radius:6px;text-decoration:none;color:var(--dim)}
 .tabs a[aria-current]{background:var(--soft);color:var(--accent);font-weight:600}
 .span{display:flex;align-items:center;gap:.5rem;flex-wrap:wrap}
+.span input:not([type=radio],[type=checkbox]){padding:.3rem .4rem;width:8.5rem}
 .chip{align-self:flex-start;background:var(--soft);border-radius:99px;padding:.2rem .9rem;overflow-wrap:anywhere}
 .plot{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.35rem .7rem}
 .plot figcaption{grid-column:1/-1;color:var(--dim);font-size:.86rem;display:flex;gap:1rem;flex-wrap:wrap}
@@ -135,6 +136,7 @@ dialog .danger{background:var(--bad);border-color:var(--bad);color:var(--card)}
 dialog::backdrop{background:rgb(5 12 16/.5)}
 .sign-in{grid-column:1/-1;max-width:27rem;margin:min(16vh,9rem) auto 0;gap:1.2rem}
 .sign-in .brand{padding:0}
+.sign-in .main{justify-content:center}
 .sign-in form{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.3rem;gap:.75rem}
 @media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
 @media(max-width:30rem){.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
