@@ -219,6 +219,7 @@ const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>
     const answer = outside.waitForResponse((it) => it.url().endsWith('/admin/keys'))
     await outside.evaluate(() => document.querySelector('form')?.submit())
     t.equal((await answer).status(), 401)
+    await outside.waitForURL(`${stage.base}/admin/keys`)
     t.equal(await keyCount(stage), before)
   },
   async fetch(t, { stage, outside }) {
@@ -335,6 +336,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.match(await text(tab), 'Backend broken: no call was answered since the gateway started.')
     t.match(await row(tab, 'house').innerText(), /answers\s+4/)
     t.match(await text(tab), 'Pacific/Auckland')
+    t.match(await text(tab), /Budget\s+0\.4%\s+organization default, day/, 'what was spent of the budget')
     const release = stage.gateway.hold()
     await tab.page.getByRole('button', { name: 'Read again' }).click()
     await tab.page.getByText('The gateway is not ready: Starting.').waitFor()

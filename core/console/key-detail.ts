@@ -85,6 +85,12 @@ const revocation = (view: View, key: Key, place: HTMLElement): HTMLElement => {
 const listOr = (all: readonly string[] | null, none: string): Child =>
   all === null ? none : all.length === 0 ? 'none' : all.map((it) => [el('code', {}, it), ' '])
 
+/** Null where the key has those of the configuration alone. */
+const ownLimits = ({ limits }: Key): readonly string[] | null => {
+  const own = Object.entries(limits).map(([name, it]) => `${name}: ${it ?? 'none'}`)
+  return own.length === 0 ? null : own
+}
+
 const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
   const sum = sumOf(uses)
   const { kind, words } = stateOf(key, Date.now())
@@ -96,20 +102,14 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
       ['Ends with', el('code', {}, `…${key.hint}`)],
       ['Mode', key.mode],
       ['Organisation, user', `${key.organization}, ${key.user}`],
-      ['Scopes', listOr(key.scopes, 'none')],
-      ['Models', listOr(key.models, 'all')],
-      ['Addresses', listOr(key.addresses, 'all')],
-      [
-        'Own limits',
-        listOr(
-          Object.entries(key.limits).map(([name, it]) => `${name}: ${it ?? 'none'}`),
-          'none',
-        ),
-      ],
       ['Made', moment(key.created_at)],
       ['Ends', expiryOf(key)],
       ['Last use', uses[0]?.day ?? 'not in the last 30 days'],
       ['30 days', [`${count(sum.requests)} requests, cost `, shownCost(sum)]],
+      ['Scopes', listOr(key.scopes, 'none'), 'wide'],
+      ['Models', listOr(key.models, 'all'), 'wide'],
+      ['Addresses', listOr(key.addresses, 'all'), 'wide'],
+      ['Own limits', listOr(ownLimits(key), 'none'), 'wide'],
     ]),
   )
 }
@@ -120,7 +120,7 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
   const [key, uses, acts] = await Promise.all([
     gateway.ask<Key>('GET', `/admin/keys/${encodeURIComponent(id)}`),
     wholeList<Usage>(gateway, '/admin/usage', 'usage', { key: id, from: utcDay(Date.now(), 29) }),
-    wholeList<Act>(gateway, '/admin/audit', 'acts'),
+    wholeList<Act>(gateway, '/admin/audit', 'acts', {}, 5),
   ])
   const place = el('div', { class: 'stack' })
   const alive = isAlive(key, Date.now())
@@ -135,7 +135,7 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     about(key, uses.rows),
     note(link('Usage of this key', pathOf('#/usage', { key: id }))),
     auditTable(
-      'Audit of this key',
+      'Audit of this key, among the newest 500 acts',
       acts.rows.filter(({ object, actor }) => object === id || actor === id),
       curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 })),
     ),

@@ -24,11 +24,12 @@ export const tile = (name: string, figure: Child, below: Child = null): HTMLElem
 
 export const tiles = (...all: readonly (HTMLElement | null)[]): HTMLElement => el('dl', { class: 'tiles' }, all)
 
-export const facts = (pairs: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
+/** Names and values; `wide` ones have a line of their own. */
+export const facts = (pairs: readonly (readonly [name: string, value: Child, wide?: 'wide'])[]): HTMLElement =>
   el(
     'dl',
     { class: 'facts' },
-    pairs.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+    pairs.map(([name, value, wide]) => el('div', { class: wide ?? null }, el('dt', {}, name), el('dd', {}, value))),
   )
 
 const wordsOf = (error: unknown): string =>

@@ -1,4 +1,5 @@
 import { type Backend, stateOf } from './backends.ts'
+import { type Budget, budgetsOf } from './budgets.ts'
 import type { Sample } from './prometheus.ts'
 
 export interface Trouble {
@@ -27,23 +28,20 @@ const ofBackend = (now: Backend, before: Backend | null): readonly Trouble[] => 
   return []
 }
 
-const ofBudget = ({ labels, value }: Sample): readonly Trouble[] => {
-  if (value < 0.8) return []
-  const { of = '', whose = '', period = '' } = labels
-  const holder = of === 'gateway' ? 'the gateway' : `${of} ${whose}`
-  const percent = Math.floor(value * 100)
-  return [{ grave: value >= 1, words: `The budget of ${holder} for a ${period} is used to ${percent} %.` }]
-}
+const ofBudget = ({ holder, period, share }: Budget): readonly Trouble[] =>
+  share < 0.8
+    ? []
+    : [
+        {
+          grave: share >= 1,
+          words: `The budget of ${holder} for a ${period} is used to ${Math.floor(share * 100)} %.`,
+        },
+      ]
 
-const ofEvidence = ({ labels, value }: Sample): readonly Trouble[] =>
-  value > 0 && value < dayInSeconds
+const ofEvidence = ({ name, labels, value }: Sample): readonly Trouble[] =>
+  name === 'sealgate_evidence_collateral_ends_seconds' && value > 0 && value < dayInSeconds
     ? [{ grave: false, words: `Clients refuse the evidence within a day: ${labels['piece'] ?? 'a piece'} ends.` }]
     : []
-
-const evidence: Readonly<Record<string, (sample: Sample) => readonly Trouble[]>> = {
-  sealgate_budget_share: ofBudget,
-  sealgate_evidence_collateral_ends_seconds: ofEvidence,
-}
 
 /** What is wrong now, the gravest first; empty when nothing is. */
 export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: Seen): readonly Trouble[] => {
@@ -57,7 +55,8 @@ export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: S
           : `Clients that seal refuse this gateway: ${piece} is missing or has ended.`,
     })),
     ...backends.flatMap((it) => ofBackend(it, earlier.find(({ name }) => name === it.name) ?? null)),
-    ...samples.flatMap((it) => evidence[it.name]?.(it) ?? []),
+    ...budgetsOf(samples).flatMap(ofBudget),
+    ...samples.flatMap(ofEvidence),
   ]
   return all.toSorted((one, other) => Number(other.grave) - Number(one.grave))
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { addressOf } from '../../core/console/address.ts'
 import type { Usage } from '../../core/console/answers.ts'
 import { backendsOf, stateOf } from '../../core/console/backends.ts'
+import { budgetsOf } from '../../core/console/budgets.ts'
 import { csvOf } from '../../core/console/csv.ts'
 import { baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
 import { quantileOf, samplesOf, sumOf as total } from '../../core/console/prometheus.ts'
@@ -100,6 +101,7 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
   const quiet = { obstacle: null, degraded: [], samples: [], backends: [], earlier: [] }
   t.same(troublesOf(quiet), [])
   const samples = measured(10, 2)
+  t.same(budgetsOf(samples), [{ holder: 'organization a "b"', period: 'day', share: 0.91 }])
   const said = troublesOf({
     ...quiet,
     obstacle: 'Draining',

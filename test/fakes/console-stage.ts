@@ -8,7 +8,7 @@ import { production } from '../../adapters/production/index.ts'
 import { BadRequest } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import openai from '../../plugins/providers/openai.ts'
-import { type Running, running, unhurried } from '../environments.ts'
+import { type Running, running } from '../environments.ts'
 import type { Recorded } from './recorded.ts'
 import { scripted } from './scripted.ts'
 import { backend } from './stage.ts'
@@ -76,7 +76,11 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
       ],
     },
     {
-      ...unhurried,
+      limits: {
+        key: { requestsPerSecond: null },
+        organization: { requestsPerSecond: null, costPerDay: 10 },
+        budgets: { unknownPrice: 'count' },
+      },
       env: 'production',
       routing: { retries: 0 },
       models: {

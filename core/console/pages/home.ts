@@ -1,5 +1,6 @@
 import type { Usage } from '../answers.ts'
 import { backendTable } from '../backend-table.ts'
+import { budgetsOf } from '../budgets.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el } from '../element.ts'
 import { clockTime, count, decimal, percent, utcDay, zone } from '../format.ts'
@@ -81,6 +82,7 @@ const troubles = ({ health, measured }: Seen): HTMLElement => {
 const figures = ({ measured, usage, models }: Seen): HTMLElement => {
   const traffic = measured?.traffic ?? null
   const sum = usage && sumOf(usage)
+  const [tightest = null] = budgetsOf(measured?.now.samples ?? [])
   const waiting = 'known after the second reading'
   const share = (it: number | null | undefined) => (it == null ? '–' : percent(it))
   return tiles(
@@ -89,6 +91,7 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
     measured && tile('Sealed', share(traffic?.sealed), 'of requests in the last minute'),
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
     sum && costTile('Cost today', sum),
+    tightest && tile('Budget', percent(tightest.share), `${tightest.holder}, ${tightest.period}`),
     tile('Models', count(models.length), 'for this key'),
   )
 }

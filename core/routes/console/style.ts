@@ -86,8 +86,9 @@ td{white-space:nowrap}
 .countdown[data-left]::after{content:attr(data-left);margin-left:.6rem;font-weight:650}
 .countdown:not([data-left]){background:var(--wash-good)}
 .unpriced,i.hatched{background:repeating-linear-gradient(135deg,transparent 0 4px,var(--line) 4px 6px);border-radius:4px;padding:0 .35em}
-.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:0 2.5rem}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,25rem),1fr));gap:0 2.5rem}
 .facts>div{display:grid;grid-template-columns:8.5rem minmax(0,1fr);gap:.75rem;padding:.42rem 0;border-bottom:1px solid var(--line)}
+.facts .wide{grid-column:1/-1}
 .facts dt{color:var(--dim)}
 .facts dd{overflow-wrap:anywhere}
 .steps{padding-left:1.3rem;display:flex;flex-direction:column;gap:.35rem}
