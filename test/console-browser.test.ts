@@ -165,12 +165,14 @@ const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string
 
 const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   const { page } = tab
+  await tab.go('#/usage', 'Usage and cost')
+  t.equal(await page.locator('.plot rect.hatched:not([height="0"])').count(), 1, 'what has no price is hatched')
   await tab.go('#/usage?by=model', 'Usage and cost')
+  await page.getByRole('heading', { name: 'Usage by model' }).waitFor()
   t.match(await row(tab, 'priced').innerText(), /\t0\.04$/, 'a price is a cost')
   const unpriced = await row(tab, 'unpriced').innerText()
   t.match(unpriced, /unpriced$/)
   t.notMatch(unpriced, /\t0\.00$/, 'and no price is never 0')
-  t.equal(await page.locator('.plot rect.hatched:not([height="0"])').count(), 1)
   const waiting = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()
   const csv = await readFile(await (await waiting).path(), 'utf8')
@@ -336,7 +338,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.match(await text(tab), 'Backend broken: no call was answered since the gateway started.')
     t.match(await row(tab, 'house').innerText(), /answers\s+4/)
     t.match(await text(tab), 'Pacific/Auckland')
-    t.match(await text(tab), /Budget\s+0\.4%\s+organization default, day/, 'what was spent of the budget')
+    t.match(await text(tab), /Budget\s+0\.4%\s+organisation default, day/, 'what was spent of the budget')
     const release = stage.gateway.hold()
     await tab.page.getByRole('button', { name: 'Read again' }).click()
     await tab.page.getByText('The gateway is not ready: Starting.').waitFor()

@@ -13,7 +13,7 @@ export const budgetsOf = (samples: readonly Sample[]): readonly Budget[] =>
   samples
     .filter(({ name }) => name === 'sealgate_budget_share')
     .map(({ labels: { of = '', whose = '', period = '' }, value }) => ({
-      holder: of === 'gateway' ? 'the gateway' : `${of} ${whose}`,
+      holder: of === 'gateway' ? 'the gateway' : `organisation ${whose}`,
       period,
       share: value,
     }))

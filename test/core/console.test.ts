@@ -101,7 +101,7 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
   const quiet = { obstacle: null, degraded: [], samples: [], backends: [], earlier: [] }
   t.same(troublesOf(quiet), [])
   const samples = measured(10, 2)
-  t.same(budgetsOf(samples), [{ holder: 'organization a "b"', period: 'day', share: 0.91 }])
+  t.same(budgetsOf(samples), [{ holder: 'organisation a "b"', period: 'day', share: 0.91 }])
   const said = troublesOf({
     ...quiet,
     obstacle: 'Draining',
@@ -116,7 +116,7 @@ t.test('what is wrong is said in sentences, the gravest first', (t) => {
       'The gateway refuses the evidence of its own enclave.',
       'Clients that seal refuse this gateway: crl is missing or has ended.',
       'Backend house: some calls failed since the gateway started.',
-      'The budget of organization a "b" for a day is used to 91 %.',
+      'The budget of organisation a "b" for a day is used to 91 %.',
     ],
   )
   t.same(

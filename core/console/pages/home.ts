@@ -86,7 +86,8 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
   const waiting = 'known after the second reading'
   const share = (it: number | null | undefined) => (it == null ? '–' : percent(it))
   return tiles(
-    measured && tile('Requests a second', traffic ? decimal(traffic.perSecond) : '–', traffic ? null : waiting),
+    measured &&
+      tile('Per second', traffic ? decimal(traffic.perSecond) : '–', traffic ? 'requests in the last minute' : waiting),
     measured && tile('Failed', share(traffic?.failed), 'of requests in the last minute'),
     measured && tile('Sealed', share(traffic?.sealed), 'of requests in the last minute'),
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),

@@ -113,15 +113,16 @@ export const usage: Page = {
         tile('Output tokens', count(sum.output), `${count(sum.reasoning)} of them reasoning`),
         costTile('Cost', sum),
       ),
-      section(
-        'Requests by day',
-        plot({
-          title: `Requests from ${asked.from} to ${asked.to}`,
-          bars: daysBetween(asked.from, asked.to).map((day) => barOf(day, byDay.get(day) ?? nothing)),
-          worded: count,
-          hatchedWords: 'unpriced',
-        }),
-      ),
+      asked.by === 'day' &&
+        section(
+          'Requests by day',
+          plot({
+            title: `Requests from ${asked.from} to ${asked.to}`,
+            bars: daysBetween(asked.from, asked.to).map((day) => barOf(day, byDay.get(day) ?? nothing)),
+            worded: count,
+            hatchedWords: 'unpriced',
+          }),
+        ),
       usageTable({
         title: `Usage by ${asked.by}`,
         file: `usage-by-${asked.by}-${asked.from}-${asked.to}`,
