@@ -105,7 +105,7 @@ export const ModelSettings = v.strictObject({
 const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
+export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'console'] as const
 
 /** The settings of a gateway on any platform. Every field has a default. */
 export const SettingsShape = v.strictObject({

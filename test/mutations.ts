@@ -1,4 +1,5 @@
 import { access } from './mutations/access.ts'
+import { consoles } from './mutations/console.ts'
 import { dialects } from './mutations/dialects.ts'
 import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
@@ -18,6 +19,7 @@ export type { Mutation } from './mutations/mutation.ts'
 /** Every mutation, room by room. */
 export const mutations: readonly Mutation[] = [
   access,
+  consoles,
   dialects,
   door,
   files,

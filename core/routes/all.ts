@@ -3,6 +3,7 @@ import type { Settings } from '../settings.ts'
 import { admin } from './admin.ts'
 import { auditing } from './audit.ts'
 import { chat } from './chat.ts'
+import { consoleRoutes } from './console.ts'
 import { decisions } from './decision.ts'
 import { fileRoutes } from './files.ts'
 import { front } from './front.ts'
@@ -28,6 +29,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   files: fileRoutes,
   index: retrieval,
   admin: [...admin, ...usage, ...auditing],
+  console: consoleRoutes,
 }
 
 /** Whoever seals for a tool or an index at this address finds the keys for it here. */

@@ -11,6 +11,7 @@ export const linksOf = ({ surfaces, names: { compat, std, v1 } }: Settings): Rea
   ...(surfaces.includes('decision') && { decisions: `/${compat}/v1/decision` }),
   ...(surfaces.includes('rvenc') && { confidential: '/rvenc/models' }),
   ...(surfaces.includes('tools') && { tools: '/tools' }),
+  ...(surfaces.includes('console') && { console: '/console' }),
 })
 
 const linked = (prefix: string, path: string, words: string): string =>
@@ -22,6 +23,7 @@ const links = ({ surfaces, prefix }: Settings): string =>
     linked(prefix, '/openapi.json', 'the same for programs, as OpenAPI 3.1'),
     linked(prefix, '/health', 'whether requests should be sent here'),
     ...(surfaces.includes('tools') ? [linked(prefix, '/tools', 'the tools, without a key')] : []),
+    ...(surfaces.includes('console') ? [linked(prefix, '/console', 'keys, usage and models, with a key')] : []),
   ].join('')
 
 const clients = ({ surfaces, names: { compat, std, v1 } }: Settings, base: string): readonly (readonly string[])[] => [

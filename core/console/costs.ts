@@ -1,0 +1,21 @@
+import { type Child, el } from './element.ts'
+import { cost, count } from './format.ts'
+import { tile } from './parts.ts'
+import type { Sum } from './sums.ts'
+
+const hatched = (words: string): HTMLElement => el('span', { class: 'unpriced' }, words)
+
+const known = ({ cost: it, unpriced, requests }: Sum): Child => {
+  if (requests === 0) return '–'
+  if (it === null) return hatched(unpriced > 0 ? 'unpriced' : 'unanswered')
+  return cost(it)
+}
+
+const more = ({ cost: it, unpriced }: Sum): Child =>
+  it !== null && unpriced > 0 && hatched(`+ ${count(unpriced)} unpriced`)
+
+/** A cost; what has no price is hatched and never 0. */
+export const shownCost = (sum: Sum): Child => [known(sum), ' ', more(sum)]
+
+export const costTile = (name: string, sum: Sum): HTMLElement =>
+  tile(name, known(sum), more(sum) || 'in the currency of the prices')

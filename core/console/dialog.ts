@@ -1,0 +1,39 @@
+import { type Child, el, freshId } from './element.ts'
+import { button, refusal } from './parts.ts'
+
+export interface Question {
+  readonly title: string
+  readonly words: Child
+  readonly yes: string
+  /** What is done on yes; its refusal is shown, and the question stays. */
+  act(): Promise<void>
+}
+
+/** Asks before something that cannot be undone; Escape and the first button do nothing. */
+export const ask = ({ title, words, yes, act }: Question): void => {
+  const id = freshId('question')
+  const told = el('div')
+  const dialog = el(
+    'dialog',
+    { 'aria-labelledby': id, on: { close: () => dialog.remove() } },
+    el('h2', { id }, title),
+    el('div', {}, words),
+    told,
+    el(
+      'div',
+      { class: 'actions' },
+      button('Cancel', () => dialog.close()),
+      button(yes, () => void done(), 'danger'),
+    ),
+  )
+  const done = async (): Promise<void> => {
+    try {
+      await act()
+      dialog.close()
+    } catch (error) {
+      told.replaceChildren(refusal(error))
+    }
+  }
+  document.body.append(dialog)
+  dialog.showModal()
+}

@@ -1,0 +1,38 @@
+const whole = new Intl.NumberFormat(undefined)
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const two = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
+const money = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const smallMoney = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 })
+const percents = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+export const count = (it: number): string => (it >= 1e6 ? short.format(it) : whole.format(it))
+export const decimal = (it: number): string => two.format(it)
+export const percent = (it: number): string => percents.format(it)
+
+/** In the currency of the configured prices, which the gateway does not name. */
+export const cost = (it: number): string => (it !== 0 && Math.abs(it) < 0.01 ? smallMoney.format(it) : money.format(it))
+
+/** A moment in the reader's zone; `at` is Unix time in ms. */
+export const moment = (at: number): string => moments.format(at)
+export const date = (at: number): string => dates.format(at)
+export const clockTime = (at: number): string => clocks.format(at)
+export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export const seconds = (it: number): string =>
+  it < 1 ? `${whole.format(Math.round(it * 1000))} ms` : `${two.format(it)} s`
+
+const day = 86_400_000
+
+/** A day of UTC, as usage is counted; `ago` in days. */
+export const utcDay = (now: number, ago = 0): string => new Date(now - ago * day).toISOString().slice(0, 10)
+
+/** How far off a moment is, in the largest fitting unit. */
+export const span = (ms: number): string => {
+  const minutes = Math.max(1, Math.round(Math.abs(ms) / 60_000))
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`
+}

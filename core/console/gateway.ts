@@ -1,0 +1,87 @@
+/** Why the gateway did not do what it was asked. Its words are constant, and its fields are the asker's own. */
+export class Refused extends Error {
+  readonly status: number
+  /** By field, what was expected. */
+  readonly fields: Readonly<Record<string, string>>
+
+  constructor(status: number, words: string, fields: Readonly<Record<string, string>> = {}) {
+    super(words)
+    this.status = status
+    this.fields = fields
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | null>>
+
+/** The gateway that serves this page, asked with a key of its reader. */
+export interface Gateway {
+  /** Where clients find it, without a slash at the end. */
+  readonly base: string
+  /** What stands under `data`. Throws Refused. */
+  ask<T>(method: string, path: string, body?: object): Promise<T>
+  /** A whole answer in the form of its route. Throws Refused. */
+  read<T>(path: string): Promise<T>
+  /** Throws Refused. */
+  text(path: string): Promise<string>
+}
+
+/** The path of a route with its query; null and empty values are left out. */
+export const pathOf = (path: string, query: Query = {}): string => {
+  const fields = Object.entries(query).flatMap(([name, it]) =>
+    it === null || it === '' ? [] : [`${name}=${encodeURIComponent(it)}`],
+  )
+  return fields.length === 0 ? path : `${path}?${fields.join('&')}`
+}
+
+/** Where the gateway is, of which this page is a part. */
+export const baseOf = ({ origin, pathname }: Pick<Location, 'origin' | 'pathname'>): string =>
+  origin + pathname.replace(/\/console$/, '')
+
+const refusal = async (answer: Response): Promise<Refused> => {
+  const body: unknown = await answer.json().catch(() => null)
+  const { error, validator } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const fields = typeof validator === 'object' && validator !== null ? Object.entries(validator) : []
+  const told = Object.fromEntries(fields.map(([name, it]) => [name, String(it)]))
+  return new Refused(answer.status, typeof error === 'string' ? error : `The gateway answers ${answer.status}`, told)
+}
+
+/** `key` is null for what needs none. The browser adds no credentials of its own. */
+export const gatewayAt = (base: string, key: string | null, signal: AbortSignal): Gateway => {
+  const sent = async (method: string, path: string, body?: object): Promise<Response> => {
+    const answer = await fetch(base + path, {
+      method,
+      signal,
+      ...{ credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', redirect: 'error' },
+      headers: {
+        accept: 'application/json',
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      if (signal.aborted) throw cause
+      throw new Refused(0, 'The gateway cannot be reached')
+    })
+    if (!answer.ok) throw await refusal(answer)
+    return answer
+  }
+  return {
+    base,
+    ask: async <T>(method: string, path: string, body?: object) =>
+      ((await (await sent(method, path, body)).json()) as { readonly data: T }).data,
+    read: async <T>(path: string) => (await (await sent('GET', path)).json()) as T,
+    text: async (path) => (await sent('GET', path)).text(),
+  }
+}
+
+/** A line that asks the same from a shell, where the key stands in a variable. */
+export const curlOf = (base: string, path: string, method = 'GET', body: object | null = null): string =>
+  [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${shellWord(base + path)}`,
+    `-H "Authorization: Bearer $SEALGATE_KEY"`,
+    ...(body === null ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`]),
+  ].join(' \\\n  ')
+
+/** A word for a shell, whatever stands in it. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,79 @@
+import { type Child, el } from './element.ts'
+import { Refused } from './gateway.ts'
+
+export const heading = (title: string, ...beside: readonly Child[]): HTMLElement =>
+  el('header', { class: 'title' }, el('h1', { tabindex: -1 }, title), el('div', { class: 'actions' }, beside))
+
+export const section = (title: string, ...content: readonly Child[]): HTMLElement =>
+  el('section', { class: 'card' }, el('h2', {}, title), content)
+
+export const note = (...words: readonly Child[]): HTMLElement => el('p', { class: 'note' }, words)
+
+export const badge = (kind: string, words: string): HTMLElement =>
+  el('span', { class: `badge ${kind}` }, el('span', { class: 'lamp', 'aria-hidden': 'true' }), words)
+
+export const button = (words: string, act: () => void, kind = ''): HTMLButtonElement =>
+  el('button', { type: 'button', class: kind, on: { click: act } }, words)
+
+export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
+  el('a', { href: hash, class: kind }, words)
+
+/** A figure with its name; `below` says what it means. */
+export const tile = (name: string, figure: Child, below: Child = null): HTMLElement =>
+  el('div', { class: 'tile' }, el('dt', {}, name), el('dd', {}, el('b', {}, figure), el('span', {}, below)))
+
+export const tiles = (...all: readonly (HTMLElement | null)[]): HTMLElement => el('dl', { class: 'tiles' }, all)
+
+/** Names and values; `wide` ones have a line of their own. */
+export const facts = (pairs: readonly (readonly [name: string, value: Child, wide?: 'wide'])[]): HTMLElement =>
+  el(
+    'dl',
+    { class: 'facts' },
+    pairs.map(([name, value, wide]) => el('div', { class: wide ?? null }, el('dt', {}, name), el('dd', {}, value))),
+  )
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Refused ? error.message : 'The console could not read the answer of the gateway'
+
+/** A refusal in the gateway's own words, announced at once. */
+export const refusal = (error: unknown): HTMLElement =>
+  el(
+    'div',
+    { class: 'refusal', role: 'alert' },
+    el('p', {}, `${wordsOf(error)}.`),
+    error instanceof Refused && Object.keys(error.fields).length > 0
+      ? el(
+          'ul',
+          {},
+          Object.entries(error.fields).map(([name, words]) => el('li', {}, el('code', {}, name), ` ${words}`)),
+        )
+      : null,
+  )
+
+/** Copies, or marks the text where the browser lets a page copy nothing. */
+const copy = async (source: HTMLElement, told: HTMLElement): Promise<void> => {
+  try {
+    await navigator.clipboard.writeText(source.textContent)
+    told.textContent = 'Copied'
+  } catch {
+    getSelection()?.selectAllChildren(source)
+    told.textContent = 'Marked: copy it with the keyboard'
+  }
+}
+
+/** Text to take away, with a button. */
+export const copied = (text: string, label: string): HTMLElement => {
+  const code = el('code', {}, text)
+  const told = el('span', { class: 'told', role: 'status' })
+  return el(
+    'div',
+    { class: 'copied' },
+    el('pre', { tabindex: 0, role: 'region', 'aria-label': label }, code),
+    el(
+      'div',
+      {},
+      button('Copy', () => void copy(code, told)),
+      told,
+    ),
+  )
+}

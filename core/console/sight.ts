@@ -1,0 +1,84 @@
+import type { Front, Model } from './answers.ts'
+import { type Gateway, Refused, pathOf } from './gateway.ts'
+
+/** What the key of the reader may see; pages that need more are not there. */
+export interface Sight {
+  /** Keys, usage and audit of its organisation. */
+  readonly administers: boolean
+  /** The measurements of the whole gateway. */
+  readonly measures: boolean
+  readonly links: Front['links']
+}
+
+const mayRead = (asked: Promise<unknown>): Promise<boolean> =>
+  asked.then(
+    () => true,
+    (error: unknown) => {
+      // The surface may be switched off, or the key may lack the scope.
+      if (error instanceof Refused && (error.status === 403 || error.status === 404)) return false
+      throw error
+    },
+  )
+
+/** Throws Refused with 401 for a key that the gateway does not know. */
+export const sightOf = async (gateway: Gateway): Promise<Sight> => {
+  const { links } = await gateway.ask<Front>('GET', '/')
+  const lists = ['standard', 'openai', 'confidential', 'decisions'].flatMap((name) => modelPaths(links)[name] ?? [])
+  const [administers, measures] = await Promise.all([
+    mayRead(gateway.ask('GET', pathOf('/admin/usage', { limit: 1 }))),
+    mayRead(gateway.text('/metrics')),
+    ...lists.slice(0, 1).map((path) => mayRead(gateway.read(path))),
+  ])
+  return { administers, measures, links }
+}
+
+/** Where models are listed, by the names of the front page's links. */
+export const modelPaths = (links: Front['links']): Readonly<Record<string, string>> => ({
+  ...(links['standard'] !== undefined && { standard: `${links['standard']}/models` }),
+  ...(links['openai'] !== undefined && { openai: `${links['openai']}/models` }),
+  ...(links['confidential'] !== undefined && { confidential: links['confidential'] }),
+  ...(links['decisions'] !== undefined && { decisions: links['decisions'].replace(/\/decision$/, '/models') }),
+})
+
+export interface Listed {
+  readonly model: string
+  /** As the standard and the sealed catalogue describe it; null where it is only listed for decisions. */
+  readonly described: Model | null
+  readonly clear: boolean
+  readonly sealed: boolean
+  readonly decides: boolean
+}
+
+const named = (it: Readonly<Record<string, unknown>>): string => String(it['model'] ?? it['id'] ?? it['name'] ?? '')
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+const read = async (gateway: Gateway, path: string | undefined): Promise<Rows> => {
+  if (path === undefined) return []
+  const answer = await gateway.read<{ readonly data?: Rows; readonly models?: Rows }>(path)
+  return answer.data ?? answer.models ?? []
+}
+
+/** The models that the key may use, from all catalogues that this gateway serves. */
+export const modelsOf = async (gateway: Gateway, { links }: Pick<Sight, 'links'>): Promise<readonly Listed[]> => {
+  const paths = modelPaths(links)
+  const [standard, all, sealed, deciding] = await Promise.all([
+    read(gateway, paths['standard']),
+    read(gateway, paths['openai']),
+    read(gateway, paths['confidential']),
+    read(gateway, paths['decisions']),
+  ])
+  const clear = [...standard, ...all]
+  const names = new Set([...clear, ...sealed, ...deciding].map(named))
+  const find = (rows: Rows, name: string) => rows.find((it) => named(it) === name)
+  return [...names].sort().map((model) => {
+    const described = find(clear, model) ?? find(sealed, model)
+    return {
+      model,
+      described: described !== undefined && 'price_config' in described ? (described as unknown as Model) : null,
+      clear: find(clear, model) !== undefined,
+      sealed: find(sealed, model) !== undefined,
+      decides: find(deciding, model) !== undefined,
+    }
+  })
+}

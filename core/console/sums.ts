@@ -1,0 +1,47 @@
+import type { Usage } from './answers.ts'
+
+export interface Sum {
+  readonly requests: number
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+  readonly unanswered: number
+  /** Requests whose price is unknown. */
+  readonly unpriced: number
+  /** Of the priced requests; null where requests were answered and none of them has a price. */
+  readonly cost: number | null
+}
+
+export const nothing: Sum = {
+  ...{ requests: 0, input: 0, output: 0, cached: 0, reasoning: 0 },
+  ...{ unanswered: 0, unpriced: 0, cost: null },
+}
+
+const added = (sum: Sum, row: Usage): Sum => ({
+  requests: sum.requests + row.requests,
+  input: sum.input + row.input,
+  output: sum.output + row.output,
+  cached: sum.cached + row.cached,
+  reasoning: sum.reasoning + row.reasoning,
+  unanswered: sum.unanswered + row.unanswered,
+  unpriced: sum.unpriced + row.unpriced,
+  cost: row.cost === null ? sum.cost : (sum.cost ?? 0) + row.cost,
+})
+
+export const sumOf = (rows: readonly Usage[]): Sum => rows.reduce(added, nothing)
+
+/** Sums by what `of` names, in the order of the first row of each. */
+export const sumsBy = (rows: readonly Usage[], of: (row: Usage) => string): ReadonlyMap<string, Sum> => {
+  const sums = new Map<string, Sum>()
+  for (const row of rows) sums.set(of(row), added(sums.get(of(row)) ?? nothing, row))
+  return sums
+}
+
+/** Every day from the first to the last, in UTC, both of them included. */
+export const daysBetween = (from: string, to: string): readonly string[] => {
+  const days: string[] = []
+  for (let at = Date.parse(from); at <= Date.parse(to) && days.length < 400; at += 86_400_000)
+    days.push(new Date(at).toISOString().slice(0, 10))
+  return days
+}

@@ -1,0 +1,96 @@
+import { csvOf } from './csv.ts'
+import { type Child, el } from './element.ts'
+import { button, copied } from './parts.ts'
+
+export interface Column<Row> {
+  readonly head: string
+  /** As the CSV has it; null is an empty cell. */
+  value(row: Row): string | number | null
+  /** As the page has it; `value` when absent. */
+  readonly show?: (row: Row) => Child
+  readonly number?: true
+}
+
+export interface Table<Row> {
+  readonly title: string
+  /** Of the file of the CSV, without its ending. */
+  readonly file: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  /** What asks the gateway for the same. */
+  readonly curl: string
+  readonly empty: string
+  readonly beside?: Child
+}
+
+const download = (file: string, text: string): void => {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
+  el('a', { href: address, download: `${file}.csv` }).click()
+  URL.revokeObjectURL(address)
+}
+
+/** The table as it would be read in a spreadsheet. */
+export const csvOfTable = <Row>({ columns, rows }: Pick<Table<Row>, 'columns' | 'rows'>): string =>
+  csvOf(
+    columns.map(({ head }) => head),
+    rows.map((row) => columns.map(({ value }) => value(row))),
+  )
+
+const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
+  rows.length === 0
+    ? [el('tr', {}, el('td', { colspan: columns.length, class: 'empty' }, empty))]
+    : rows.map((row) =>
+        el(
+          'tr',
+          {},
+          columns.map(({ value, show, number }, at) =>
+            el(
+              at === 0 ? 'th' : 'td',
+              { class: number ? 'number' : null, scope: at === 0 ? 'row' : null },
+              show === undefined ? value(row) : show(row),
+            ),
+          ),
+        ),
+      )
+
+/** A table with its CSV and the command that asks for it; a narrow screen scrolls it sideways. */
+export const table = <Row>(it: Table<Row>): HTMLElement =>
+  el(
+    'section',
+    { class: 'card' },
+    el(
+      'div',
+      { class: 'bar' },
+      el('h2', {}, it.title),
+      el(
+        'div',
+        { class: 'actions' },
+        it.beside ?? null,
+        button('CSV', () => download(it.file, csvOfTable(it)), 'quiet'),
+        el(
+          'details',
+          { class: 'curl' },
+          el('summary', {}, 'as curl'),
+          el('div', { class: 'float' }, copied(it.curl, `${it.title} as curl`)),
+        ),
+      ),
+    ),
+    el(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': it.title },
+      el(
+        'table',
+        {},
+        el(
+          'thead',
+          {},
+          el(
+            'tr',
+            {},
+            it.columns.map(({ head, number }) => el('th', { scope: 'col', class: number ? 'number' : null }, head)),
+          ),
+        ),
+        el('tbody', {}, bodyOf(it)),
+      ),
+    ),
+  )

@@ -1,0 +1,43 @@
+import { shownCost } from './costs.ts'
+import { count } from './format.ts'
+import type { Child } from './element.ts'
+import type { Sum } from './sums.ts'
+import { type Column, table } from './table.ts'
+
+export interface SumRow {
+  readonly name: string
+  readonly sum: Sum
+}
+
+const number = (head: string, of: (sum: Sum) => number): Column<SumRow> => ({
+  head,
+  value: ({ sum }) => of(sum),
+  show: ({ sum }) => count(of(sum)),
+  number: true,
+})
+
+/** Sums of use, one line for each name. */
+export const usageTable = (it: {
+  readonly title: string
+  readonly file: string
+  readonly by: string
+  readonly rows: readonly SumRow[]
+  readonly curl: string
+  readonly shownName?: (name: string) => Child
+  readonly beside?: Child
+}): HTMLElement =>
+  table<SumRow>({
+    ...it,
+    empty: 'Nothing was used.',
+    columns: [
+      { head: it.by, value: ({ name }) => name, show: ({ name }) => it.shownName?.(name) ?? name },
+      number('Requests', ({ requests }) => requests),
+      number('Input', ({ input }) => input),
+      number('Cached', ({ cached }) => cached),
+      number('Output', ({ output }) => output),
+      number('Reasoning', ({ reasoning }) => reasoning),
+      number('Unanswered', ({ unanswered }) => unanswered),
+      number('Unpriced', ({ unpriced }) => unpriced),
+      { head: 'Cost', value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
+    ],
+  })

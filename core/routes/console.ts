@@ -1,0 +1,41 @@
+import { NotFound } from '../errors.ts'
+import { text } from '../http/reply.ts'
+import { route } from '../http/route.ts'
+import { consoleHeaders, fileHeaders } from './console/headers.ts'
+import { built } from './console/built.ts'
+
+const page = route({
+  method: 'GET',
+  path: '/console',
+  summary: 'The console: a page for browsers that works with a key of its reader.',
+  access: 'unasked',
+  needs: {},
+  handle: async () => text((await built()).page, 'text/html; charset=utf-8', 200, consoleHeaders),
+})
+
+const fileOf = async (release: string, name: string) => {
+  const { hash, files } = await built()
+  const file = release === hash ? files.get(name) : undefined
+  if (file === undefined) throw new NotFound('Not found')
+  return text(file.bytes, file.type, 200, fileHeaders)
+}
+
+const file = route({
+  method: 'GET',
+  path: '/console/{release}/{file}',
+  summary: 'A script or style of the console, under the hash of all of them.',
+  access: 'unasked',
+  needs: {},
+  handle: ({ params }) => fileOf(params.release, params.file),
+})
+
+const pageFile = route({
+  method: 'GET',
+  path: '/console/{release}/pages/{file}',
+  summary: 'A script of one page of the console.',
+  access: 'unasked',
+  needs: {},
+  handle: ({ params }) => fileOf(params.release, `pages/${params.file}`),
+})
+
+export const consoleRoutes = [page, file, pageFile] as const

@@ -1,0 +1,401 @@
+import './fakes/unwatched.ts'
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { scopes } from '../core/access/caller.ts'
+import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
+
+const text = async ({ page }: Tab, selector = 'main') => page.innerText(selector)
+const row = ({ page }: Tab, name: string) =>
+  page.locator('tr', { has: page.getByRole('rowheader', { name, exact: true }) })
+const owned = ({ page }: Tab) => page.evaluate('"owned" in globalThis')
+
+/** Counts are written a moment after the answer. */
+const counted = async ({ gateway }: ConsoleStage, requests: number): Promise<void> => {
+  for (let tries = 0; tries < 300; tries++) {
+    const { rows } = await gateway.usage({})
+    if (rows.reduce((sum, { row }) => sum + (row.requests ?? 0), 0) >= requests) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the usage was not written')
+}
+
+const looks = async (t: Test, tab: Tab, pages: readonly (readonly [hash: string, heading: string, shot: string])[]) => {
+  const { page } = tab
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  for (const [hash, heading, shot] of pages) {
+    await tab.go(hash, heading)
+    for (const [size, scheme, rules] of [
+      [1440, 'light', undefined],
+      [1440, 'dark', ['color-contrast']],
+      // Its colours are those of the wide page.
+      [390, 'light', null],
+      [390, 'dark', undefined],
+    ] as const) {
+      await page.setViewportSize({ width: size, height: 900 })
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+      if (rules !== null) t.same(await tab.axe(rules), [], `${shot} ${size} ${scheme}`)
+      t.ok((await width()) <= 0, `${shot} ${size} fits`)
+      await tab.shot(`${shot}-${size}-${scheme}`)
+    }
+    await page.setViewportSize({ width: 3840, height: 2160 })
+    t.ok((await width()) <= 0, `${shot} fits 4k`)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  }
+}
+
+const signingIn = async (t: Test, stage: ConsoleStage) => {
+  const tab = await stage.browse()
+  const { page } = tab
+  const asked: string[] = []
+  page.on('request', (it) => asked.push(it.url()))
+  await page.goto(`${stage.base}/console`)
+  t.same(await tab.axe(), [])
+  await tab.shot('sign-in')
+  await page.fill('#key', 'my password')
+  await page.press('#key', 'Enter')
+  t.match(await page.innerText('[role=alert]'), 'A key begins with sk_live_')
+  t.notOk(
+    asked.some((url) => !/\/console(?:\/|$)/.test(new URL(url).pathname) && !url.startsWith('data:')),
+    'what is no key is asked of nobody',
+  )
+  await page.fill('#key', `sk_live_${'1'.repeat(44)}`)
+  await page.press('#key', 'Enter')
+  await page.waitForFunction(() => document.querySelector('[role=alert]')?.textContent.includes('key') === false)
+  t.notMatch(await text(tab), 'A key begins')
+  t.equal(await page.locator('nav').count(), 0)
+  await tab.signIn(stage.key)
+  const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]))
+  t.equal(await kept(), '[{},{},""]', 'the key is in the memory of the tab alone')
+  t.notOk(page.url().includes(stage.key))
+  t.notOk(
+    asked.some((url) => url.includes(stage.key)),
+    'the key is in no address',
+  )
+  await page.reload()
+  await page.waitForSelector('#key')
+  await tab.signIn(stage.key, true)
+  t.match(await kept(), stage.key)
+  await page.reload()
+  await page.waitForSelector('nav')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForSelector('#key')
+  t.equal(await kept(), '[{},{},""]', 'signing out forgets it')
+  t.same(tab.faults, [])
+  await page.context().close()
+}
+
+const ofAKey = async (t: Test, stage: ConsoleStage, given: readonly (typeof scopes)[number][], expected: string[]) => {
+  const { credential } = await stage.gateway.keys.create({ name: 'narrow', scopes: given })
+  const tab = await stage.browse()
+  await tab.signIn(credential)
+  t.same(await tab.page.locator('nav a').allInnerTexts(), expected)
+  await tab.go('#/keys', expected.includes('Keys') ? 'Keys' : 'Not here')
+  t.same(tab.faults, [])
+  await tab.page.context().close()
+}
+
+const making = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> => {
+  const { page } = tab
+  await tab.go('#/keys/new', 'New key')
+  // By the keyboard alone: from the heading to the first choice, and on.
+  await page.getByRole('radio', { name: /^Metrics/ }).focus()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('from the console')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('priced, unpriced')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  const credential = await page.innerText('.secret code')
+  t.match(credential, /^sk_live_/)
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), credential, 'the key has the focus')
+  for (const name of ['curl', 'openai in JavaScript', 'openai in Python', 'Claude Code', 'Codex, in config.toml'])
+    t.equal(await page.getByText(name, { exact: true }).count(), 1, name)
+  t.same(await tab.axe(), [])
+  await tab.shot('key-made')
+  const use = await fetch(`${stage.base}/v1/models`, { headers: { authorization: `Bearer ${credential}` } })
+  t.same(
+    ((await use.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort(),
+    ['priced', 'unpriced'],
+    'the key works, for these models',
+  )
+  await tab.go('#/home', 'Home')
+  await tab.go('#/keys', 'Keys')
+  t.notOk((await page.content()).includes(credential), 'the key is shown once')
+  return credential
+}
+
+const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string): Promise<void> => {
+  const { page } = tab
+  const works = async (key: string) =>
+    (await fetch(`${stage.base}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+  await page.getByRole('link', { name: 'from the console' }).click()
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('combobox', { name: 'How long both keys work' }).selectOption('1 hour')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await page.waitForSelector('.secret')
+  t.match(await text(tab), /Both keys work until/)
+  const heir = await page.innerText('.secret code')
+  t.equal(await works(credential), 200)
+  t.equal(await works(heir), 200)
+  const { rows } = await stage.gateway.keys.list('default', 100, 0)
+  const [young, old] = rows.filter(({ name }) => name === 'from the console')
+  t.same(young!.models, old!.models, 'the heir has the same powers')
+  t.same(young!.scopes, old!.scopes)
+  t.ok(old!.expires_at !== null && old!.expires_at - Date.now() <= 3_600_000, 'the old key ends')
+  await page.getByRole('link', { name: 'See the key' }).click()
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  t.equal(await works(heir), 200, 'Escape revokes nothing')
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  t.same(await tab.axe(), [], 'the question')
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.waitForSelector('.countdown[data-left]')
+  t.equal(await works(heir), 401)
+  await page.clock.runFor(6_000)
+  await page.waitForSelector('.countdown:not([data-left])')
+  t.match(await text(tab), 'Revoked: refused everywhere.')
+  await tab.go('#/keys', 'Keys')
+  t.match(await page.innerText('table'), /revoked/)
+}
+
+const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/usage', 'Usage and cost')
+  t.equal(await page.locator('.plot rect.hatched:not([height="0"])').count(), 1, 'what has no price is hatched')
+  await tab.go('#/usage?by=model', 'Usage and cost')
+  await page.getByRole('heading', { name: 'Usage by model' }).waitFor()
+  t.match(await row(tab, 'priced').innerText(), /\t0\.04$/, 'a price is a cost')
+  const unpriced = await row(tab, 'unpriced').innerText()
+  t.match(unpriced, /unpriced$/)
+  t.notMatch(unpriced, /\t0\.00$/, 'and no price is never 0')
+  const waiting = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  const csv = await readFile(await (await waiting).path(), 'utf8')
+  t.match(csv, /^Model,Requests,Input,/)
+  t.match(csv, /\r\nunpriced,1,.*,1,\r\n/, 'an unknown cost is an empty cell')
+  await page.getByText('as curl').click()
+  t.match(await page.innerText('.curl code'), /\/admin\/usage\?from=.*\n.*\$SEALGATE_KEY/)
+  t.notOk((await page.content()).includes(stage.key))
+  await page.reload()
+  await tab.page.waitForSelector('#key')
+  await page.fill('#key', stage.key)
+  await page.press('#key', 'Enter')
+  await page.getByRole('rowheader', { name: 'unpriced', exact: true }).waitFor()
+  t.match(page.url(), /#\/usage\?by=model$/, 'the address leads back to the same table')
+  await page.getByRole('link', { name: 'priced', exact: true }).click()
+  await page.getByText('Only model').waitFor()
+  t.match(page.url(), /model=priced/)
+}
+
+const keyCount = async ({ gateway }: ConsoleStage): Promise<number> => (await gateway.keys.list(null, 1, 0)).total
+
+interface Scene {
+  readonly stage: ConsoleStage
+  /** The console, signed in with a key that is kept. */
+  readonly inside: Tab
+  /** A page of another origin. */
+  readonly outside: Page
+  /** The addresses of all requests of the console, each with its `referer`. */
+  readonly asked: readonly string[]
+}
+
+/** By the name of the row in docs/console.md. */
+const attacks: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> = {
+  async frame(t, { stage, outside }) {
+    await outside.evaluate((url) => {
+      const frame = document.createElement('iframe')
+      frame.src = url
+      const loaded = new Promise((resolve) => frame.addEventListener('load', resolve))
+      document.body.append(frame)
+      return loaded.then(() => undefined)
+    }, `${stage.base}/console`)
+    t.equal(await outside.frames()[1]!.locator('#key').count(), 0, 'the frame shows no console')
+  },
+  async form(t, { stage, outside }) {
+    const before = await keyCount(stage)
+    const answer = outside.waitForResponse((it) => it.url().endsWith('/admin/keys'))
+    await outside.evaluate(() => document.querySelector('form')?.submit())
+    t.equal((await answer).status(), 401)
+    await outside.waitForURL(`${stage.base}/admin/keys`)
+    t.equal(await keyCount(stage), before)
+  },
+  async fetch(t, { stage, outside }) {
+    const read = (path: string) =>
+      outside.evaluate(
+        (url) =>
+          fetch(url, { credentials: 'include' }).then(
+            () => 'read',
+            () => 'refused',
+          ),
+        stage.base + path,
+      )
+    t.equal(await read('/admin/keys'), 'refused')
+    t.equal(await read('/console'), 'refused')
+  },
+  async opener(t, { stage, outside }) {
+    const opened = outside.waitForEvent('popup')
+    await outside.evaluate((url) => void open(url), `${stage.base}/console`)
+    const popup = await opened
+    await popup.waitForSelector('#key')
+    t.equal(await popup.evaluate(() => opener === null), true, 'neither page holds the other')
+    await popup.close()
+  },
+  async cookie(t, { inside }) {
+    t.same(await inside.page.context().cookies(), [])
+  },
+  async address(t, { stage, asked }) {
+    t.ok(asked.length > 10)
+    t.notOk(asked.some((it) => it.includes(stage.key)))
+    t.ok(
+      asked.every((it) => it.endsWith(' ')),
+      'no request says where it comes from',
+    )
+  },
+  async markup(t, { inside }) {
+    const said = await inside.page.evaluate(() => {
+      try {
+        document.body.innerHTML = '<img src=x onerror="globalThis.owned=1">'
+        return 'taken'
+      } catch (error) {
+        return (error as Error).name
+      }
+    })
+    t.equal(said, 'TypeError', 'the browser takes no text for markup')
+  },
+  async script(t, { stage, inside }) {
+    const ran = await inside.page.evaluate(async (url) => {
+      const script = document.createElement('script')
+      script.append('globalThis.owned = 1')
+      document.body.append(script)
+      const sent = await fetch(url, { mode: 'no-cors' }).then(
+        () => 'sent',
+        () => 'refused',
+      )
+      return ['owned' in globalThis, sent]
+    }, `${stage.other.url}/elsewhere`)
+    t.same(ran, [false, 'refused'], 'no inline script runs, and nothing is sent elsewhere')
+  },
+  async storage(t, { stage, inside }) {
+    t.match(await inside.page.evaluate(() => JSON.stringify(sessionStorage)), stage.key)
+    const second = await inside.page.context().newPage()
+    await second.goto(`${stage.base}/console`)
+    await second.waitForSelector('#key')
+    t.equal(await second.evaluate(() => sessionStorage.length + localStorage.length), 0, 'another tab has no key')
+  },
+}
+
+const attacked = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const table = await readFile('docs/console.md', 'utf8')
+  const rows = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)
+  t.same(rows, Object.keys(attacks), 'the table and the tests are the same')
+  const inside = await stage.browse()
+  const asked: string[] = []
+  inside.page.on('request', (it) => asked.push(`${it.url()} ${it.headers()['referer'] ?? ''}`))
+  await inside.signIn(stage.key, true)
+  const { page: outside } = await stage.browse()
+  for (const [name, attack] of Object.entries(attacks)) {
+    await outside.goto(`${stage.other.url}/elsewhere`)
+    await t.test(name, (t) => attack(t, { stage, inside, outside, asked }))
+  }
+}
+
+const reloading = async (t: Test, { page, go, axe }: Tab): Promise<void> => {
+  await go('#/settings', 'Settings')
+  await page.getByRole('button', { name: 'Reload' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Reload' }).click()
+  t.match(await dialog.getByRole('alert').innerText(), 'models.x Expected a model')
+  t.same(await axe(), [])
+  await dialog.getByRole('button', { name: 'Reload' }).click()
+  await page.getByText('is in effect').waitFor()
+  t.equal(await dialog.count(), 0)
+}
+
+t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
+  const stage = await consoleStage(t)
+  await stage.gateway.keys.create({ name: hostile.key })
+  for (const model of ['priced', 'priced', 'unpriced', 'away', hostile.model]) await stage.chat(model)
+  await counted(stage, 4)
+
+  await t.test('a key signs in, and stays in the memory of the tab', (t) => signingIn(t, stage))
+
+  await t.test('a key sees the pages of what it may read', async (t) => {
+    const plain = ['Home', 'Models', 'Settings']
+    await ofAKey(t, stage, ['chats.completion'], plain)
+    await ofAKey(t, stage, ['api_key.read'], ['Home', 'Keys', 'Usage', 'Models', 'Settings'])
+  })
+
+  const tab = await stage.browse({ locale: 'en-GB', timezoneId: 'Pacific/Auckland' })
+  await tab.page.clock.install()
+  await tab.signIn(stage.key)
+
+  await t.test('what is wrong now stands in sentences', async (t) => {
+    t.match(await text(tab), 'Backend broken: no call was answered since the gateway started.')
+    t.match(await row(tab, 'house').innerText(), /answers\s+4/)
+    t.match(await text(tab), 'Pacific/Auckland')
+    t.match(await text(tab), /Budget\s+0\.4%\s+organisation default, day/, 'what was spent of the budget')
+    const release = stage.gateway.hold()
+    await tab.page.getByRole('button', { name: 'Read again' }).click()
+    await tab.page.getByText('The gateway is not ready: Starting.').waitFor()
+    release()
+  })
+
+  await t.test('a key is made by the keyboard, rotated and revoked', async (t) => {
+    await ending(t, stage, tab, await making(t, stage, tab))
+  })
+
+  await t.test('a reload is asked for, and refused in the words of the gateway', (t) => reloading(t, tab))
+
+  await t.test('usage has its costs, its table and its address', (t) => using(t, stage, tab))
+
+  await t.test('names with markup are text', async (t) => {
+    await tab.go('#/keys', 'Keys')
+    t.match(await text(tab), hostile.key)
+    await tab.page.getByRole('link', { name: hostile.key }).click()
+    await tab.page.getByRole('heading', { name: hostile.key }).waitFor()
+    await tab.go('#/usage?by=model', 'Usage and cost')
+    t.match(await text(tab), hostile.model)
+    await tab.go('#/models', 'Models and backends')
+    t.match(await text(tab), hostile.model)
+    await tab.go(`#/usage?model=${encodeURIComponent(hostile.model)}`, 'Usage and cost')
+    await tab.go(`#/${encodeURIComponent(hostile.model)}`, 'Not here')
+    t.equal(await owned(tab), false)
+  })
+
+  await t.test('both schemes, narrow and wide: axe finds nothing', async (t) => {
+    const { rows } = await stage.gateway.keys.list('default', 100, 0)
+    const lives = rows.find(({ name }) => name === hostile.key)!
+    await looks(t, tab, [
+      ['#/home', 'Home', 'home'],
+      ['#/keys', 'Keys', 'keys'],
+      [`#/keys/${lives.id}`, hostile.key, 'key'],
+      ['#/keys/new', 'New key', 'key-new'],
+      ['#/usage', 'Usage and cost', 'usage'],
+      ['#/models', 'Models and backends', 'models'],
+      ['#/settings', 'Settings', 'settings'],
+    ])
+  })
+
+  await t.test('nothing went elsewhere, and the policy was never broken', (t) => {
+    t.same(tab.faults, [])
+    t.end()
+  })
+
+  await t.test('the console withstands each row of the table of attacks', (t) => attacked(t, stage))
+
+  await t.test('a key that is revoked meanwhile leaves the console', async (t) => {
+    const { credential, row } = await stage.gateway.keys.create({ name: 'short' })
+    const tab = await stage.browse()
+    await tab.signIn(credential)
+    await stage.gateway.keys.revoke(row.id, null)
+    await tab.page.getByRole('link', { name: 'Settings' }).click()
+    await tab.page.waitForSelector('#key')
+    t.notOk((await tab.page.content()).includes(credential))
+    await tab.page.context().close()
+  })
+})

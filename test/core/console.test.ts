@@ -1,0 +1,152 @@
+import t from 'tap'
+import { addressOf } from '../../core/console/address.ts'
+import type { Usage } from '../../core/console/answers.ts'
+import { backendsOf, stateOf } from '../../core/console/backends.ts'
+import { budgetsOf } from '../../core/console/budgets.ts'
+import { csvOf } from '../../core/console/csv.ts'
+import { baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
+import { quantileOf, samplesOf, sumOf as total } from '../../core/console/prometheus.ts'
+import { troublesOf } from '../../core/console/sentences.ts'
+import { snippetsOf } from '../../core/console/snippets.ts'
+import { daysBetween, sumOf, sumsBy } from '../../core/console/sums.ts'
+import { trafficOf } from '../../core/console/traffic.ts'
+
+const used = (row: Partial<Usage>): Usage => ({
+  ...{ key: 'key_1', day: '2030-01-31', model: 'm', requests: 1, input: 10, output: 5, reasoning: 0, cached: 0 },
+  ...{ audio_seconds: 0, estimated: 0, unanswered: 0, unpriced: 0, cost: 0 },
+  ...row,
+})
+
+t.test('a CSV keeps cells apart, leaves unknown ones empty, and runs nothing', (t) => {
+  const csv = csvOf(
+    ['a', 'b'],
+    [
+      ['x,"y"', null],
+      ['=HYPERLINK("http://x")', 0],
+      ['-1+2', -3],
+    ],
+  )
+  t.equal(csv, 'a,b\r\n"x,""y""",\r\n"\'=HYPERLINK(""http://x"")",0\r\n\'-1+2,-3\r\n')
+  t.end()
+})
+
+t.test('a sum without any price has no cost, and one with some counts the others', (t) => {
+  t.equal(sumOf([used({ unpriced: 1, cost: null })]).cost, null)
+  t.match(sumOf([used({ unpriced: 1, cost: null }), used({ cost: 0.5 })]), { cost: 0.5, unpriced: 1, requests: 2 })
+  t.same(
+    [...sumsBy([used({ model: 'a' }), used({ model: 'b' }), used({ model: 'a' })], ({ model }) => model)].map(
+      ([name, { requests }]) => [name, requests],
+    ),
+    [
+      ['a', 2],
+      ['b', 1],
+    ],
+  )
+  t.same(daysBetween('2028-02-28', '2028-03-01'), ['2028-02-28', '2028-02-29', '2028-03-01'])
+  t.end()
+})
+
+const measured = (answered: number, failed: number) =>
+  samplesOf(
+    [
+      '# HELP sealgate_backend_seconds x',
+      `sealgate_backend_seconds_bucket{le="0.1",provider="house",outcome="answered"} ${answered / 2}`,
+      `sealgate_backend_seconds_bucket{le="0.5",provider="house",outcome="answered"} ${answered}`,
+      `sealgate_backend_seconds_bucket{le="+Inf",provider="house",outcome="answered"} ${answered}`,
+      `sealgate_backend_seconds_count{provider="house",outcome="answered"} ${answered}`,
+      `sealgate_backend_seconds_count{provider="house",outcome="failed"} ${failed}`,
+      `sealgate_request_seconds_count{route="POST /v1/chat/completions",status="200"} ${answered}`,
+      `sealgate_request_seconds_count{route="POST /v1/chat/completions",status="502"} ${failed}`,
+      `sealgate_request_seconds_count{route="POST /rvenc/chat/completions",status="200"} ${answered}`,
+      'sealgate_request_seconds_count{route="GET /metrics",status="200"} 77',
+      'sealgate_budget_share{of="organization",whose="a \\"b\\"",period="day"} 0.91',
+    ].join('\n'),
+  )
+
+t.test('measurements are read as Prometheus writes them', (t) => {
+  const samples = measured(10, 2)
+  t.equal(samples.find(({ labels }) => labels['of'] !== undefined)?.labels['whose'], 'a "b"')
+  t.equal(
+    total(samples, 'sealgate_backend_seconds_count', () => true),
+    12,
+  )
+  const all = () => true
+  t.equal(quantileOf(samples, 'sealgate_backend_seconds', all, 0.5), 0.1)
+  t.match(quantileOf(samples, 'sealgate_backend_seconds', all, 0.75)?.toFixed(3), '0.300')
+  t.equal(quantileOf(samples, 'sealgate_request_seconds', all, 0.5), null)
+  t.match(backendsOf(samples), [{ name: 'house', answered: 10, failed: 2, interrupted: 0, p50: 0.1 }])
+  t.end()
+})
+
+t.test('traffic is what passed between two readings, without the console’s own', (t) => {
+  const at = (ms: number, answered: number, failed: number) => ({ at: ms, samples: measured(answered, failed) })
+  t.same(trafficOf(at(10_000, 14, 4), at(0, 10, 2)), { perSecond: 1, failed: 0.2, sealed: 0.4 })
+  t.same(trafficOf(at(10_000, 10, 2), at(0, 10, 2)), { perSecond: 0, failed: null, sealed: null })
+  t.same(trafficOf(at(10_000, 5, 0), at(0, 10, 2)).perSecond, 1, 'a gateway that began anew begins at nothing')
+  t.end()
+})
+
+t.test('the state of a backend is of now', (t) => {
+  const [early, late] = [backendsOf(measured(10, 2))[0]!, backendsOf(measured(12, 2))[0]!]
+  t.equal(stateOf(early, null), 'mixed')
+  t.equal(stateOf(late, early), 'good')
+  t.equal(stateOf(backendsOf(measured(10, 3))[0]!, early), 'bad')
+  t.equal(stateOf(early, early), 'idle')
+  const never = { ...early, answered: 0 }
+  t.equal(stateOf(never, never), 'bad', 'and one that has never answered stays bad')
+  t.end()
+})
+
+t.test('what is wrong is said in sentences, the gravest first', (t) => {
+  const quiet = { obstacle: null, degraded: [], samples: [], backends: [], earlier: [] }
+  t.same(troublesOf(quiet), [])
+  const samples = measured(10, 2)
+  t.same(budgetsOf(samples), [{ holder: 'organisation a "b"', period: 'day', share: 0.91 }])
+  const said = troublesOf({
+    ...quiet,
+    obstacle: 'Draining',
+    degraded: ['evidence', 'crl'],
+    samples,
+    backends: backendsOf(samples),
+  })
+  t.same(
+    said.map(({ words }) => words),
+    [
+      'The gateway is not ready: Draining.',
+      'The gateway refuses the evidence of its own enclave.',
+      'Clients that seal refuse this gateway: crl is missing or has ended.',
+      'Backend house: some calls failed since the gateway started.',
+      'The budget of organisation a "b" for a day is used to 91 %.',
+    ],
+  )
+  t.same(
+    said.map(({ grave }) => grave),
+    [true, true, true, false, false],
+  )
+  t.end()
+})
+
+t.test('addresses lead to pages, whatever stands in them', (t) => {
+  t.match(addressOf(''), { page: 'home', path: [] })
+  t.match(addressOf('#/keys/key%5F1'), { page: 'keys', path: ['key_1'] })
+  t.equal(addressOf('#/usage?by=model').query.get('by'), 'model')
+  t.match(addressOf('#/%E0%A4%A'), { page: '%E0%A4%A' })
+  t.equal(baseOf({ origin: 'https://a.example', pathname: '/gateway/console' }), 'https://a.example/gateway')
+  t.equal(pathOf('/x', { a: 'b c', none: null, empty: '' }), '/x?a=b%20c')
+  t.end()
+})
+
+t.test('commands to paste hold whatever a name holds, and the key once', (t) => {
+  t.match(curlOf('https://a.example', "/x?model=it's"), `'https://a.example/x?model=it'\\''s'`)
+  const snippets = snippetsOf(
+    'https://a.example',
+    { openai: '/v1', confidential: '/rvenc/models' },
+    'sk_live_1',
+    "it's",
+  )
+  t.equal(snippets.filter(({ text }) => text.includes('sk_live_1')).length, 1)
+  t.match(snippets.find(({ name }) => name === 'curl')?.text, `"model":"it'\\''s"`)
+  t.match(snippets.find(({ name }) => name.startsWith('Codex'))?.text, 'wire_api = "responses"')
+  t.same(snippetsOf('https://a.example', {}, 'sk_live_1', 'm').length, 1)
+  t.end()
+})

@@ -1,0 +1,165 @@
+import { access, mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
+import type { Test } from 'tap'
+import { checkedConfig } from '../../adapters/production/config/config.ts'
+import { production } from '../../adapters/production/index.ts'
+import { BadRequest } from '../../core/errors.ts'
+import { use } from '../../core/plugin.ts'
+import openai from '../../plugins/providers/openai.ts'
+import { type Running, running } from '../environments.ts'
+import type { Recorded } from './recorded.ts'
+import { scripted } from './scripted.ts'
+import { backend } from './stage.ts'
+
+const executablePath = '/usr/bin/chromium'
+
+/** Why browser tests are skipped; false where they run. */
+export const withoutChromium: string | false = await access(executablePath).then(
+  () => false,
+  () => 'there is no Chromium',
+)
+
+/** Names that would run in a page that took them for markup. */
+export const hostile = {
+  model: `<img src=x onerror="globalThis.owned=1">`,
+  key: `"><script>globalThis.owned=1</script><b>key`,
+} as const
+
+export interface ConsoleStage extends Running {
+  /** The backend that answers; it is also a page of another origin. */
+  readonly other: Recorded
+  /** Asks a model for a word; the status. */
+  chat(model: string): Promise<number>
+  browse(options?: BrowserContextOptions): Promise<Tab>
+}
+
+export interface Tab {
+  readonly page: Page
+  /** What the browser says against the page: violations of its policy, errors, requests to other origins. */
+  readonly faults: readonly string[]
+  signIn(key: string, keep?: boolean): Promise<void>
+  /** Goes to a page and waits until it is there. */
+  go(hash: string, heading: string): Promise<void>
+  /** Findings of axe, as rule and element. */
+  axe(rules?: readonly string[]): Promise<readonly string[]>
+  /** Keeps a picture where `SEALGATE_SHOTS` names a folder. */
+  shot(name: string): Promise<void>
+}
+
+const attack = (base: string): string =>
+  `<!doctype html><title>elsewhere</title><form method="post" action="${base}/admin/keys" enctype="text/plain"><input name='{"name":"' value='stolen"}'></form>`
+
+const price = { prompt_price_per_k: 0.25, completion_price_per_k: 1.25 }
+
+/** A gateway on a disk with a priced model, one without a price, one that fails, and a hostile one. */
+export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
+  let base = ''
+  const answer = scripted(() => [{ say: 'hello' }])
+  const other = await backend(t, (asked) => {
+    if (asked.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
+    // Browsers look for an icon.
+    return asked.method === 'GET' && !asked.path.endsWith('/models') ? { status: 404, body: '' } : answer(asked)
+  })
+  const failing = await backend(t, () => ({ status: 500, body: '{}' }))
+  let reloads = 0
+  const config = checkedConfig({ log: { level: 'silent' } }, {})
+  const to = (provider: string, model = 'own') => [{ provider, model }]
+  const it = await running(
+    t,
+    {
+      ...(await production(config, t.testdir())),
+      upstreams: [
+        use(openai, { baseUrl: `${other.url}/v1` }, 'house'),
+        use(openai, { baseUrl: `${failing.url}/v1` }, 'broken'),
+      ],
+    },
+    {
+      limits: {
+        key: { requestsPerSecond: null },
+        organization: { requestsPerSecond: null, costPerDay: 10 },
+        budgets: { unknownPrice: 'count' },
+      },
+      env: 'production',
+      routing: { retries: 0 },
+      models: {
+        priced: { upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },
+        unpriced: { upstreams: to('house') },
+        away: { upstreams: to('broken') },
+        [hostile.model]: { upstreams: to('house') },
+      },
+    },
+    async () => {
+      if (reloads++ === 0) throw new BadRequest('Validation failed', { validator: { 'models.x': 'Expected a model' } })
+    },
+  )
+  base = it.base
+  const chat = async (model: string) =>
+    (await it.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status
+  let browser: Promise<Browser> | null = null
+  t.teardown(async () => (await browser)?.close())
+  const browse = async (options: BrowserContextOptions = {}) => {
+    browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    return tabOf(await context.newPage(), it.base)
+  }
+  return { ...it, other, chat, browse }
+}
+
+const axeSource = async (): Promise<string> =>
+  readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; nodes: { target: unknown[] }[] }[] }>
+}
+
+const tabOf = async (page: Page, base: string): Promise<Tab> => {
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${base}/`) && !/^(?:data|blob):/.test(url)) faults.push(`request: ${url}`)
+  })
+  await page.exposeFunction('violated', (what: string) => faults.push(`policy: ${what}`))
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      (globalThis as unknown as { violated(it: string): void }).violated(`${violatedDirective} ${blockedURI}`),
+    )
+  })
+  const settled = (heading: string) =>
+    page.waitForFunction(
+      (heading) => document.querySelector('main:not([aria-busy]) h1')?.textContent === heading,
+      heading,
+    )
+  return {
+    page,
+    faults,
+    async signIn(key, keep = false) {
+      await page.goto(`${base}/console`)
+      await page.fill('#key', key)
+      if (keep) await page.check('#keep')
+      await page.press('#key', 'Enter')
+      await page.waitForSelector('nav')
+      await settled('Home')
+    },
+    async go(hash, heading) {
+      await page.evaluate((hash) => void (location.hash = hash), hash)
+      await settled(heading)
+    },
+    async axe(rules) {
+      if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await axeSource())
+      const options = rules
+        ? { runOnly: { type: 'rule', values: rules } }
+        : { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
+      const { violations } = await page.evaluate((it) => (globalThis as unknown as { axe: Axe }).axe.run(it), options)
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${String(target)}`))
+    },
+    async shot(name) {
+      const folder = process.env['SEALGATE_SHOTS']
+      if (folder === undefined) return
+      await mkdir(folder, { recursive: true })
+      await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+    },
+  }
+}
