@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { Audit, audit } from './access/audit.ts'
+import { issuerKeys } from './access/issuer-keys.ts'
 import { keepsakes } from './access/keepsakes.ts'
 import { Keyring, keyring } from './access/keyring.ts'
 import { Container, type Fitting } from './container.ts'
@@ -112,6 +113,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
   for (const part of [
     keyring,
+    issuerKeys,
     keepsakes,
     audit,
     metrics,

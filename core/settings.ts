@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
+import { IssuerSettings } from './issuer-settings.ts'
+import { OwnLimits, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
@@ -7,47 +9,6 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
 const mib = 1024 * 1024
 const gib = 1024 * mib
-
-/** Absent means the default, null means no limit. */
-const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
-
-/** In the currency of the prices. */
-const money = v.pipe(v.number(), v.gtValue(0))
-const budget = v.optional(v.nullable(money), null)
-const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }
-
-const holders = ['key', 'organization', 'gateway'] as const
-
-const limits = (requests: number, concurrent: number, minute: number, bytes: number) =>
-  v.optional(
-    v.strictObject({
-      requestsPerSecond: limit(requests),
-      /** Of request bodies, refused ones too. */
-      bytesPerMinute: limit(bytes),
-      concurrentRequests: limit(concurrent),
-      tokensPerMinute: limit(minute),
-      tokensPerDay: v.optional(v.nullable(count), null),
-      audioMinutesPerDay: v.optional(v.nullable(count), null),
-      ...budgets,
-    }),
-    {},
-  )
-
-const ownLimit = v.exactOptional(v.nullable(count))
-const ownBudget = v.exactOptional(v.nullable(money))
-
-/** What differs from the defaults for one key or one organisation. */
-export const OwnLimits = v.strictObject({
-  requestsPerSecond: ownLimit,
-  bytesPerMinute: ownLimit,
-  concurrentRequests: ownLimit,
-  tokensPerMinute: ownLimit,
-  tokensPerDay: ownLimit,
-  audioMinutesPerDay: ownLimit,
-  costPerDay: ownBudget,
-  costPerWeek: ownBudget,
-  costPerMonth: ownBudget,
-})
 
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
@@ -106,6 +67,8 @@ const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
 export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
+
+export { OwnLimits }
 
 /** The settings of a gateway on any platform. Every field has a default. */
 export const SettingsShape = v.strictObject({
@@ -191,6 +154,8 @@ export const SettingsShape = v.strictObject({
     ),
     {},
   ),
+  /** By name: whose access tokens are credentials beside keys. */
+  issuers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)), IssuerSettings), {}),
   keepsakes: v.optional(
     v.strictObject({
       /** Seals what callers keep between turns; one of this process alone when absent. */

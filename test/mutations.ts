@@ -4,6 +4,7 @@ import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { logins } from './mutations/logins.ts'
 import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
@@ -23,6 +24,7 @@ export const mutations: readonly Mutation[] = [
   files,
   http,
   inference,
+  logins,
   medias,
   mcp,
   production,
