@@ -14,6 +14,7 @@ import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
@@ -120,6 +121,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     witness,
     observer,
     usageMetrics,
+    budgetWebhook,
     proofMetrics,
     streams,
     ledger,

@@ -43,3 +43,19 @@ export const OwnLimits = v.strictObject({
   costPerWeek: ownBudget,
   costPerMonth: ownBudget,
 })
+
+/** A web address without a name and a password in it. */
+const isAddress = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+/** Who is told of shares of budgets that are reached. */
+export const Webhook = v.strictObject({
+  url: v.pipe(v.string(), v.check(isAddress, 'an http or https URL')),
+  /** `whsec_` and 24 to 64 bytes in base64. */
+  secret: v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/)),
+})
+
+export type Webhook = v.InferOutput<typeof Webhook>

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
 import { IssuerSettings } from './issuer-settings.ts'
-import { OwnLimits, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
+import { OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
@@ -131,6 +131,8 @@ export const SettingsShape = v.strictObject({
           soft: v.optional(v.array(v.picklist(holders)), []),
           /** What happens with a call of a model without a price where a budget holds. */
           unknownPrice: v.optional(v.picklist(['refuse', 'count']), 'refuse'),
+          /** Is told of shares that are reached. */
+          webhook: v.optional(Webhook),
         }),
         {},
       ),

@@ -12,6 +12,7 @@ import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
 import { readers } from './mutations/readers.ts'
 import { sealed } from './mutations/sealed.ts'
+import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
 
 export type { Mutation } from './mutations/mutation.ts'
@@ -31,6 +32,7 @@ export const mutations: readonly Mutation[] = [
   proofs,
   readers,
   sealed,
+  webhook,
   wire,
 ].flatMap((room) =>
   room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),

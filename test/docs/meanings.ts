@@ -171,6 +171,10 @@ export const meanings: Readonly<Record<string, string>> = {
   'limits.budgets.window':
     'What kind of days, weeks and months the budgets have: those of the calendar in `limits.timeZone`, with weeks from Monday; or `rolling`, which refill evenly over 1, 7 and 30 days.',
   'limits.budgets.soft': 'Whose budgets refuse nothing and only warn.',
+  'limits.budgets.webhook': 'Who is told when a budget reaches 50, 80 or 100 % ([operations.md](operations.md#webhooks)).',
+  'limits.budgets.webhook.url':
+    'Where messages are posted, through the door for foreign hosts: a private address or another port takes `outside`.',
+  'limits.budgets.webhook.secret': 'What signs them: `whsec_` and 24 to 64 random bytes in base64.',
   'limits.budgets.unknownPrice':
     'What happens with a call of a model without a price where a budget holds: `refuse` is a 403, `count` lets it pass and counts it under `unpriced`.',
   'limits.days':

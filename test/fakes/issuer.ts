@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT, type JWTHeaderParameters } from 'jose'
+import { exportJWK, generateKeyPair, type JWK, SignJWT, type JWTHeaderParameters } from 'jose'
 import type { Test } from 'tap'
 import { fetch } from '../../adapters/production/platform.ts'
 import { issuerKeys } from '../../core/access/issuer-keys.ts'
@@ -17,7 +17,8 @@ export type IssuerInput = NonNullable<SettingsInput['issuers']>[string]
 /** A key of an issuer: it signs tokens, and shows its public half. */
 export const issuerKey = async (alg: string, kid: string) => {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
-  return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
+  const jwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }
+  return { alg, kid, privateKey, jwk }
 }
 export type IssuerKey = Awaited<ReturnType<typeof issuerKey>>
 
