@@ -24,6 +24,7 @@ export const PersonGrant = v.strictObject({
   /** By claim: what it has to be, or to have among its values. */
   when: v.optional(v.record(claim, v.string()), {}),
   organization: name,
+  team: v.exactOptional(name),
   scopes: v.optional(v.array(v.picklist(personScopes))),
   /** Null for all. */
   models: v.optional(v.nullable(v.array(v.string())), null),

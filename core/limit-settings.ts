@@ -10,7 +10,7 @@ const money = v.pipe(v.number(), v.gtValue(0))
 const budget = v.optional(v.nullable(money), null)
 export const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }
 
-export const holders = ['key', 'organization', 'gateway'] as const
+export const holders = ['key', 'team', 'organization', 'gateway'] as const
 
 /** Of a key or of an organisation, with their defaults. */
 export const limits = (requests: number, concurrent: number, minute: number, bytes: number) =>
@@ -43,6 +43,9 @@ export const OwnLimits = v.strictObject({
   costPerWeek: ownBudget,
   costPerMonth: ownBudget,
 })
+
+/** What differs from the defaults for one team. */
+export const OwnBudgets = v.strictObject({ costPerDay: ownBudget, costPerWeek: ownBudget, costPerMonth: ownBudget })
 
 /** A web address without a name and a password in it. */
 const isAddress = (text: string): boolean => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
 import { IssuerSettings } from './issuer-settings.ts'
-import { OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
+import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
@@ -122,6 +122,8 @@ export const SettingsShape = v.strictObject({
     v.strictObject({
       key: limits(50, 100, 1_000_000, 2 * gib),
       organization: limits(200, 400, 4_000_000, 8 * gib),
+      /** The keys of a team together. */
+      team: v.optional(v.strictObject(budgets), {}),
       /** All keys together. */
       gateway: v.optional(v.strictObject(budgets), {}),
       budgets: v.optional(
@@ -152,6 +154,8 @@ export const SettingsShape = v.strictObject({
       v.strictObject({
         limits: v.optional(OwnLimits, {}),
         quota: v.optional(v.strictObject({ bytes: ownLimit, files: ownLimit }), {}),
+        /** By name: what differs from `limits.team`. */
+        teams: v.optional(v.record(v.string(), OwnBudgets), {}),
       }),
     ),
     {},

@@ -11,6 +11,7 @@ import type { SettingsInput } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { type IssuerKey, issuerKey, signed } from './fakes/issuer.ts'
 import { listening } from './fakes/listening.ts'
+import { until } from './until.ts'
 import { exportJWK } from 'jose'
 
 const secret = 'a-secret-of-the-client'
@@ -141,7 +142,7 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
   const mine = (key: IssuerKey) =>
     signed(key, { ...claims, iat: system.clock.now() / 1000 + 500, exp: Date.now() / 1000 + 1_000 })
   t.equal((await ask(await mine(second))).status, 200)
-  t.ok(await turned(async () => (await ask(await mine(first))).status === 401), 'a withdrawn key opens nothing')
+  t.ok(await until(async () => (await ask(await mine(first))).status === 401), 'a withdrawn key opens nothing')
 
   issuer.fail()
   clock.on(5_000)
@@ -155,8 +156,3 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
   await it.gateway.renew({ settings: { issuers: {} } })
   t.same(await words(await ask(await mine(second))), usual, 'an issuer that was taken out opens nothing any more')
 })
-
-const turned = async (there: () => Promise<boolean>): Promise<boolean> => {
-  for (let tries = 0; tries < 200; tries++) if (await there()) return true
-  return false
-}

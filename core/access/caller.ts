@@ -1,4 +1,4 @@
-import type { Limits, Settings } from '../settings.ts'
+import type { Budgets, Limits, Settings } from '../settings.ts'
 import type { Scope } from './scopes.ts'
 
 export { type Scope, plainScopes, scopes } from './scopes.ts'
@@ -16,6 +16,8 @@ export interface Caller {
   readonly key: string
   readonly organization: string
   readonly user: string
+  /** Of the organisation; absent for those of no team. */
+  readonly team?: string
   readonly scopes: readonly Scope[]
   /** Models that the key may use; null for all. */
   readonly models: readonly string[] | null
@@ -50,6 +52,19 @@ export const organizationLimitsOf = (organization: string, { limits, organizatio
   Object.hasOwn(organizations, organization)
     ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
+
+/** What the keys of a team may cost together. */
+export const teamBudgetsOf = (organization: string, team: string, { limits, organizations }: Settings): Budgets => {
+  const teams = teamsOf(organization, organizations)
+  return Object.hasOwn(teams, team) ? { ...limits.team, ...teams[team] } : limits.team
+}
+
+/** The teams of an organisation that the configuration names. */
+export const teamsOf = (
+  organization: string,
+  organizations: Settings['organizations'],
+): Settings['organizations'][string]['teams'] =>
+  Object.hasOwn(organizations, organization) ? (organizations[organization]?.teams ?? {}) : {}
 
 /** A model that the key may not use does not exist for it. */
 export const mayUse = (caller: Caller, model: string): boolean =>

@@ -1,3 +1,4 @@
+import { limited } from '../abort.ts'
 import { one } from '../container.ts'
 import { Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Algorithm } from '../issuer-settings.ts'
@@ -43,10 +44,13 @@ const textOf = async ({ body }: Answer): Promise<string> => {
 const asking =
   (fetch: Fetch, clock: Clock, closing: AbortSignal) =>
   async (url: string): Promise<readonly PublicKey[]> => {
-    const late = new AbortController()
-    const alarm = clock.alarm(patience, () => late.abort(new UpstreamFailed('The list of keys took too long')))
+    const { signal, off } = limited(
+      clock,
+      patience,
+      closing,
+      () => new UpstreamFailed('The list of keys took too long'),
+    )
     try {
-      const signal = AbortSignal.any([late.signal, closing])
       const answer = await fetch.upstream(url, { method: 'GET', headers: { accept: 'application/json' }, signal })
       if (answer.status !== 200) {
         answer.discard()
@@ -54,7 +58,7 @@ const asking =
       }
       return publicKeys(await textOf(answer))
     } finally {
-      alarm.off()
+      off()
     }
   }
 

@@ -42,11 +42,12 @@ export const personOf = (claims: Claims, name: string, issuer: IssuerSettings): 
   if (user === null) return flaw('user')
   const grant = issuer.grants.find((it) => fits(claims, it))
   if (grant === undefined) return flaw('grant')
-  const { organization, models, limits } = grant
+  const { organization, models, limits, team } = grant
   return {
     key: `person_${hash('sha256', [name, organization, user].join('\n'), 'hex').slice(0, 32)}`,
     organization,
     user,
+    ...(team !== undefined && { team }),
     scopes: scopesOf(claims, issuer, grant),
     models,
     limits,

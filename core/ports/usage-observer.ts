@@ -1,7 +1,7 @@
 import { many } from '../container.ts'
 
 /** Whose budget it is. */
-export type Holder = 'key' | 'organization' | 'gateway'
+export type Holder = 'key' | 'team' | 'organization' | 'gateway'
 
 /** What a call used, as it was written down. */
 export interface Used {
@@ -21,7 +21,7 @@ export interface UsageObserver {
   used(use: Used): void
   /** Ms from the reservation to the first token. */
   began(model: string, ms: number): void
-  /** The part of a budget that is used or reserved; `whose` is the name of an organisation, or the id of a key. */
+  /** The part of a budget that is used or reserved; `whose` is the name of an organisation, `organization/team`, or the id of a key. */
   stands(of: Holder, whose: string, period: string, part: number): void
   /** The part has reached so many percent; once for a window among all processes that share a limiter. */
   warned(of: Holder, whose: string, period: string, percent: number): void

@@ -93,6 +93,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'issuers.<name>.grants[].when':
     'By claim: the value that it has to be, or to have in its list. A claim is named as above. Empty, every token of the issuer fits.',
   'issuers.<name>.grants[].organization': 'The organisation of these people.',
+  'issuers.<name>.grants[].team': 'Their team, if any.',
   'issuers.<name>.grants[].scopes': 'Their scopes; absent, those of a plain key: chat, tools and their own files.',
   'issuers.<name>.grants[].models': 'The models that they may use; null for all.',
   ...under('issuers.<name>.grants[].limits', limits('each of these people')),
@@ -163,8 +164,16 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('organizations.<name>.limits', limits('this organisation; absent, as in `limits.organization`')),
   'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
   'organizations.<name>.quota.files': 'Files that it may have stored.',
+  'organizations.<name>.teams':
+    'Its teams, by name. Keys that are made over the network are given no others; what a team does not say here is as in `limits.team`.',
+  'organizations.<name>.teams.<name>.costPerDay': 'What the keys of this team together may cost in a day.',
+  'organizations.<name>.teams.<name>.costPerWeek': 'The same in a week.',
+  'organizations.<name>.teams.<name>.costPerMonth': 'The same in a month.',
   'limits.keyless.requestsPerSecond':
     'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
+  'limits.team.costPerDay': 'What the keys of a team together may cost in a day; null means no budget.',
+  'limits.team.costPerWeek': 'The same in a week.',
+  'limits.team.costPerMonth': 'The same in a month.',
   'limits.gateway.costPerDay': 'What all keys together may cost in a day; null means no budget.',
   'limits.gateway.costPerWeek': 'The same in a week.',
   'limits.gateway.costPerMonth': 'The same in a month.',

@@ -6,7 +6,7 @@ import type { Caller } from '../../core/access/caller.ts'
 import type { Fitting } from '../../core/container.ts'
 import { Inference, inference } from '../../core/inference/inference.ts'
 import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/metering/ledger.ts'
-import { BudgetWebhook, type Share } from '../../core/inference/metering/budget-webhook.ts'
+import { BudgetWebhook } from '../../core/inference/metering/budget-webhook.ts'
 import { Meter, meter } from '../../core/inference/metering/meter.ts'
 import { Catalog, catalog } from '../../core/inference/models/catalog.ts'
 import { plugin, use } from '../../core/plugin.ts'
@@ -43,7 +43,6 @@ export const metered = (
   const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
   const events: { readonly event: string; readonly [fact: string]: unknown }[] = []
   const seen: (readonly unknown[])[] = []
-  const announced: Share[] = []
   const note = (event: string, facts: object = {}) => void events.push({ event, ...facts })
   const observer: UsageObserver = {
     used: (use) => void seen.push(['used', use]),
@@ -64,7 +63,7 @@ export const metered = (
       plugin({
         port: BudgetWebhook,
         name: 'webhook',
-        create: (): BudgetWebhook => ({ tell: (_, share) => void announced.push(share) }),
+        create: (): BudgetWebhook => ({ tell() {} }),
       }),
     ),
     use(plugin({ port: UsageObserver, name: 'seen', create: () => observer })),
@@ -92,7 +91,6 @@ export const metered = (
     clock,
     events,
     seen,
-    announced,
     dispose: () => parts.dispose(),
     /** All rows as one. */
     async books(): Promise<Readonly<Record<string, number>>> {

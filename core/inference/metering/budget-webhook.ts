@@ -1,5 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
 import pLimit from 'p-limit'
+import { limited } from '../../abort.ts'
 import { one } from '../../container.ts'
 import { BadRequest } from '../../errors.ts'
 import { Lifecycle } from '../../lifecycle.ts'
@@ -77,10 +78,8 @@ const sending =
   (outside: Door, clock: Clock, closing: AbortSignal) =>
   async (message: Message, receiver: Webhook): Promise<Outcome> => {
     const headers = headersOf(message, receiver, clock.now())
-    const late = new AbortController()
-    const alarm = clock.alarm(patience, () => late.abort(new Error('The receiver took too long')))
+    const { signal, off } = limited(clock, patience, closing, () => new Error('The receiver took too long'))
     try {
-      const signal = AbortSignal.any([late.signal, closing])
       const answer = await outside(receiver.url, {
         method: 'POST',
         headers,
@@ -95,7 +94,7 @@ const sending =
     } catch (cause) {
       return { next: cause instanceof BadRequest ? 'never' : 'again', status: null, cause }
     } finally {
-      alarm.off()
+      off()
     }
   }
 

@@ -204,6 +204,7 @@ t.test('claims become organisation, user, scopes and limits by the configuration
     {
       when: { 'https://acme.example/group': 'staff' },
       organization: 'acme',
+      team: 'blue',
       models: ['small'],
       limits: { tokensPerDay: 5 },
     },
@@ -213,7 +214,12 @@ t.test('claims become organisation, user, scopes and limits by the configuration
     scopes: ['api_key.read'],
   })
   const staff = { 'https://acme.example/group': 'staff' }
-  t.match(await person({ grants }, staff), { organization: 'acme', models: ['small'], limits: { tokensPerDay: 5 } })
+  t.match(await person({ grants }, staff), {
+    organization: 'acme',
+    team: 'blue',
+    models: ['small'],
+    limits: { tokensPerDay: 5 },
+  })
   await fitsNone(grants, { organization: 'acme', groups: ['chief'] })
   await fitsNone(grants, { realm: { roles: 'chief' }, verified: 'false' })
   await fitsNone([{ when: { toString: 'x' }, organization: 'acme' }], {})
