@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import type { Clock } from './ports/platform.ts'
 
 const most = 256
 const idle: AbortController[] = []
@@ -42,4 +43,20 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
     signal.addEventListener('abort', leave, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
+}
+
+/** A signal that fires after so many ms with the reason, or when the outer one does. Call `off` once the work is done. */
+export const limited = (clock: Clock, ms: number, outer: AbortSignal, reason: () => Error) => {
+  const own = new AbortController()
+  const leave = () => own.abort(outer.reason)
+  const alarm = clock.alarm(ms, () => own.abort(reason()))
+  if (outer.aborted) leave()
+  else outer.addEventListener('abort', leave, { once: true })
+  return {
+    signal: own.signal,
+    off() {
+      alarm.off()
+      outer.removeEventListener('abort', leave)
+    },
+  }
 }

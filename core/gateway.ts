@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { Audit, audit } from './access/audit.ts'
+import { issuerKeys } from './access/issuer-keys.ts'
 import { keepsakes } from './access/keepsakes.ts'
 import { Keyring, keyring } from './access/keyring.ts'
 import { Container, type Fitting } from './container.ts'
@@ -13,6 +14,7 @@ import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
@@ -112,12 +114,14 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
   for (const part of [
     keyring,
+    issuerKeys,
     keepsakes,
     audit,
     metrics,
     witness,
     observer,
     usageMetrics,
+    budgetWebhook,
     proofMetrics,
     streams,
     ledger,

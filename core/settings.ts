@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { one } from './container.ts'
+import { IssuerSettings } from './issuer-settings.ts'
+import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 import { isTimeZone } from './time-zone.ts'
 
 const amount = v.pipe(v.number(), v.minValue(0))
@@ -7,47 +9,6 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
 const mib = 1024 * 1024
 const gib = 1024 * mib
-
-/** Absent means the default, null means no limit. */
-const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
-
-/** In the currency of the prices. */
-const money = v.pipe(v.number(), v.gtValue(0))
-const budget = v.optional(v.nullable(money), null)
-const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }
-
-const holders = ['key', 'organization', 'gateway'] as const
-
-const limits = (requests: number, concurrent: number, minute: number, bytes: number) =>
-  v.optional(
-    v.strictObject({
-      requestsPerSecond: limit(requests),
-      /** Of request bodies, refused ones too. */
-      bytesPerMinute: limit(bytes),
-      concurrentRequests: limit(concurrent),
-      tokensPerMinute: limit(minute),
-      tokensPerDay: v.optional(v.nullable(count), null),
-      audioMinutesPerDay: v.optional(v.nullable(count), null),
-      ...budgets,
-    }),
-    {},
-  )
-
-const ownLimit = v.exactOptional(v.nullable(count))
-const ownBudget = v.exactOptional(v.nullable(money))
-
-/** What differs from the defaults for one key or one organisation. */
-export const OwnLimits = v.strictObject({
-  requestsPerSecond: ownLimit,
-  bytesPerMinute: ownLimit,
-  concurrentRequests: ownLimit,
-  tokensPerMinute: ownLimit,
-  tokensPerDay: ownLimit,
-  audioMinutesPerDay: ownLimit,
-  costPerDay: ownBudget,
-  costPerWeek: ownBudget,
-  costPerMonth: ownBudget,
-})
 
 const price = v.strictObject({
   prompt_price_per_k: v.optional(amount),
@@ -107,6 +68,8 @@ const isOrigin = (text: string): boolean =>
 
 export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'console'] as const
 
+export { OwnLimits }
+
 /** The settings of a gateway on any platform. Every field has a default. */
 export const SettingsShape = v.strictObject({
   env: v.optional(v.picklist(['development', 'production']), 'development'),
@@ -159,6 +122,8 @@ export const SettingsShape = v.strictObject({
     v.strictObject({
       key: limits(50, 100, 1_000_000, 2 * gib),
       organization: limits(200, 400, 4_000_000, 8 * gib),
+      /** The keys of a team together. */
+      team: v.optional(v.strictObject(budgets), {}),
       /** All keys together. */
       gateway: v.optional(v.strictObject(budgets), {}),
       budgets: v.optional(
@@ -168,6 +133,8 @@ export const SettingsShape = v.strictObject({
           soft: v.optional(v.array(v.picklist(holders)), []),
           /** What happens with a call of a model without a price where a budget holds. */
           unknownPrice: v.optional(v.picklist(['refuse', 'count']), 'refuse'),
+          /** Is told of shares that are reached. */
+          webhook: v.optional(Webhook),
         }),
         {},
       ),
@@ -187,10 +154,14 @@ export const SettingsShape = v.strictObject({
       v.strictObject({
         limits: v.optional(OwnLimits, {}),
         quota: v.optional(v.strictObject({ bytes: ownLimit, files: ownLimit }), {}),
+        /** By name: what differs from `limits.team`. */
+        teams: v.optional(v.record(v.string(), OwnBudgets), {}),
       }),
     ),
     {},
   ),
+  /** By name: whose access tokens are credentials beside keys. */
+  issuers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)), IssuerSettings), {}),
   keepsakes: v.optional(
     v.strictObject({
       /** Seals what callers keep between turns; one of this process alone when absent. */

@@ -92,6 +92,7 @@ const only: Readonly<Record<string, string>> = {
   'node-fetch': 'adapters/production/network/fetch-outside.ts',
   undici: 'adapters/production/network/fetch-upstream.ts',
   pino: 'adapters/production/log/log.ts',
+  jose: 'core/access/token-signature.ts',
   '@noble/post-quantum': 'core/sealed/wire/',
 }
 

@@ -4,11 +4,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { actor, say, stop, usage } from './fakes/backends.ts'
+import { recorded } from './fakes/recorded.ts'
 import { program } from './fakes/served.ts'
 import { until } from './until.ts'
 
@@ -89,4 +91,28 @@ t.test('sealgate prices check tells which served models have no price', async (t
   const some = await check({ known, unknown })
   t.equal(some.code, 1)
   t.match(some.out, /^no price\tunknown\tstandard\town\n1 of 2 have a price/)
+})
+
+t.test('shares that are reached go to the receiver of the configuration, and no call waits for it', async (t) => {
+  const backend = actor('a', [say('Hello'), stop, usage(400, 100)])
+  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const receiver = await recorded(() => ({ body: '', pace: 'silent' }))
+  t.teardown(() => receiver.close())
+  const told = () => receiver.asked.map(({ body }) => JSON.parse(body.toString()).data.percent)
+  const outside = { allow: ['127.0.0.1'], ports: [Number(new URL(receiver.url).port)] }
+  const secret = `whsec_${Buffer.alloc(24).toString('base64')}`
+  const { limits, ...rest } = settings(0.001)
+  const hook = (url: string): SettingsInput => ({
+    ...rest,
+    limits: { ...limits, budgets: { webhook: { url, secret } } },
+  })
+  const it = await running(t, { ...memory(), fetch: use(doors, { outside }), upstreams }, hook(receiver.url))
+  const ask = () => it.call('POST', '/std/chat/completions', body())
+
+  t.equal((await ask()).status, 200)
+  t.ok(await until(() => told().length === 1))
+  t.equal((await ask()).status, 200, 'while the receiver says nothing')
+  t.ok(await until(() => told().length === 3))
+  t.same([...told()].sort(), [100, 50, 80])
+  await t.rejects(it.gateway.renew({ settings: hook('ftp://host') }), /limits\.budgets\.webhook\.url/)
 })

@@ -5,6 +5,7 @@ import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { logins } from './mutations/logins.ts'
 import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
@@ -12,6 +13,7 @@ import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
 import { readers } from './mutations/readers.ts'
 import { sealed } from './mutations/sealed.ts'
+import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
 
 export type { Mutation } from './mutations/mutation.ts'
@@ -25,12 +27,14 @@ export const mutations: readonly Mutation[] = [
   files,
   http,
   inference,
+  logins,
   medias,
   mcp,
   production,
   proofs,
   readers,
   sealed,
+  webhook,
   wire,
 ].flatMap((room) =>
   room.flatMap(({ file, test, changes }) => changes.map((change: Change): Mutation => ({ file, test, ...change }))),

@@ -1,32 +1,7 @@
-import type { Limits, Settings } from '../settings.ts'
+import type { Budgets, Limits, Settings } from '../settings.ts'
+import type { Scope } from './scopes.ts'
 
-export const scopes = [
-  'chats.completion',
-  'audio.transcription',
-  'audio.translation',
-  'tools.execute',
-  'files.encrypted.create',
-  'files.encrypted.read',
-  'files.encrypted.delete',
-  'models.read',
-  'api_key.create',
-  'api_key.read',
-  'api_key.update',
-  'api_key.delete',
-  'api_key.delegate',
-] as const
-
-export type Scope = (typeof scopes)[number]
-
-/** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */
-export const plainScopes: readonly Scope[] = [
-  'chats.completion',
-  'models.read',
-  'tools.execute',
-  'files.encrypted.create',
-  'files.encrypted.read',
-  'files.encrypted.delete',
-]
+export { type Scope, plainScopes, scopes } from './scopes.ts'
 
 /** A key in the line of makers of another, whether it still lives or not. */
 export interface Maker {
@@ -35,12 +10,14 @@ export interface Maker {
   readonly limits: Partial<Limits>
 }
 
-/** Who is calling, as the key says. */
+/** Who is calling, as the key or the token says. */
 export interface Caller {
-  /** The key's id, never the key. */
+  /** The id of the key, never the key; of a person with a token, an id made of the issuer, the organisation and the user. */
   readonly key: string
   readonly organization: string
   readonly user: string
+  /** Of the organisation; absent for those of no team. */
+  readonly team?: string
   readonly scopes: readonly Scope[]
   /** Models that the key may use; null for all. */
   readonly models: readonly string[] | null
@@ -75,6 +52,19 @@ export const organizationLimitsOf = (organization: string, { limits, organizatio
   Object.hasOwn(organizations, organization)
     ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
+
+/** What the keys of a team may cost together. */
+export const teamBudgetsOf = (organization: string, team: string, { limits, organizations }: Settings): Budgets => {
+  const teams = teamsOf(organization, organizations)
+  return Object.hasOwn(teams, team) ? { ...limits.team, ...teams[team] } : limits.team
+}
+
+/** The teams of an organisation that the configuration names. */
+export const teamsOf = (
+  organization: string,
+  organizations: Settings['organizations'],
+): Settings['organizations'][string]['teams'] =>
+  Object.hasOwn(organizations, organization) ? (organizations[organization]?.teams ?? {}) : {}
 
 /** A model that the key may not use does not exist for it. */
 export const mayUse = (caller: Caller, model: string): boolean =>

@@ -1,7 +1,7 @@
 import { BadRequest, Forbidden } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { listed } from './addresses.ts'
-import { type Scope, plainScopes } from './caller.ts'
+import { type Scope, plainScopes, teamsOf } from './caller.ts'
 import { type KeyRow, lives } from './key-row.ts'
 import type { Decide, KeyChange } from './keyring.ts'
 import { type Bound, type Reach, bounds, hasAll, within } from './reach.ts'
@@ -15,6 +15,8 @@ export interface Given extends Bounds {
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
   readonly user?: string | undefined
+  /** The caller's own when absent. A caller of a team gives no other one, and nobody one that the configuration lacks. */
+  readonly team?: string | undefined
 }
 
 /** What may be changed of a key. */
@@ -22,22 +24,25 @@ export interface Changed extends Bounds {
   readonly name?: string | undefined
 }
 
-export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user'>
+export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
 
 /** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
 export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
-  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user } = given
+  const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user, team = own.team } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))
   for (const bound of bounds) insist(bound, within(bound, reach, own, settings))
+  insist('team', own.team === null || team === own.team)
+  if (team !== null && team !== own.team && !Object.hasOwn(teamsOf(own.organization, settings.organizations), team))
+    throw new BadRequest('Validation failed', { validator: { team: 'Expected a team of the configuration' } })
   if (user !== own.user && !own.scopes.includes('api_key.delegate')) {
     throw new Forbidden('Missing required permissions', {
       validator: { user: 'Expected the caller’s own user, or a caller with api_key.delegate' },
     })
   }
   const { models, addresses, limits, expires_at } = reach
-  return { scopes, user, models, addresses, limits, expires_at, makers: [...own.makers, own.id] }
+  return { scopes, user, team, models, addresses, limits, expires_at, makers: [...own.makers, own.id] }
 }
 
 /** What a caller's change makes of a key. Throws Forbidden where it widens the key further than the caller may. */

@@ -9,6 +9,8 @@ export interface KeyRow {
   readonly name: string
   readonly organization: string
   readonly user: string
+  /** A group of keys of the organisation with budgets of its own; null for none. It stays as it was made. */
+  readonly team: string | null
   readonly mode: Mode
   readonly scopes: readonly Scope[]
   readonly models: readonly string[] | null
@@ -24,8 +26,9 @@ export interface KeyRow {
   readonly revoked_at: number | null
 }
 
-/** A row of 1.0.0 has neither makers nor changes. */
-export type StoredKey = Omit<KeyRow, 'makers'> & {
+/** A row of 1.0.0 has neither makers nor a team nor changes. */
+export type StoredKey = Omit<KeyRow, 'makers' | 'team'> & {
+  readonly team?: string | null
   readonly makers?: readonly string[]
   /** How often the key was changed; a change is written only over the count that its writer read. */
   readonly changes?: number | null
@@ -36,7 +39,8 @@ export const keys = kind<StoredKey>('key', [['id'], ['organization', 'created_at
 const younger: readonly Scope[] = ['api_key.delegate']
 
 /** The key of a stored row. A key of 1.0.0 with every scope of 1.0.0 also has all later scopes. */
-export const keyOf = ({ changes: _, ...row }: StoredKey): KeyRow => {
+export const keyOf = ({ changes: _, ...stored }: StoredKey): KeyRow => {
+  const row = { ...stored, team: stored.team ?? null }
   if (row.makers !== undefined) return { ...row, makers: row.makers }
   const all = scopes.every((scope) => younger.includes(scope) || row.scopes.includes(scope))
   return { ...row, scopes: all ? scopes : row.scopes, makers: [] }

@@ -1,3 +1,4 @@
+import { logins } from '../access/logins.ts'
 import type { Container, Fitting } from '../container.ts'
 import { cabinet } from '../files/file-store.ts'
 import { indexing } from '../files/indexing.ts'
@@ -40,7 +41,9 @@ export const generation = (base: Container, renewable: Renewable, settings: Sett
   const { upstreams, enclave, tools } = renewable
   for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
   const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools]
-  const parts = [catalog, inference, meter, cabinet, indexing, receiptLog].map((part) => use<any, any, any>(part))
+  const parts = [catalog, inference, logins, meter, cabinet, indexing, receiptLog].map((part) =>
+    use<any, any, any>(part),
+  )
   for (const fitting of [...own, ...parts]) container.fit<any>(fitting)
 
   let active = 0

@@ -1,27 +1,34 @@
 import type { IncomingMessage } from 'node:http'
 import { type Caller, hasScope } from '../access/caller.ts'
-import type { Keyring } from '../access/keyring.ts'
+import type { Holder, Keyring } from '../access/keyring.ts'
+import type { Logins } from '../access/logins.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { callerAddress } from './caller-address.ts'
 import type { Access } from './route.ts'
 
-export type Admit = (request: IncomingMessage, access: Access, keyHeaders?: readonly string[]) => Promise<Caller | null>
+export type Admit = (
+  request: IncomingMessage,
+  access: Access,
+  logins: Logins,
+  keyHeaders?: readonly string[],
+) => Promise<Caller | null>
 
-/** Decides on the matched route who may come in: 401 for every kind of bad key, 403 for a missing scope, 503 when the keys can't be read. */
+/** Decides on the matched route who may come in: 401 for every kind of bad key or token, 403 for a missing scope, 503 when keys can't be read. */
 export const admitting = (
   keyring: Keyring,
   { trustedProxies, operators }: Pick<Settings, 'trustedProxies' | 'operators'>,
 ): Admit => {
   const addressOf = callerAddress(trustedProxies)
-  return async (request, access, keyHeaders) => {
+  return async (request, access, logins, keyHeaders) => {
     if (access === 'unasked') return null
     const credential = credentialOf(request, keyHeaders)
     if (credential === null) {
       if (access === 'anyone') return null
       throw new Unauthorized()
     }
-    const holder = await keyring.find(credential).catch(unreadable)
+    const finds = logins.takes(credential) ? personWith(credential, logins) : keyring.find(credential)
+    const holder = await finds.catch(unreadable)
     if (holder === null || !holder.admits(addressOf(request))) throw new Unauthorized()
     const { caller } = holder
     if (typeof access === 'object') {
@@ -30,6 +37,12 @@ export const admitting = (
     }
     return caller
   }
+}
+
+/** A token is bound to no address. */
+const personWith = async (token: string, logins: Logins): Promise<Holder | null> => {
+  const caller = await logins.find(token)
+  return caller && { caller, admits: () => true }
 }
 
 /** Null when no key was sent; empty, which no key is, when it is malformed or two keys differ. */

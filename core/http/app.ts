@@ -4,6 +4,7 @@ import Koa from 'koa'
 import type { Container } from '../container.ts'
 import type { Caller } from '../access/caller.ts'
 import { Keyring } from '../access/keyring.ts'
+import { Logins } from '../access/logins.ts'
 import { Aborted, BadRequest, type GatewayError, NotFound, TooMany, Unauthorized } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Generation } from '../generations/generation.ts'
@@ -75,7 +76,9 @@ export const app = (
       most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
     }))
     const pace = { clock, ...settings.timeouts }
-    return { generation, settings, pace, count: counting(limiter, settings), crowd: crowding(take, settings), given }
+    const { logins } = generation.supply({ logins: Logins })
+    const [count, crowd] = [counting(limiter, settings), crowding(take, settings)]
+    return { generation, settings, logins, pace, count, crowd, given }
   }
   let era: Era
 

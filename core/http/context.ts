@@ -1,3 +1,4 @@
+import type { Logins } from '../access/logins.ts'
 import type { Supplied } from '../container.ts'
 import type { Generation } from '../generations/generation.ts'
 import type { Settings } from '../settings.ts'
@@ -10,6 +11,7 @@ import type { AnyRoute } from './route.ts'
 export interface Era {
   readonly generation: Generation
   readonly settings: Settings
+  readonly logins: Logins
   readonly pace: Pace
   readonly count: ReturnType<typeof counting>
   readonly crowd: ReturnType<typeof crowding>

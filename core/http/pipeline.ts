@@ -36,7 +36,7 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
 
   return async (ctx: Koa.Context): Promise<void> => {
     const visit = ctx.state as Visit
-    const { settings, pace, count, crowd, given } = visit.era
+    const { settings, pace, count, crowd, given, logins } = visit.era
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most } = own
@@ -46,7 +46,7 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
     const held: Release[] = []
     let room: Held | null = null
     try {
-      const caller = await admit(ctx.req, route.access, route.keyHeaders)
+      const caller = await admit(ctx.req, route.access, logins, route.keyHeaders)
       if (caller === null) keyless(ctx.req, settings)
       else {
         visit.key = caller.key

@@ -16,7 +16,7 @@ const bounded = (): ((value: string) => string) => {
   }
 }
 
-/** What is measured of use: models and organisations by name, as many as fit, and keys all together. */
+/** What is measured of use: models, organisations and teams by name, as many as fit, and keys all together. */
 export const usageMetrics = plugin({
   port: UsageObserver,
   name: 'metrics',
@@ -54,7 +54,7 @@ export const usageMetrics = plugin({
       'period',
       'percent',
     ])
-    const [models, organizations] = [bounded(), bounded()]
+    const [models, organizations, teams] = [bounded(), bounded(), bounded()]
     return {
       used({ model: name, backend, input, output, cached, reasoning, cost: micros }) {
         const model = models(name)
@@ -65,7 +65,9 @@ export const usageMetrics = plugin({
       },
       began: (model, ms) => first.observe({ model: models(model) }, ms / 1000),
       stands(of, whose, period, part) {
-        if (of !== 'key') share.set({ of, whose: of === 'gateway' ? '' : organizations(whose), period }, part)
+        if (of === 'key') return
+        const names = of === 'team' ? teams : organizations
+        share.set({ of, whose: of === 'gateway' ? '' : names(whose), period }, part)
       },
       warned: (of, _whose, period, percent) => warnings.inc({ of, period, percent }),
     }

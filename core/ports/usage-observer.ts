@@ -1,7 +1,7 @@
 import { many } from '../container.ts'
 
 /** The owner of a budget. */
-export type Holder = 'key' | 'organization' | 'gateway'
+export type Holder = 'key' | 'team' | 'organization' | 'gateway'
 
 /** The recorded usage of a call. */
 export interface Used {
@@ -21,7 +21,7 @@ export interface UsageObserver {
   used(use: Used): void
   /** In ms from the reservation to the first token. */
   began(model: string, ms: number): void
-  /** The used or reserved part of a budget. `whose` is the name of an organisation or the id of a key. */
+  /** The used or reserved part of a budget. `whose` is the name of an organisation, `organization/team`, or the id of a key. */
   stands(of: Holder, whose: string, period: string, part: number): void
   /** The part has reached this percentage. Called once per window among all processes that share a limiter. */
   warned(of: Holder, whose: string, period: string, percent: number): void

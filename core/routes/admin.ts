@@ -30,6 +30,8 @@ const newKey = v.strictObject({
   ...changeable,
   /** The caller's own when absent; another one takes `api_key.delegate`. */
   user: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
+  /** The caller's own when absent; a caller of a team gives no other one. */
+  team: v.optional(v.pipe(v.string(), v.regex(nameShape), v.check(isName, 'another name'))),
   mode: v.optional(v.picklist(['live', 'test']), 'live'),
   scopes: v.optional(listOf(v.picklist(scopes), 0, 100)),
 })
@@ -39,6 +41,8 @@ const described = v.object({
   name: v.string(),
   organization: v.string(),
   user: v.string(),
+  /** Null for none. */
+  team: v.nullable(v.string()),
   mode: v.picklist(['live', 'test']),
   scopes: v.array(v.picklist(scopes)),
   /** Null for all. */

@@ -73,6 +73,30 @@ export const meanings: Readonly<Record<string, string>> = {
   prefix: 'The path under which the gateway is mounted, with a slash at its beginning and none at its end. Paths without it are served too.',
   surfaces: 'Which chapters of the interface are served. Health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
+  issuers:
+    'Issuers of access tokens, by a name of yours: people call with a token of theirs in the place of a key ([operations.md](operations.md#people-by-their-own-login)).',
+  'issuers.<name>.issuer': '`iss` of its tokens, to the letter.',
+  'issuers.<name>.keys':
+    'Where its public keys are (`jwks_uri` of the issuer): an https URL, or an http URL of this machine.',
+  'issuers.<name>.audience': 'What `aud` of a token has: the name of your API at the issuer, never the id of a client.',
+  'issuers.<name>.algorithms': 'Algorithms by which its tokens may be signed.',
+  'issuers.<name>.types':
+    'What `typ` in the head of a token may be. Issuers whose access tokens are `JWT` need that here; an empty one stands for a token without it.',
+  'issuers.<name>.skew': 'By how much its clock and ours may differ.',
+  'issuers.<name>.lifetime': 'The longest time from `iat` to `exp` of a token.',
+  'issuers.<name>.user.claim': 'The claim that names the user, by its name or by its path with dots.',
+  'issuers.<name>.user.prefix':
+    'What stands before that claim in the name of the user; absent, the name of the issuer and a dot. Empty only where nobody chooses the claim.',
+  'issuers.<name>.scopes':
+    'The claim that lists scopes, such as `scope`: a person has those of the grant that it lists, too. Absent, those of the grant.',
+  'issuers.<name>.grants': 'What people get: the first grant that fits decides, and a token that none fits is refused.',
+  'issuers.<name>.grants[].when':
+    'By claim: the value that it has to be, or to have in its list. A claim is named as above. Empty, every token of the issuer fits.',
+  'issuers.<name>.grants[].organization': 'The organisation of these people.',
+  'issuers.<name>.grants[].team': 'Their team, if any.',
+  'issuers.<name>.grants[].scopes': 'Their scopes; absent, those of a plain key: chat, tools and their own files.',
+  'issuers.<name>.grants[].models': 'The models that they may use; null for all.',
+  ...under('issuers.<name>.grants[].limits', limits('each of these people')),
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
@@ -140,14 +164,26 @@ export const meanings: Readonly<Record<string, string>> = {
   ...under('organizations.<name>.limits', limits('this organisation; absent, as in `limits.organization`')),
   'organizations.<name>.quota.bytes': 'Sealed bytes that it may have stored; absent, as in `files.quota`.',
   'organizations.<name>.quota.files': 'Files that it may have stored.',
+  'organizations.<name>.teams':
+    'Its teams, by name. Keys that are made over the network are given no others; what a team does not say here is as in `limits.team`.',
+  'organizations.<name>.teams.<name>.costPerDay': 'What the keys of this team together may cost in a day.',
+  'organizations.<name>.teams.<name>.costPerWeek': 'The same in a week.',
+  'organizations.<name>.teams.<name>.costPerMonth': 'The same in a month.',
   'limits.keyless.requestsPerSecond':
     'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
+  'limits.team.costPerDay': 'What the keys of a team together may cost in a day; null means no budget.',
+  'limits.team.costPerWeek': 'The same in a week.',
+  'limits.team.costPerMonth': 'The same in a month.',
   'limits.gateway.costPerDay': 'What all keys together may cost in a day; null means no budget.',
   'limits.gateway.costPerWeek': 'The same in a week.',
   'limits.gateway.costPerMonth': 'The same in a month.',
   'limits.budgets.window':
     'What kind of days, weeks and months the budgets have: those of the calendar in `limits.timeZone`, with weeks from Monday; or `rolling`, which refill evenly over 1, 7 and 30 days.',
   'limits.budgets.soft': 'Whose budgets refuse nothing and only warn.',
+  'limits.budgets.webhook': 'Who is told when a budget reaches 50, 80 or 100 % ([operations.md](operations.md#webhooks)).',
+  'limits.budgets.webhook.url':
+    'Where messages are posted, through the door for foreign hosts: a private address or another port takes `outside`.',
+  'limits.budgets.webhook.secret': 'What signs them: `whsec_` and 24 to 64 random bytes in base64.',
   'limits.budgets.unknownPrice':
     'What happens with a call of a model without a price where a budget holds: `refuse` is a 403, `count` lets it pass and counts it under `unpriced`.',
   'limits.days':

@@ -6,6 +6,7 @@ import type { Caller } from '../../core/access/caller.ts'
 import type { Fitting } from '../../core/container.ts'
 import { Inference, inference } from '../../core/inference/inference.ts'
 import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/metering/ledger.ts'
+import { BudgetWebhook } from '../../core/inference/metering/budget-webhook.ts'
 import { Meter, meter } from '../../core/inference/metering/meter.ts'
 import { Catalog, catalog } from '../../core/inference/models/catalog.ts'
 import { plugin, use } from '../../core/plugin.ts'
@@ -58,6 +59,13 @@ export const metered = (
     use(metadataStore),
     limiter,
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
+    use(
+      plugin({
+        port: BudgetWebhook,
+        name: 'webhook',
+        create: (): BudgetWebhook => ({ tell() {} }),
+      }),
+    ),
     use(plugin({ port: UsageObserver, name: 'seen', create: () => observer })),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),

@@ -105,6 +105,8 @@ export const inference: readonly Changes[] = [
     changes: [
       { breaks: 'The gateway has a budget.', from: "      ...each('gateway', '', limits.gateway, now),\n", to: '' },
       { breaks: 'A refused call is told whose budget it is.', from: '`${of}/${period}`', to: '`${period}/${of}`' },
+      { breaks: 'A team has a budget.', from: '      ...ofTeam(caller, now),\n', to: '' },
+      { breaks: 'Teams of two organisations are apart.', from: '`${organization}/${team}`', to: 'team' },
       { breaks: 'A soft budget refuses nothing.', from: 'soft: soft.includes(of)', to: 'soft: false' },
     ],
   },

@@ -57,7 +57,7 @@ It reads the same environment as sealgate serve.`,
   --limit N                      the newest so many; 50 by default
 It reads the same environment as sealgate serve.`,
 
-  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--mode live|test] [--scopes a,b|all]
+  keys: `sealgate keys create [--name N] [--organization O] [--user U] [--team T] [--mode live|test] [--scopes a,b|all]
                      [--models a,b] [--addresses a,b] [--days N] [--json]
 sealgate keys list [--organization O] [--json]
 sealgate keys show ID [--organization O] [--json]

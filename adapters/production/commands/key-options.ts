@@ -8,6 +8,7 @@ export const keyOptions = {
   name: { type: 'string' },
   organization: { type: 'string' },
   user: { type: 'string' },
+  team: { type: 'string' },
   mode: { type: 'string' },
   scopes: { type: 'string' },
   models: { type: 'string' },
@@ -25,11 +26,12 @@ const day = 86_400_000
 
 /** The new key that `keys create` asks for. */
 export const newKeyOf = (values: KeyValues): NewKey => {
-  const { name, organization, user } = values
+  const { name, organization, user, team } = values
   return {
     ...(name !== undefined && { name }),
     ...(organization !== undefined && { organization: plain(organization) }),
     ...(user !== undefined && { user: plain(user) }),
+    ...(team !== undefined && { team: plain(team) }),
     mode: modeOf(values.mode ?? 'live'),
     scopes: scopesOf(values.scopes),
     models: listOf(values.models),
@@ -61,7 +63,9 @@ const expiryOf = (days: string | undefined): number | null => {
 
 const plain = (text: string): string => {
   if (!isName(text))
-    throw new Error('organisations and users are letters, digits and . _ @ -, with a letter or digit at both ends')
+    throw new Error(
+      'organisations, users and teams are letters, digits and . _ @ -, with a letter or digit at both ends',
+    )
   return text
 }
 

@@ -125,6 +125,7 @@ const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null
       name: row.name,
       organization: row.organization,
       user: row.user,
+      team: row.team ?? 'none',
       scopes: row.scopes.join(', '),
       models: row.models?.join(', ') ?? 'all',
       addresses: row.addresses?.join(', ') ?? 'all',

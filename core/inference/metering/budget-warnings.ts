@@ -1,20 +1,23 @@
 import type { Log } from '../../ports/platform.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { UsageObserver } from '../../ports/usage-observer.ts'
+import type { Share } from './budget-webhook.ts'
 import type { Budget } from './budgets.ts'
 
 const percents = [50, 80, 100] as const
 /** Names that are remembered as told; beyond that all are forgotten, and the limiter alone knows. */
 const most = 10_000
 
-/** Tells observers and the log how much of a budget is used; a share that is reached is told once for each window. */
+/** Tells observers, the log and `tell` how much of a budget is used; a share that is reached is told once for each window. */
 export const budgetWarnings = (
   limiter: RateLimiter,
   log: Log,
   observers: readonly UsageObserver[],
+  tell: (share: Share) => void,
 ): ((budget: Budget, left: number, now: number) => Promise<void>) => {
   const told = new Map<string, number>()
-  return async ({ allowance, of, whose, period }, left, now) => {
+  return async (budget, left, now) => {
+    const { allowance, of, whose, period } = budget
     const { name, until, per } = allowance
     const part = Math.max(0, 1 - left / allowance.most)
     for (const observer of observers) observer.stands(of, whose, period, part)
@@ -35,6 +38,7 @@ export const budgetWarnings = (
       if (first === null) continue
       log.warn('budget.share', { of, whose, period, percent })
       for (const observer of observers) observer.warned(of, whose, period, percent)
+      tell({ budget, percent, at: now })
     }
   }
 }

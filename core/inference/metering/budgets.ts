@@ -1,4 +1,4 @@
-import { type Caller, limitsOf, organizationLimitsOf } from '../../access/caller.ts'
+import { type Caller, limitsOf, organizationLimitsOf, teamBudgetsOf } from '../../access/caller.ts'
 import { Forbidden, TooMany } from '../../errors.ts'
 import type { Allowance } from '../../ports/rate-limiter.ts'
 import type { Holder } from '../../ports/usage-observer.ts'
@@ -10,14 +10,14 @@ import { calendar, lengthOf, type Period, periods } from './windows.ts'
 export interface Budget {
   readonly allowance: Allowance
   readonly of: Holder
-  /** The name of an organisation, or the id of a key. */
+  /** The name of an organisation, `organization/team`, or the id of a key. */
   readonly whose: string
   readonly period: Period
 }
 
 const settingOf = { day: 'costPerDay', week: 'costPerWeek', month: 'costPerMonth' } as const
 
-/** The budgets from which a caller's calls are paid: of the gateway, of its organisation, of its key and of those that made it. */
+/** The budgets from which a caller's calls are paid: of the gateway, of its organisation and team, of its key and of those that made it. */
 export const budgets = (settings: Settings): ((caller: Caller, now: number) => readonly Budget[]) => {
   const { limits } = settings
   const { window, soft } = limits.budgets
@@ -37,10 +37,14 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
       return [{ allowance: allowance(`cost/${period}/${of}/${whose}`, sum, of, period, now), of, whose, period }]
     })
 
+  const ofTeam = ({ organization, team }: Caller, now: number): readonly Budget[] =>
+    team === undefined ? [] : each('team', `${organization}/${team}`, teamBudgetsOf(organization, team, settings), now)
+
   return kept(
     (caller: Caller, now) => [
       ...each('key', caller.key, limitsOf(caller, settings), now),
       ...(caller.makers ?? []).flatMap(({ key, limits }) => each('key', key, limitsOf({ limits }, settings), now)),
+      ...ofTeam(caller, now),
       ...each('organization', caller.organization, organizationLimitsOf(caller.organization, settings), now),
       ...each('gateway', '', limits.gateway, now),
     ],

@@ -8,6 +8,7 @@ import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
 import { allowances } from './allowances.ts'
 import { budgetWarnings } from './budget-warnings.ts'
+import { BudgetWebhook } from './budget-webhook.ts'
 import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
 import { Ledger } from './ledger.ts'
 import type { Consumption } from './price.ts'
@@ -76,15 +77,19 @@ export const meter = plugin({
     clock: Clock,
     log: Log,
     observers: UsageObserver,
+    webhook: BudgetWebhook,
   },
-  create: ({ limiter, ledger, settings, clock, log, observers }): Meter => {
+  create: ({ limiter, ledger, settings, clock, log, observers, webhook }): Meter => {
     let settling = 0
     let settled = () => {}
 
     const allowancesOf = allowances(settings)
     const budgetsOf = budgets(settings)
     const { costOf, mostOf } = prices(settings)
-    const warn = budgetWarnings(limiter, log, observers)
+    const { webhook: receiver } = settings.limits.budgets
+    const warn = budgetWarnings(limiter, log, observers, (share) => {
+      if (receiver !== undefined) webhook.tell(receiver, share)
+    })
 
     const payment = ({ caller, entry, mode }: Call<unknown>, work: readonly Charge[], used: Consumption): Payment => {
       const its = budgetsOf(caller, clock.now())

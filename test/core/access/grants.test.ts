@@ -14,6 +14,7 @@ const own: KeyRow = {
   name: 'own',
   organization: 'acme',
   user: 'anna',
+  team: null,
   mode: 'live',
   scopes: ['models.read', 'api_key.create', 'api_key.update'],
   models: ['one', 'two'],
@@ -47,6 +48,23 @@ t.test('a new key gets nothing that its maker lacks', (t) => {
   t.same(give({ models: ['one'], addresses: ['192.0.2.7'], expires_at: now + 1000 })().models, ['one'])
   const delegate = { ...own, scopes: [...own.scopes, 'api_key.delegate'] } as KeyRow
   t.equal(granted({ user: 'bert' }, delegate, settings, now).user, 'bert')
+  t.end()
+})
+
+t.test('a key stays in the team of its maker, and is given only teams of the configuration', (t) => {
+  const organizations = { acme: { teams: { blue: {}, red: {} } } }
+  const its = v.parse(SettingsShape, { organizations })
+  const give = (team: string | undefined, of: KeyRow = own) => granted({ team }, of, its, now).team
+  t.equal(give(undefined), null)
+  t.equal(give('blue'), 'blue')
+  t.throws(() => give('green'), { name: 'BadRequest', validator: { team: /Expected/ } } as { name: string })
+  t.throws(() => give('constructor'), { name: 'BadRequest' })
+  t.throws(() => give('blue', { ...own, organization: 'other' }), { name: 'BadRequest' })
+  const blue: KeyRow = { ...own, team: 'blue' }
+  t.equal(give(undefined, blue), 'blue')
+  t.equal(give('blue', blue), 'blue')
+  t.throws(() => give('red', blue), refused('team'))
+  t.equal(give('gone', { ...own, team: 'gone' }), 'gone', 'a team that was taken out keeps its own')
   t.end()
 })
 

@@ -64,6 +64,16 @@ t.test('a stored key of 1.0.0 goes on, and has the scopes that came later if it 
   t.same((await stored(twelve, { makers: [] })).found, twelve, 'not one that was made since without it')
 })
 
+t.test('a caller knows its team, and a key of 1.0.0 has none', async (t) => {
+  const { its, rows } = house()
+  const { credential, row } = await its.create({ team: 'blue' })
+  t.equal((await its.find(credential))?.caller.team, 'blue')
+  const { team: _, ...old } = row
+  await rows.remove(keys, digest(credential))
+  await rows.create(keys, digest(credential), old)
+  t.equal((await its.get(row.id, null))?.team, null)
+})
+
 t.test('a caller knows the limits of its makers as they are now, though they were revoked', async (t) => {
   const { its, clock } = house()
   const { row: first } = await its.create({ limits: { tokensPerDay: 100 } })

@@ -98,6 +98,30 @@ t.test('a raised budget counts with the first call, and keys share those of thei
   await t.resolves(call(its, 500, 0, child))
 })
 
+t.test('the keys of a team have budgets together', async (t) => {
+  const limits = {
+    ...unlimited,
+    team: { costPerDay: 0.001 },
+    organization: { ...unlimited.organization, costPerDay: 0.01 },
+  }
+  const organizations = { org_1: { teams: { large: { costPerDay: 0.002 }, usual: {} } } }
+  const its = metered([actor('a', [])], { models: { small: model }, limits, organizations })
+  const of = (team: string, key: string, organization = 'org_1'): Caller => ({ ...payer, team, key, organization })
+  const pay = async (who: Caller, input: number) => (await call(its, input, 0, who)).settle({ input, output: 0 }, 'a')
+  await pay(of('large', 'key_1'), 1_500)
+  await pay(of('large', 'key_2'), 500)
+  const refused = await refusal(its, 1, 0, of('large', 'key_3'))
+  t.match(refused.headers, { 'x-sealgate-budget': 'team/day' })
+  t.match(refused.validator, { budget: /^The budget of the team for the day/ })
+  await pay(of('usual', 'key_3'), 1_000)
+  await refusal(its, 1, 0, of('usual', 'key_1'))
+  await pay(of('unnamed', 'key_1'), 1_000)
+  await pay(of('large', 'key_1', 'org_2'), 1_000)
+  await pay(payer, 1_000)
+  const told = its.events.find(({ event, percent }) => event === 'budget.share' && percent === 100)
+  t.match(told, { of: 'team', whose: 'org_1/large', period: 'day' })
+})
+
 t.test('soft budgets refuse nothing; shares are told once for each window', async (t) => {
   const its = house({ gateway: { costPerDay: 0.001 }, budgets: { soft: ['gateway'] } })
   const use = async (input: number) => (await call(its, input, 0)).settle({ input, output: 0 }, 'a')

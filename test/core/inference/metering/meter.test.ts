@@ -10,6 +10,7 @@ import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
 import { Inference, inference } from '../../../../core/inference/inference.ts'
 import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
 import { Ledger, ledger, usages, type UsageRow } from '../../../../core/inference/metering/ledger.ts'
+import { BudgetWebhook } from '../../../../core/inference/metering/budget-webhook.ts'
 import { Meter, meter } from '../../../../core/inference/metering/meter.ts'
 import { estimateOf } from '../../../../core/inference/metering/tokens.ts'
 import cache from '../../../../adapters/memory/cache.ts'
@@ -43,6 +44,7 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
     use(inference),
     use(ledger),
     use(meter),
+    use(plugin({ port: BudgetWebhook, name: 'webhook', create: (): BudgetWebhook => ({ tell() {} }) })),
     use(cache),
     use(rateLimiter),
     use(metadataStore),
@@ -240,7 +242,7 @@ t.test('allowances', async (t) => {
     await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
     const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
     const raised = meter.create(
-      { ...its, observers: [], settings, log: { info() {}, warn() {}, error() {} } },
+      { ...its, observers: [], webhook: { tell() {} }, settings, log: { info() {}, warn() {}, error() {} } },
       {},
       'meter',
     )

@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto'
+import type { IssuerSettings, PersonGrant } from '../issuer-settings.ts'
+import type { Caller } from './caller.ts'
+import { isName } from './names.ts'
+import { type Scope, plainScopes } from './scopes.ts'
+import { type Flaw, flaw } from './token-flaws.ts'
+import { claimAt } from './token.ts'
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** The texts of a claim: one, or each of a list. */
+const textsOf = (claim: unknown): readonly string[] => {
+  const all: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
+  return all.flatMap((it) => (typeof it === 'string' || typeof it === 'boolean' ? [String(it)] : []))
+}
+
+const fits = (claims: Claims, { when }: PersonGrant): boolean =>
+  Object.entries(when).every(([claim, value]) => textsOf(claimAt(claims, claim)).includes(value))
+
+const hashed = 'sha256.'
+
+/** A user's name that no other claim gives: one that is no name, or could stand for another, becomes its hash. Null without the claim. */
+const userOf = (claims: Claims, name: string, { user }: IssuerSettings): string | null => {
+  const { claim, prefix = `${name}.` } = user
+  const text = claimAt(claims, claim)
+  if (typeof text !== 'string' || text === '') return null
+  const whole = prefix + text
+  return isName(whole) && !whole.startsWith(hashed) ? whole : hashed + hash('sha256', whole, 'hex')
+}
+
+/** Those of the grant; with a claim of scopes, those of them that it lists, too. */
+const scopesOf = (claims: Claims, { scopes: claim }: IssuerSettings, { scopes }: PersonGrant): readonly Scope[] => {
+  const given = scopes ?? plainScopes
+  if (claim === undefined) return given
+  const listed = new Set(textsOf(claimAt(claims, claim)).flatMap((text) => text.split(' ')))
+  return given.filter((scope) => listed.has(scope))
+}
+
+/** Whom a proved token of the issuer with this name stands for, as the configuration has it. */
+export const personOf = (claims: Claims, name: string, issuer: IssuerSettings): Caller | Flaw => {
+  const user = userOf(claims, name, issuer)
+  if (user === null) return flaw('user')
+  const grant = issuer.grants.find((it) => fits(claims, it))
+  if (grant === undefined) return flaw('grant')
+  const { organization, models, limits, team } = grant
+  return {
+    key: `person_${hash('sha256', [name, organization, user].join('\n'), 'hex').slice(0, 32)}`,
+    organization,
+    user,
+    ...(team !== undefined && { team }),
+    scopes: scopesOf(claims, issuer, grant),
+    models,
+    limits,
+  }
+}

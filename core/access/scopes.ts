@@ -1,0 +1,35 @@
+export const scopes = [
+  'chats.completion',
+  'audio.transcription',
+  'audio.translation',
+  'tools.execute',
+  'files.encrypted.create',
+  'files.encrypted.read',
+  'files.encrypted.delete',
+  'models.read',
+  'api_key.create',
+  'api_key.read',
+  'api_key.update',
+  'api_key.delete',
+  'api_key.delegate',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+/** What a new key may do where nobody says more: chat, use tools and its own files, and administer nothing. */
+export const plainScopes: readonly Scope[] = [
+  'chats.completion',
+  'models.read',
+  'tools.execute',
+  'files.encrypted.create',
+  'files.encrypted.read',
+  'files.encrypted.delete',
+]
+
+/** Scopes that need a key of the caller's own: what they give to a key would outlive a login. */
+const ofKeys = ['api_key.create', 'api_key.update', 'api_key.delegate'] as const
+
+/** What a person with a token of an issuer may be given. */
+export const personScopes = scopes.filter(
+  (scope): scope is Exclude<Scope, (typeof ofKeys)[number]> => !(ofKeys as readonly Scope[]).includes(scope),
+)

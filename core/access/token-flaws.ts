@@ -1,0 +1,70 @@
+import type { IssuerSettings } from '../issuer-settings.ts'
+import type { Unproved } from './token.ts'
+
+/** Why a token is refused, for the log of the operator. */
+export type Reason =
+  | 'malformed'
+  | 'issuer'
+  | 'audience'
+  | 'algorithm'
+  | 'type'
+  | 'critical'
+  | 'identity'
+  | 'times'
+  | 'lifetime'
+  | 'expired'
+  | 'early'
+  | 'key'
+  | 'signature'
+  | 'user'
+  | 'grant'
+
+export interface Flaw {
+  readonly reason: Reason
+  /** How far the token is outside its times by our clock; null for other reasons. */
+  readonly seconds: number | null
+}
+
+export const flaw = (reason: Reason, seconds: number | null = null): Flaw => ({ reason, seconds })
+
+/** Claims of ID tokens and of logout tokens, which give access to nothing. */
+const identities = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events']
+
+export const hasAudience = ({ claims }: Unproved, audience: string): boolean => {
+  const { aud } = claims
+  return Array.isArray(aud) ? aud.includes(audience) : aud === audience
+}
+
+/** What stands before a type says nothing, and letters have no case (RFC 7515, 4.1.9). */
+const typeOf = (typ: unknown): string | null => {
+  if (typ === undefined) return ''
+  return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : null
+}
+
+/** What is wrong with a token of this issuer, before its signature is looked at; null where nothing is. */
+export const flawOf = (token: Unproved, issuer: IssuerSettings, now: number): Flaw | null =>
+  flawOfHeader(token, issuer) ?? flawOfTimes(token, issuer, now)
+
+const flawOfHeader = ({ header, claims }: Unproved, issuer: IssuerSettings): Flaw | null => {
+  const { alg, typ, crit } = header
+  if (!issuer.algorithms.some((it) => it === alg)) return flaw('algorithm')
+  const type = typeOf(typ)
+  if (!issuer.types.some((it) => it.toLowerCase() === type)) return flaw('type')
+  if (crit !== undefined) return flaw('critical')
+  return identities.some((name) => Object.hasOwn(claims, name)) || isIdentity(claims['typ']) ? flaw('identity') : null
+}
+
+/** Some issuers say the kind of a token in a claim. */
+const isIdentity = (typ: unknown): boolean => typeof typ === 'string' && /^(id|refresh|offline|logout)$/i.test(typ)
+
+const isTime = (it: unknown): it is number => typeof it === 'number' && Number.isFinite(it)
+
+const flawOfTimes = ({ claims }: Unproved, { skew, lifetime }: IssuerSettings, now: number): Flaw | null => {
+  const { exp, iat, nbf = iat } = claims
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return flaw('times')
+  if ((exp - iat) * 1000 > lifetime) return flaw('lifetime')
+  const over = now - exp * 1000
+  if (over >= skew) return flaw('expired', Math.round(over / 1000))
+  const early = Math.max(nbf, iat) * 1000 - now
+  return early > skew ? flaw('early', Math.round(early / 1000)) : null
+}

@@ -1,0 +1,42 @@
+type Members = Readonly<Record<string, unknown>>
+
+/** What a JSON web token says of itself; nothing of it is proved. */
+export interface Unproved {
+  readonly header: Members
+  readonly claims: Members
+}
+
+/** Characters of a token; a longer one is not looked at. */
+const longest = 8_192
+const shape = /^([\w-]+)\.([\w-]+)\.[\w-]*$/
+
+/** Whether a credential is meant as a token; no key has dots. */
+export const isToken = (credential: string): boolean => shape.test(credential)
+
+const decoded = (part: string): Members | null => {
+  try {
+    const it: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return typeof it === 'object' && it !== null && !Array.isArray(it) ? (it as Members) : null
+  } catch {
+    // Text that is no JSON is no token, and nothing else is known of it.
+    return null
+  }
+}
+
+/** Null for what is too long, or is no token. */
+export const unproved = (token: string): Unproved | null => {
+  if (token.length > longest) return null
+  const [, head = '', body = ''] = shape.exec(token) ?? []
+  const header = decoded(head)
+  const claims = header && decoded(body)
+  return header && claims && { header, claims }
+}
+
+/** The claim of this name, or else the one at this path of dots; undefined where there is none. */
+export const claimAt = (claims: Members, name: string): unknown => {
+  if (Object.hasOwn(claims, name)) return claims[name]
+  return name.split('.').reduce<unknown>((there, step) => {
+    const isThere = typeof there === 'object' && there !== null && Object.hasOwn(there, step)
+    return isThere ? (there as Members)[step] : undefined
+  }, claims)
+}

@@ -1,0 +1,64 @@
+import * as v from 'valibot'
+import { isName } from './access/names.ts'
+import { personScopes } from './access/scopes.ts'
+import { OwnLimits } from './limit-settings.ts'
+
+export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
+export type Algorithm = (typeof algorithms)[number]
+
+const ms = v.pipe(v.number(), v.integer())
+const claim = v.pipe(v.string(), v.minLength(1))
+const name = v.pipe(v.string(), v.check(isName, 'a name of letters, digits and . _ @ -'))
+
+const isNear = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
+
+/** Public keys that come in the clear over a network are anybody's. */
+const isGuarded = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  return (protocol === 'https:' || (protocol === 'http:' && isNear(hostname))) && username === '' && password === ''
+}
+
+/** What people get whose token says what `when` asks. */
+export const PersonGrant = v.strictObject({
+  /** By claim: what it has to be, or to have among its values. */
+  when: v.optional(v.record(claim, v.string()), {}),
+  organization: name,
+  team: v.exactOptional(name),
+  scopes: v.optional(v.array(v.picklist(personScopes))),
+  /** Null for all. */
+  models: v.optional(v.nullable(v.array(v.string())), null),
+  limits: v.optional(OwnLimits, {}),
+})
+
+/** An issuer of access tokens, and what its tokens are good for here. */
+export const IssuerSettings = v.strictObject({
+  /** `iss` of its tokens, to the letter. */
+  issuer: v.pipe(v.string(), v.minLength(1)),
+  /** Where its public keys are. */
+  keys: v.pipe(v.string(), v.check(isGuarded, 'an https URL, or an http URL of this machine')),
+  /** What `aud` of its tokens has. */
+  audience: v.pipe(v.string(), v.minLength(1)),
+  algorithms: v.optional(v.pipe(v.array(v.picklist(algorithms)), v.minLength(1)), [...algorithms]),
+  /** What `typ` of its access tokens may be; an empty one stands for none. */
+  types: v.optional(v.pipe(v.array(v.string()), v.minLength(1)), ['at+jwt']),
+  /** By how much its clock and ours may differ. */
+  skew: v.optional(v.pipe(ms, v.minValue(0), v.maxValue(300_000)), 30_000),
+  /** The longest time from `iat` to `exp`. */
+  lifetime: v.optional(v.pipe(ms, v.minValue(1)), 86_400_000),
+  user: v.optional(
+    v.strictObject({
+      claim: v.optional(claim, 'sub'),
+      /** Stands before the claim; absent, the name of the issuer and a dot. */
+      prefix: v.optional(v.pipe(v.string(), v.regex(/^([A-Za-z0-9][\w.@-]{0,39})?$/))),
+    }),
+    {},
+  ),
+  /** The claim that narrows the scopes of a grant; absent, no claim does. */
+  scopes: v.optional(claim),
+  /** The first that fits decides; a token that none fits is refused. */
+  grants: v.pipe(v.array(PersonGrant), v.minLength(1)),
+})
+
+export type IssuerSettings = v.InferOutput<typeof IssuerSettings>
+export type PersonGrant = v.InferOutput<typeof PersonGrant>
