@@ -120,7 +120,7 @@ export const ModelSettings = v.strictObject({
 const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
+export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'mcp'] as const
 
 /** The settings of a gateway on any platform. Every field has a default. */
 export const SettingsShape = v.strictObject({
@@ -136,6 +136,13 @@ export const SettingsShape = v.strictObject({
   /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
   prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
+  mcp: v.optional(
+    v.strictObject({
+      /** Where clients find `/mcp`, with its path; without it only this machine's names and plain addresses are served. */
+      url: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:/))),
+    }),
+    {},
+  ),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
   testKeys: v.optional(v.boolean()),

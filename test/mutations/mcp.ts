@@ -59,8 +59,8 @@ export const mcp: readonly Changes[] = [
     ],
   },
   {
-    file: `${folder}/protocol.ts`,
-    test: `${parts}/protocol.test.ts`,
+    file: 'core/dialects/mcp/protocol.ts',
+    test: 'test/core/dialects/mcp/protocol.test.ts',
     changes: [
       { breaks: 'Progress never goes back.', from: '    if (percent <= last) return\n', to: '' },
       {
