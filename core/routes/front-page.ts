@@ -11,6 +11,7 @@ export const linksOf = ({ surfaces, names: { compat, std, v1 } }: Settings): Rea
   ...(surfaces.includes('decision') && { decisions: `/${compat}/v1/decision` }),
   ...(surfaces.includes('rvenc') && { confidential: '/rvenc/models' }),
   ...(surfaces.includes('tools') && { tools: '/tools' }),
+  ...(surfaces.includes('mcp') && { agents: '/mcp' }),
 })
 
 const linked = (prefix: string, path: string, words: string): string =>

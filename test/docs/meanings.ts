@@ -78,6 +78,8 @@ export const meanings: Readonly<Record<string, string>> = {
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   'cors.origins':
     'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration and metrics stay closed.',
+  'mcp.url':
+    'Where agents find `/mcp` from outside, such as `https://ai.example.org/mcp`. Its host is served beside addresses and the names of this machine, and its metadata (RFC 9728) is given.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:
