@@ -16,6 +16,7 @@ import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
 import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
+import { type Inquiry, inquiryNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
@@ -69,6 +70,8 @@ export interface Gateway {
   readonly renew: Renew
   /** Of every served model and its backends, whether the price is known. */
   prices(signal: AbortSignal): Promise<PriceCheck>
+  /** A model's probabilities for one question, before its calibration and on nobody's bill. */
+  opinion(inquiry: Inquiry, signal: AbortSignal): Promise<readonly number[]>
   readonly metrics: Metrics
   /** What keys used, as the store has it. */
   usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
@@ -145,6 +148,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
       const { catalog } = supply({ catalog: Catalog })
       return pricesOf(await catalog.list(signal), settings)
     },
+    opinion: async (inquiry, signal) => uncalibrated(eras.current().supply(inquiryNeeds), inquiry, signal),
     usage: (query) => rows.list(usages, query),
     survey: (signal) => survey(eras.supply, log, signal),
     listener,

@@ -27,6 +27,19 @@ const price = v.strictObject({
 
 export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
 
+const temperature = v.pipe(v.number(), v.gtValue(0))
+
+/** What `sealgate calibrate` fits. */
+const CalibrationShape = v.strictObject({
+  /** What diagnostics call it. */
+  id: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/)),
+  /** For numbers of options without an own one. */
+  temperature,
+  byOptions: v.optional(v.record(v.pipe(v.string(), v.regex(/^([2-9]|1\d|2[0-6])$/)), temperature), {}),
+})
+
+export type Calibration = v.InferOutput<typeof CalibrationShape>
+
 export const ModelSettings = v.strictObject({
   type: v.optional(v.picklist(modelTypes), 'CHAT'),
   id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -44,7 +57,9 @@ export const ModelSettings = v.strictObject({
   /** Its backends can go on from a given prefix, so a broken stream may be rescued. */
   continues: v.optional(v.boolean(), false),
   /** What its log-probabilities are divided by before decisions are read off. */
-  temperature: v.optional(v.pipe(v.number(), v.gtValue(0)), 1),
+  temperature: v.optional(temperature, 1),
+  /** What its answers go through before callers get them; as they are when absent. */
+  calibration: v.optional(CalibrationShape),
   regions: v.optional(v.array(v.string()), []),
   price_config: v.optional(v.record(v.picklist(['standard', 'confidential']), v.record(v.string(), price)), {}),
   upstreams: v.pipe(
@@ -66,7 +81,18 @@ export const ModelSettings = v.strictObject({
 const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-export const surfaces = ['v1', 'decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'console'] as const
+export const surfaces = [
+  'v1',
+  'decision',
+  'chat',
+  'rvenc',
+  'tools',
+  'files',
+  'index',
+  'admin',
+  'console',
+  'mcp',
+] as const
 
 export { OwnLimits }
 
@@ -84,6 +110,13 @@ export const SettingsShape = v.strictObject({
   /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
   prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
   surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
+  mcp: v.optional(
+    v.strictObject({
+      /** Where clients find `/mcp`, with its path; without it only this machine's names and plain addresses are served. */
+      url: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:/))),
+    }),
+    {},
+  ),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
   testKeys: v.optional(v.boolean()),

@@ -57,6 +57,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/ports',
     'core/dialects',
     'core/inference/metering/tokens.ts',
+    'core/inference/decisions/calibration.ts',
+    'core/inference/decisions/decision-answer.ts',
     'core/access',
     'core/generations',
     'core/sealed/client',

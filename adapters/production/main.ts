@@ -69,6 +69,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { kek } = await import('./commands/kek.ts')
     await kek(args, process.env)
   },
+  async calibrate(args) {
+    const { calibrate } = await import('./commands/calibrate.ts')
+    await calibrate(args, process.env)
+  },
   async prices(args) {
     const { prices } = await import('./commands/prices.ts')
     await prices(args, process.env)

@@ -159,7 +159,12 @@ export const app = (
       if (error.status >= 500) report(visit, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
       const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
-      Object.assign(visit.headers, waits(error), challenge(error), error instanceof TooMany && error.headers)
+      Object.assign(
+        visit.headers,
+        waits(error),
+        challenge(error, visit.route?.challenge?.(visit.era.settings)),
+        error instanceof TooMany && error.headers,
+      )
       await send(ctx, status, JSON.stringify(body), visit.era.pace)
     }
   })

@@ -35,6 +35,6 @@ export const retryHeaders = (it: Wait, fraction: number): Record<string, string>
 const isHopeless = ({ status, retryAfter }: Wait): boolean =>
   status === 429 || status === 503 ? retryAfter === null || !Number.isFinite(retryAfter) : true
 
-/** How a caller whose key was refused shows one. */
-export const challenge = ({ status }: GatewayError): Readonly<Record<string, string>> =>
-  status === 401 ? { 'www-authenticate': 'Bearer realm="sealgate"' } : {}
+/** How a caller whose key was refused shows one; `more` is what the route adds to it. */
+export const challenge = ({ status }: GatewayError, more = ''): Readonly<Record<string, string>> =>
+  status === 401 ? { 'www-authenticate': `Bearer realm="sealgate"${more}` } : {}

@@ -6,6 +6,8 @@ import { type AnyRoute, type Body, keyless } from './route.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
+export const interfaceVersion = '1.0.0'
+
 /** The interface as OpenAPI 3.1, from the routes themselves. */
 export const openapi = (routes: readonly AnyRoute[], settings: Settings) => {
   const paths: Record<string, Record<string, Schema>> = {}
@@ -18,7 +20,7 @@ export const openapi = (routes: readonly AnyRoute[], settings: Settings) => {
     openapi: '3.1.0',
     info: {
       title: 'sealgate',
-      version: '1.0.0',
+      version: interfaceVersion,
       description: `A confidential AI gateway: inference, tools and encrypted files.${dashboard}`,
     },
     paths,

@@ -96,6 +96,8 @@ export interface Route<
   readonly errors?: Render
   /** Documents those errors, by status or as `default`. */
   readonly faults?: Readonly<Record<string, GenericSchema>>
+  /** What stands behind the realm in the challenge of a 401; begins with a comma. */
+  readonly challenge?: (settings: Settings) => string
   /** Put on every answer, errors too; `{id}` stands for the request's id. */
   readonly headers?: Readonly<Record<string, string>>
   readonly needs: N

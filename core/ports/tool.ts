@@ -57,7 +57,12 @@ interface About<S extends GenericSchema> {
  */
 export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
   (
-    | { readonly kind: 'simple'; run(params: InferOutput<S>, signal: AbortSignal): Promise<unknown> }
+    | {
+        readonly kind: 'simple'
+        /** It changes nothing, and may run in the gateway too, on parameters in the clear; inside the enclave alone when absent. */
+        readonly clear?: true
+        run(params: InferOutput<S>, signal: AbortSignal): Promise<unknown>
+      }
     | { readonly kind: 'makes-file'; run(params: InferOutput<S>, signal: AbortSignal): Promise<MadeFile> }
     | {
         readonly kind: 'reads-file'

@@ -9,6 +9,7 @@ import { fileRoutes } from './files.ts'
 import { front } from './front.ts'
 import { health } from './health.ts'
 import { media } from './media.ts'
+import { mcp } from './mcp/table.ts'
 import { models } from './models.ts'
 import { receiptRoutes } from './receipts.ts'
 import { retrieval } from './retrieval.ts'
@@ -30,6 +31,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   index: retrieval,
   admin: [...admin, ...usage, ...auditing],
   console: consoleRoutes,
+  mcp,
 }
 
 /** Whoever seals for a tool or an index at this address finds the keys for it here. */

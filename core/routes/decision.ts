@@ -18,11 +18,11 @@ import { Settings } from '../settings.ts'
 import { decisionAnswer, decisionModels, decisionRequest, systemOneFaults } from './decision-shape.ts'
 import { served } from './find-model.ts'
 
-const needs = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
-type Given = Supplied<typeof needs>
+export const decisionNeeds = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
+type Given = Supplied<typeof decisionNeeds>
 
 /** The name that the stock client sends when its user names none. */
-const latest = 'jev-latest'
+export const latest = 'jev-latest'
 
 const decides = ({ does, settings }: Entry) => does.has('decide') && settings.standard
 
@@ -69,20 +69,30 @@ const largerThan = async (
   return larger !== null && decides(larger) ? { entry: larger, below: escalate.below } : null
 }
 
+/** The answers to a caller's questions, on the caller's bill. */
+export const decisionFor = async (
+  input: DecisionRequest,
+  caller: Caller,
+  given: Given,
+  signal: AbortSignal,
+): ReturnType<typeof decide> => {
+  const { inference, meter, clock, settings } = given
+  const began = clock.now()
+  const total = settings.timeouts.decision
+  const entry = await entryFor(input.model, caller, given, signal)
+  const larger = await largerThan(entry, input, caller, given, signal)
+  const images = await picturesWithin(input, total, clock, signal)
+  const { provider, questions, state, samples, steps } = input
+  const call = { state, images, samples, steps }
+  const reserve: Deciding['reserve'] = (entry, estimate) => meter.reserve(caller, entry, estimate)
+  const matter = { entry, larger, provider, questions, call, began, total }
+  return decide({ inference, reserve, clock }, matter, signal)
+}
+
 const answer =
   (under: 'diagnostics' | 'x_diagnostics') =>
   async ({ input, caller, signal }: Request<DecisionRequest, unknown, Caller>, given: Given): Promise<Reply> => {
-    const { inference, meter, clock, settings } = given
-    const began = clock.now()
-    const total = settings.timeouts.decision
-    const entry = await entryFor(input.model, caller, given, signal)
-    const larger = await largerThan(entry, input, caller, given, signal)
-    const images = await picturesWithin(input, total, clock, signal)
-    const { provider, questions, state, samples, steps } = input
-    const call = { state, images, samples, steps }
-    const reserve: Deciding['reserve'] = (entry, estimate) => meter.reserve(caller, entry, estimate)
-    const matter = { entry, larger, provider, questions, call, began, total }
-    const decided = await decide({ inference, reserve, clock }, matter, signal)
+    const decided = await decisionFor(input, caller, given, signal)
     return json(printAnswered(decided, under), 200, decided.headers)
   }
 
@@ -92,7 +102,7 @@ const shared = {
   body: { read: 'ordered', schema: decisionRequest, bytes: 16 * 1024 * 1024, check: parseDecision },
   places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
   headers: { 'x-typesafe-request-id': '{id}' },
-  needs,
+  needs: decisionNeeds,
 } as const
 
 const decision = route({

@@ -12,6 +12,7 @@ export const linksOf = ({ surfaces, names: { compat, std, v1 } }: Settings): Rea
   ...(surfaces.includes('rvenc') && { confidential: '/rvenc/models' }),
   ...(surfaces.includes('tools') && { tools: '/tools' }),
   ...(surfaces.includes('console') && { console: '/console' }),
+  ...(surfaces.includes('mcp') && { agents: '/mcp' }),
 })
 
 const linked = (prefix: string, path: string, words: string): string =>

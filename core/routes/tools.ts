@@ -33,7 +33,7 @@ const descriptor = v.object({
 /** The JSON schema of each tool, made when it is first asked for. */
 const printed = new WeakMap<Tool, Readonly<Record<string, unknown>>>()
 
-const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
+export const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
   const known = printed.get(tool)
   if (known !== undefined) return known
   const schema = schemaOf(tool.params)

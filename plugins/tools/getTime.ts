@@ -16,6 +16,7 @@ export default plugin({
     name: 'getTime',
     description: 'Current date and time in a time zone, named (`Asia/Kolkata`) or by its offset (`+05:30`).',
     kind: 'simple',
+    clear: true,
     params,
     async run({ timezone }, signal) {
       signal.throwIfAborted()

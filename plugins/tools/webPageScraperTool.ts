@@ -27,6 +27,7 @@ export default plugin({
       shortName: 'Web page',
       description: 'Main text, title and links of a web page; with renderJs, after its scripts ran in a browser.',
       kind: 'simple',
+      clear: true,
       params,
       async run({ url, renderJs = false }, signal) {
         signal.throwIfAborted()

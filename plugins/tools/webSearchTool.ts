@@ -71,6 +71,7 @@ export default plugin({
     shortName: 'Web search',
     description: 'Searches the web: titles, addresses and short excerpts of the pages that were found.',
     kind: 'simple',
+    clear: true,
     params,
     async run(params, signal) {
       signal.throwIfAborted()

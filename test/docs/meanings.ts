@@ -102,6 +102,8 @@ export const meanings: Readonly<Record<string, string>> = {
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   'cors.origins':
     'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration and metrics stay closed.',
+  'mcp.url':
+    'Where agents find `/mcp` from outside, such as `https://ai.example.org/mcp`. Its host is served beside addresses and the names of this machine, and its metadata (RFC 9728) is given.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',
   operators: 'Organisations whose keys may reach what concerns all of them: `/metrics`, and `POST /admin/reload`.',
   models:
@@ -120,6 +122,11 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.continues':
     'Says that every backend of the model can continue a given beginning, so that another one may finish a stream that breaks.',
   'models.<name>.temperature': 'Log-probabilities are divided by it before decisions are read from them.',
+  'models.<name>.calibration':
+    'Made by `sealgate calibrate`: the logarithms of a decision’s probabilities are divided by a temperature before callers get them. Absent, they are as the model gives them.',
+  'models.<name>.calibration.id': 'What diagnostics call the calibration that answered.',
+  'models.<name>.calibration.temperature': 'For numbers of options that `byOptions` leaves out.',
+  'models.<name>.calibration.byOptions': 'The temperature by the number of options, from `2` to `26`.',
   'models.<name>.regions': 'For the catalog; the price of the first region that has one counts.',
   'models.<name>.price_config': 'Prices in the operator’s currency. A price that is absent is unknown, not 0.',
   'models.<name>.price_config.<standard or confidential>.<name>.prompt_price_per_k':

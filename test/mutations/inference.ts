@@ -5,6 +5,24 @@ const meter = 'test/core/inference/metering/meter.test.ts'
 
 export const inference: readonly Changes[] = [
   {
+    file: 'core/inference/decisions/calibration.ts',
+    test: 'test/calibrate.test.ts',
+    changes: [
+      { breaks: 'A number of options has its temperature.', from: 'byOptions[it.probabilities.length] ?? ', to: '' },
+    ],
+  },
+  {
+    file: 'core/inference/decisions/uncalibrated.ts',
+    test: 'test/calibrate.test.ts',
+    changes: [
+      {
+        breaks: 'What is in use is not calibrated once more.',
+        from: 'entry: { ...found, settings: rest }',
+        to: 'entry: { ...found, settings: { ...rest, ...found.settings } }',
+      },
+    ],
+  },
+  {
     file: 'core/inference/collect-chunks.ts',
     test: chunks,
     changes: [

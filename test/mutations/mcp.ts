@@ -6,6 +6,71 @@ const whole = 'test/mcp.test.ts'
 
 export const mcp: readonly Changes[] = [
   {
+    file: 'core/routes/mcp/clear-tools.ts',
+    test: 'test/mcp-http.test.ts',
+    changes: [
+      {
+        breaks: 'A tool runs in the clear only where it says so.',
+        from: "tool.kind === 'simple' && tool.clear === true",
+        to: "tool.kind === 'simple'",
+      },
+      {
+        breaks: 'Lists and calls go by scope.',
+        from: "hasScope(caller, 'tools.execute')",
+        to: 'caller.key.length > 0',
+      },
+      {
+        breaks: 'Arguments have a bound.',
+        from: 'Buffer.byteLength(text) > (tool.mostParams ?? usualParams)',
+        to: '(tool.mostParams ?? usualParams) < 0',
+      },
+      {
+        breaks: 'A parameter that a tool does not have is refused.',
+        from: '    if (odd !== null) throw',
+        to: '    if (odd === null && false) throw',
+      },
+    ],
+  },
+  {
+    file: 'core/routes/mcp/place.ts',
+    test: 'test/mcp-http.test.ts',
+    changes: [
+      {
+        breaks: 'A host that the configuration does not name is refused.',
+        from: '  if (!isOwn(hostOf(host), place))\n',
+        to: '  if (host === undefined)\n',
+      },
+      { breaks: 'A page of another origin is refused.', from: '  if (!sameHost)\n', to: '  if (own === null)\n' },
+      { breaks: 'A 401 names the metadata.', from: "url === undefined ? ''", to: "url !== undefined ? ''" },
+    ],
+  },
+  {
+    file: 'core/dialects/mcp/exchange.ts',
+    test: 'test/mcp-http.test.ts',
+    changes: [
+      {
+        breaks: 'The name in the header is that of the body.',
+        from: 'name === null || decoded(name) !== source',
+        to: 'name === null && source === null',
+      },
+      {
+        breaks: 'The method in the header is that of the body.',
+        from: "textOf(headers, 'mcp-method') !== method",
+        to: 'method === null',
+      },
+      {
+        breaks: 'The version in the header is that of the body.',
+        from: 'if (version !== told)',
+        to: 'if (version === null && told === null)',
+      },
+      {
+        breaks: 'Older clients read errors in answers with 200.',
+        from: '!== modern) return 200',
+        to: '!== modern) return 400',
+      },
+    ],
+  },
+  {
     file: `${folder}/roots.ts`,
     test: `${parts}/roots.test.ts`,
     changes: [
@@ -59,8 +124,8 @@ export const mcp: readonly Changes[] = [
     ],
   },
   {
-    file: `${folder}/protocol.ts`,
-    test: `${parts}/protocol.test.ts`,
+    file: 'core/dialects/mcp/protocol.ts',
+    test: 'test/core/dialects/mcp/protocol.test.ts',
     changes: [
       { breaks: 'Progress never goes back.', from: '    if (percent <= last) return\n', to: '' },
       {

@@ -147,6 +147,51 @@ export const production: readonly Changes[] = [
     ],
   },
   {
+    file: 'adapters/production/commands/calibrate/promise.ts',
+    test: 'test/adapters/production/commands/calibrate/promise.test.ts',
+    changes: [
+      {
+        breaks: 'A promise takes account of chance.',
+        from: 'if (upperBound(wrong, tries, certainty) > errors) break',
+        to: 'if (wrong > errors * tries) break',
+      },
+      {
+        breaks: 'Clopper and Pearson bound the share from above.',
+        from: '> 1 - certainty) low',
+        to: '> certainty) low',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/calibrate/figures.ts',
+    test: 'test/adapters/production/commands/calibrate/promise.test.ts',
+    changes: [{ breaks: 'Chance alone makes an error.', from: 'Number(fraction() < claim)', to: 'claim' }],
+  },
+  {
+    file: 'adapters/production/commands/calibrate/temperatures.ts',
+    test: 'test/adapters/production/commands/calibrate/promise.test.ts',
+    changes: [
+      { breaks: 'Few cases get no temperature of their own.', from: 'const least = 50', to: 'const least = 1' },
+      {
+        breaks: 'The fit goes to the least surprise.',
+        from: 'if (at(left) < at(right))',
+        to: 'if (at(left) > at(right))',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/calibrate/settings-file.ts',
+    test: 'test/adapters/production/commands/calibrate/settings-file.test.ts',
+    changes: [
+      { breaks: 'A calibration is replaced by the next.', from: 'if (old !== null) return', to: 'if (false) return' },
+      {
+        breaks: 'A file keeps its permissions.',
+        from: 'await handle.chmod(mode & 0o777)',
+        to: 'await handle.chmod(0o666)',
+      },
+    ],
+  },
+  {
     file: 'adapters/production/commands/seal/routes.ts',
     test: 'test/seal-doors.test.ts',
     changes: [

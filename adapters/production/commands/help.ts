@@ -23,6 +23,7 @@ sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs
 sealgate receipt verify|prove FILE               shows what a kept receipt proves, without a network; its place in the log
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
+sealgate calibrate MODEL --cases FILE            fits how sure a model's decisions are, and what may be automated
 sealgate prices check                            tells which served models have no price
 sealgate sweep [--grace MS]                      removes stored bytes without a record, and files whose time is over
 sealgate doctor                                  shows which optional packages and programs are there
@@ -145,6 +146,16 @@ It prints the command that installs what is not there.`,
   add: `sealgate add all|ocr|voices|speech|objects|spreadsheets... [--dry-run]
   --dry-run                      prints the command alone
 It uses the package manager of the project in the working folder, npm by default.`,
+
+  calibrate: `sealgate calibrate MODEL --cases FILE [--errors S] [--certainty S] [--plot FILE] [--write] [--json]
+  --cases FILE                   questions with their right answers, one JSON a line; docs/operations.md describes it
+  --errors S                     the share of automated answers that may be wrong; 0.05 by default
+  --certainty S                  how surely that shall hold; 0.95 by default
+  --samples N                    reads that are averaged, as callers will ask for; 1 by default
+  --seed N                       draws the held-out half; 1 by default
+  --plot FILE                    draws claims against truth, as SVG
+  --write                        writes models.MODEL.calibration into the file that SEALGATE_CONFIG names
+It reads the same environment as sealgate serve, and ends with 1 where the held-out half is answered no better.`,
 
   prices: `sealgate prices check
 It reads the same environment as sealgate serve, and ends with 1 where a served model has no price.`,

@@ -5,10 +5,11 @@ import { clientOf, clientOptions } from './client-options.ts'
 import { complaint } from './error-text.ts'
 import { memoryFileOf, readKeys } from './key-file.ts'
 import { type Entry, chosen, described } from './mcp/catalog.ts'
-import { RpcError, faults, serveLines } from './mcp/json-rpc.ts'
+import { protocol } from '../../../core/dialects/mcp/protocol.ts'
+import { RpcError, faults } from '../../../core/dialects/mcp/rpc.ts'
+import { serveLines } from './mcp/json-rpc.ts'
 import { longResults } from './mcp/long-results.ts'
 import { madeFiles } from './mcp/made-files.ts'
-import { protocol } from './mcp/protocol.ts'
 import { opening, rootsOf } from './mcp/roots.ts'
 import { type Bench, runTool, toolNamed } from './mcp/sealed-tools.ts'
 import { sentFiles } from './mcp/sent-files.ts'
@@ -74,8 +75,9 @@ export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
     instructions,
     tools: async () => (await offered()).map(described),
     call: async (name, given, told) => runTool(bench, toolNamed(await offered(), name), given, told),
-    resources: bench.results.list,
-    read: bench.results.read,
+    resources: bench.results,
+    // Which tools there are changes with a restart alone.
+    lasting: 3_600_000,
   })
   await serveLines(process.stdin, process.stdout, answering)
   const late = new Promise<void>((resolve) => setTimeout(resolve, leaving).unref())

@@ -19,6 +19,14 @@ export interface Parsed {
   readonly value: unknown
   /** The start of the value at this path of keys, or of its nearest parent. */
   place(path: readonly (string | number)[]): Place
+  /** Where the value at this path of keys stands in the text; null where there is none. */
+  span(path: readonly (string | number)[]): Span | null
+}
+
+/** Characters of a text, the end not included. */
+export interface Span {
+  readonly from: number
+  readonly to: number
 }
 
 const placeAt = (text: string, at: number): Place => {
@@ -37,6 +45,7 @@ const keyOf = (path: readonly (string | number)[]): string => JSON.stringify(pat
 /** Reads JSON with comments and trailing commas. Throws NotJson. */
 export const parseJsonc = (text: string): Parsed => {
   const places = new Map<string, number>()
+  const spans = new Map<string, Span>()
   let at = 0
 
   const fail = (words: string): never => {
@@ -82,7 +91,10 @@ export const parseJsonc = (text: string): Parsed => {
       seen.add(key)
       expect(':')
       const inner = [...path, key]
+      skip()
+      const from = at
       entries.push([key, value(inner)])
+      spans.set(keyOf(inner), { from, to: at })
       places.set(keyOf(inner), begin)
     })
     return Object.fromEntries(entries)
@@ -108,6 +120,7 @@ export const parseJsonc = (text: string): Parsed => {
   if (at < text.length) fail('nothing is expected behind the value')
   return {
     value: whole,
+    span: (path) => spans.get(keyOf(path)) ?? null,
     place(path) {
       for (let length = path.length; ; length--) {
         const found = places.get(keyOf(path.slice(0, length)))

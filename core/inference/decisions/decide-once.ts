@@ -9,7 +9,7 @@ import type { Inference } from '../inference.ts'
 import type { Candidate, Entry } from '../models/catalog-entry.ts'
 import type { Reservation } from '../metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
-import { cool } from './token-odds.ts'
+import { calibrated, cool } from './calibration.ts'
 import { type Estimate, tokensOf, total } from '../metering/tokens.ts'
 
 export interface Deciding {
@@ -78,8 +78,9 @@ export const opinionOf = async (
     const { answer: decided } = found
     backend = found.backend
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
+    const given = calibrated(decided.distributions, entry.settings.calibration)
     let at = 0
-    const distributions = questions.map(({ question }) => (isOpen(question) ? decided.distributions[at++]! : certain))
+    const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
     return { distributions, decided: { ...decided, usage }, backend, headers }
   } finally {
     if (usage === null && used.length > 0) await settle(total(used), prompted)

@@ -45,6 +45,7 @@ export const decide = async (
       reads,
       timing_ms: deciding.clock.now() - began,
       ...(ignored.length > 0 && { ignored }),
+      ...(entry.settings.calibration && { calibration: entry.settings.calibration.id }),
       ...(escalated && { escalated }),
       questions: measures,
     },
@@ -81,7 +82,13 @@ const bettered = async (first: Opinion, deciding: Deciding, it: Case, signal: Ab
     return {
       distributions: distributions.map((given, index) => second.distributions[unsure.indexOf(index)] ?? given),
       usage: total([usage, second.decided.usage]),
-      escalated: { model, engine: second.decided.engine, backend: second.backend, questions: unsure.length },
+      escalated: {
+        model,
+        engine: second.decided.engine,
+        backend: second.backend,
+        ...(larger.entry.settings.calibration && { calibration: larger.entry.settings.calibration.id }),
+        questions: unsure.length,
+      },
     }
   } catch (error) {
     // The first opinion still stands; that it was not bettered is told.

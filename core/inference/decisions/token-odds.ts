@@ -1,5 +1,6 @@
 import { readPlain } from '../../dialects/json.ts'
 import type { Completion } from '../../ports/upstream.ts'
+import { cool } from './calibration.ts'
 
 /** What one read gives for the marks, in the order shown. */
 export interface Odds {
@@ -39,13 +40,6 @@ export const oddsOf = (
     labelMass: Math.min(1, mass),
     truncated: each.includes(0) && hidden(seen.map(([, probability]) => probability)) > negligible * mass,
   }
-}
-
-/** Probabilities whose logarithms are divided by the temperature. */
-export const cool = (probabilities: readonly number[], temperature: number): readonly number[] => {
-  const cooled = probabilities.map((it) => (it === 0 ? 0 : Math.pow(it, 1 / temperature)))
-  const total = cooled.reduce((sum, it) => sum + it, 0)
-  return cooled.map((it) => it / total)
 }
 
 /** The most that a token may have that is not among those seen. */

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { decideTool } from '../../../../core/dialects/mcp/decide-tool.ts'
 
 /** Groups of tools, by where their input comes from and where their result goes. */
 export type Kind = 'asks' | 'decides' | 'reads' | 'makes' | 'searches' | 'keeps'
@@ -99,20 +100,10 @@ const rows: readonly Row[] = [
     reads,
   ],
   [
-    'decide',
+    decideTool.name,
     'decides',
-    'Answers typed questions about a text, with probabilities.',
-    {
-      state: text('What the questions are about'),
-      questions: v.pipe(
-        v.record(
-          v.string(),
-          v.looseObject({ type: v.picklist(['choice', 'noul', 'score']), instructions: v.string() }),
-        ),
-        v.description('By id; criteria: for choice labels with descriptions, for score levels in their order'),
-      ),
-      model: v.optional(text('A confidential model; one that decides when absent')),
-    },
+    decideTool.about,
+    { ...decideTool.params, model: v.optional(text('A confidential model; one that decides when absent')) },
     reads,
   ],
   ['listFiles', 'keeps', 'Stored files, newest first.', { offset: v.optional(v.number()) }, reads],

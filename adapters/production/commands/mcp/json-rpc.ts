@@ -1,40 +1,6 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-
-/** One call from the client. */
-export interface Call {
-  readonly method: string
-  readonly params: Readonly<Record<string, unknown>>
-  /** Aborted when the client cancels the call or disconnects. */
-  readonly signal: AbortSignal
-  notify(method: string, params: object): void
-}
-
-/** Throws `RpcError` when the client made a mistake. */
-export type Answering = (call: Call) => Promise<object>
-
-/** An error of the protocol. A tool that fails returns a result with `isError` instead. */
-export class RpcError extends Error {
-  readonly code: number
-  readonly data: object | null
-
-  constructor(code: number, message: string, data: object | null = null) {
-    super(message)
-    this.name = 'RpcError'
-    this.code = code
-    this.data = data
-  }
-}
-
-export const faults = {
-  parse: -32700,
-  request: -32600,
-  method: -32601,
-  params: -32602,
-  inside: -32603,
-  version: -32022,
-  refused: -32000,
-} as const
+import { type Answering, type Call, RpcError, faults } from '../../../../core/dialects/mcp/rpc.ts'
 
 /** In bytes. A longer line is skipped and refused. */
 const mostLine = 16 * 1024 * 1024

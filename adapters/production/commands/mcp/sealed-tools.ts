@@ -6,10 +6,10 @@ import type { OpenedFile, SealedFile } from '../../../../core/sealed/client/file
 import type { MadeByTool } from '../../../../core/sealed/client/tool-shapes.ts'
 import { complaint } from '../error-text.ts'
 import type { Entry, Kind } from './catalog.ts'
-import { RpcError, faults } from './json-rpc.ts'
+import { RpcError, faults } from '../../../../core/dialects/mcp/rpc.ts'
 import type { LongResults } from './long-results.ts'
 import type { KeepMade } from './made-files.ts'
-import type { Told } from './protocol.ts'
+import type { Told } from '../../../../core/dialects/mcp/protocol.ts'
 import type { SentFiles } from './sent-files.ts'
 
 /** The client, files and folders that the tools work with. */

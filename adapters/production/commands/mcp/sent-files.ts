@@ -5,7 +5,7 @@ import type { Files } from '../../../../core/sealed/client/client.ts'
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import type { MemoryStore } from '../../../../core/sealed/client/memory.ts'
 import { mimeOf } from '../mimes.ts'
-import type { Told } from './protocol.ts'
+import type { Told } from '../../../../core/dialects/mcp/protocol.ts'
 import { Refusal } from './refusal.ts'
 import type { LocalFile, OpenFile } from './roots.ts'
 

@@ -2,12 +2,8 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import {
-  type Answering,
-  RpcError,
-  linesOf,
-  serveLines,
-} from '../../../../../adapters/production/commands/mcp/json-rpc.ts'
+import { linesOf, serveLines } from '../../../../../adapters/production/commands/mcp/json-rpc.ts'
+import { type Answering, RpcError } from '../../../../../core/dialects/mcp/rpc.ts'
 
 const stage = (t: Test, answering: Answering) => {
   const [input, output] = [new PassThrough(), new PassThrough()]

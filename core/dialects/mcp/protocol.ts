@@ -1,4 +1,4 @@
-import { type Answering, type Call, RpcError, faults } from './json-rpc.ts'
+import { type Answering, type Call, RpcError, faults } from './rpc.ts'
 
 /** The tools and resources of an MCP server. The order of each list is the same in every call. */
 export interface Shown {
@@ -7,7 +7,14 @@ export interface Shown {
   tools(signal: AbortSignal): Promise<readonly object[]>
   /** Throws `RpcError` when the tool is not offered. */
   call(name: string, args: unknown, told: Told): Promise<object>
-  resources(): readonly object[]
+  /** Absent for a server without resources. */
+  readonly resources?: Resources
+  /** In ms: the time for which a client may keep the list of tools. */
+  readonly lasting: number
+}
+
+export interface Resources {
+  list(): readonly object[]
   /** Null when no resource has this URI. */
   read(uri: string): object | null
 }
@@ -18,23 +25,26 @@ export interface Told {
   progress(done: number, total: number): void
 }
 
-const modern = '2026-07-28'
-const earlier = ['2025-11-25', '2025-06-18']
-const versionKey = 'io.modelcontextprotocol/protocolVersion'
+export const modern = '2026-07-28'
+export const earlier: readonly string[] = ['2025-11-25', '2025-06-18']
+export const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
-const capabilities = { tools: {}, resources: {} }
 
-/** Cache times of results, in ms. The list of tools changes only with a restart. */
-const lasting: Readonly<Record<string, number>> = {
-  'server/discover': 3_600_000,
-  'tools/list': 3_600_000,
+/** Cache times of results, in ms. */
+const keeping = (tools: number): Readonly<Record<string, number>> => ({
+  'server/discover': tools,
+  'tools/list': tools,
   'resources/list': 0,
   'resources/templates/list': 0,
   'resources/read': 3_600_000,
-}
+})
 
 const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
   typeof it === 'object' && it !== null && !Array.isArray(it)
+
+/** What a body says beside its parameters; what is no object says nothing. */
+export const metaKeyed = (meta: unknown): unknown =>
+  meta instanceof Map ? Object.fromEntries(meta as ReadonlyMap<string, unknown>) : meta
 
 const metaOf = ({ params }: Call): Readonly<Record<string, unknown>> =>
   isObject(params['_meta']) ? params['_meta'] : {}
@@ -70,9 +80,22 @@ const textOf = ({ params }: Call, name: string): string => {
   return text
 }
 
+const ofResources = ({ list, read }: Resources): Readonly<Record<string, Answering>> => ({
+  'resources/list': async () => ({ resources: list() }),
+  'resources/templates/list': async () => ({ resourceTemplates: [] }),
+  async 'resources/read'(call) {
+    const uri = textOf(call, 'uri')
+    const found = read(uri)
+    if (found === null) throw new RpcError(faults.params, 'There is no such resource', { uri })
+    return { contents: [found] }
+  },
+})
+
 /** Serves both revisions of the protocol. Each call names its revision, so the server keeps no state. */
 export const protocol = (shown: Shown): Answering => {
   const serverInfo = { name: 'sealgate', title: 'Sealgate', version: shown.version }
+  const capabilities = { tools: {}, ...(shown.resources && { resources: {} }) }
+  const lasting = keeping(shown.lasting)
 
   const common: Readonly<Record<string, Answering>> = {
     'tools/list': async ({ signal }) => ({ tools: await shown.tools(signal) }),
@@ -81,14 +104,7 @@ export const protocol = (shown: Shown): Answering => {
         signal: call.signal,
         progress: telling(call),
       }),
-    'resources/list': async () => ({ resources: shown.resources() }),
-    'resources/templates/list': async () => ({ resourceTemplates: [] }),
-    async 'resources/read'(call) {
-      const uri = textOf(call, 'uri')
-      const found = shown.read(uri)
-      if (found === null) throw new RpcError(faults.params, 'There is no such resource', { uri })
-      return { contents: [found] }
-    },
+    ...(shown.resources && ofResources(shown.resources)),
   }
   const withHandshake: Readonly<Record<string, Answering>> = {
     ...common,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { protocol } from '../../../../../adapters/production/commands/mcp/protocol.ts'
+import { protocol } from '../../../../core/dialects/mcp/protocol.ts'
 
 const notified: object[] = []
 
@@ -12,8 +12,8 @@ const answer = (method: string, params: Record<string, unknown> = {}): Promise<o
       for (const done of [0, 1, 1, 500, 400, 1000]) told.progress(done, 1000)
       return { content: [args] }
     },
-    resources: () => [],
-    read: (uri) => (uri === 'known' ? { uri, text: 't' } : null),
+    resources: { list: () => [], read: (uri) => (uri === 'known' ? { uri, text: 't' } : null) },
+    lasting: 1000,
   })({ method, params, signal: new AbortController().signal, notify: (_, told) => void notified.push(told) })
 
 const envelope = (version: unknown = '2026-07-28', capabilities: unknown = {}) => ({

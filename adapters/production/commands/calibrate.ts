@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import type { Gateway } from '../../../core/gateway.ts'
+import { calibrated } from '../../../core/inference/decisions/calibration.ts'
+import { confidenceOf } from '../../../core/inference/decisions/decision-answer.ts'
+import type { Calibration } from '../../../core/settings.ts'
+import { type Case, readCases } from './calibrate/cases.ts'
+import { fractions, halves } from './calibrate/chance.ts'
+import { accuracy, binsOf, brier, calibrationError, errorByChance, isRight, type Judged } from './calibrate/figures.ts'
+import { plotOf } from './calibrate/plot.ts'
+import { type Promised, promised, type Scored, type Wish } from './calibrate/promise.ts'
+import { replaceFile, withCalibration } from './calibrate/settings-file.ts'
+import { surprise, temperaturesOf } from './calibrate/temperatures.ts'
+import { usages } from './help.ts'
+import { tableOf } from './table.ts'
+import { noMore, withGateway } from './with-gateway.ts'
+
+interface Asked extends Judged {
+  readonly question: Case['question']
+}
+
+/** Fewer say nothing of a model. */
+const leastCases = 100
+/** Questions at once, as many as a key has places. */
+const lanes = 4
+
+/** Fits a model's calibration to cases, and tells what the held-out half says of it; prints to standard output. */
+export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  noMore(positionals, 1, usages.calibrate)
+  const [model] = positionals
+  if (model === undefined || values.cases === undefined) throw new Error(usages.calibrate)
+  const wish = { errors: share(values.errors, '--errors'), certainty: share(values.certainty, '--certainty') }
+  const [seed, samples] = [whole(values.seed, '--seed'), whole(values.samples, '--samples')]
+  const file = env['SEALGATE_CONFIG'] || null
+  if (values.write && file === null) throw new Error('--write needs SEALGATE_CONFIG: the file to write to')
+  const cases = await readCases(values.cases)
+  if (cases.length < leastCases) throw new Error(`--cases has ${cases.length} cases; at least ${leastCases} are needed`)
+  // What can't be written is told before any model is paid for its answers.
+  if (values.write) withCalibration(await readFile(file!, 'utf8'), model, { id: '-', temperature: 1, byOptions: {} })
+  await withGateway(env, async (gateway) => {
+    const asked = await askAll(gateway, model, cases, samples)
+    const report = reportOf(asked, wish, seed)
+    if (values.plot !== undefined) await writeFile(values.plot, plotOf(report.before.bins, report.after.bins))
+    process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : wordsOf(model, report))
+    if (!report.better) process.exitCode = 1
+    else if (values.write)
+      await replaceFile(file!, withCalibration(await readFile(file!, 'utf8'), model, report.calibration))
+  })
+}
+
+const options = {
+  cases: { type: 'string' },
+  errors: { type: 'string', default: '0.05' },
+  certainty: { type: 'string', default: '0.95' },
+  samples: { type: 'string', default: '1' },
+  seed: { type: 'string', default: '1' },
+  plot: { type: 'string' },
+  write: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+const share = (said: string, option: string): number => {
+  const it = Number(said)
+  if (!(it > 0 && it < 1)) throw new Error(`${option} takes a share between 0 and 1`)
+  return it
+}
+
+const whole = (said: string, option: string): number => {
+  const it = Number(said)
+  if (!(Number.isInteger(it) && it > 0 && it < 2 ** 32)) throw new Error(`${option} takes a whole number above 0`)
+  return it
+}
+
+const askAll = async (
+  gateway: Pick<Gateway, 'opinion'>,
+  model: string,
+  cases: readonly Case[],
+  samples: number,
+): Promise<readonly Asked[]> => {
+  const failed = new AbortController()
+  const answers = new Array<Asked>(cases.length)
+  const waiting = cases.entries()
+  const lane = async (): Promise<void> => {
+    for (const [at, { state, question, truth }] of waiting) {
+      const probabilities = await gateway.opinion({ model, state, question, samples }, failed.signal)
+      answers[at] = { probabilities, truth, question }
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: lanes }, lane))
+  } finally {
+    // No lane goes on once another one has failed.
+    failed.abort()
+  }
+  return answers
+}
+
+const figuresOf = (judged: readonly Judged[], seed: number) => {
+  const [error, byChance] = [calibrationError(judged), errorByChance(judged, fractions(seed))]
+  return {
+    accuracy: accuracy(judged),
+    ece: error,
+    byChance,
+    excess: Math.max(0, error - byChance),
+    brier: brier(judged),
+    bins: binsOf(judged),
+  }
+}
+
+/** Everything but the temperatures and the order of the search is told of the held-out half alone. */
+const reportOf = (asked: readonly Asked[], wish: Wish, seed: number) => {
+  const [fit, held] = halves(asked, fractions(seed))
+  const temperatures = temperaturesOf(fit)
+  const id = createHash('sha256')
+    .update(JSON.stringify([temperatures, asked]))
+    .digest('hex')
+    .slice(0, 12)
+  const calibration: Calibration = { id, ...temperatures }
+  const answered = (some: readonly Asked[]) =>
+    calibrated(some, calibration).map(({ probabilities }, at) => ({ ...some[at]!, probabilities }))
+  const scored = (some: readonly Asked[]): readonly Scored[] =>
+    some.map((it) => ({ confidence: confidenceOf(it.question, it), right: isRight(it) }))
+  const after = answered(held)
+  return {
+    cases: asked.length,
+    calibration,
+    before: figuresOf(held, seed),
+    after: figuresOf(after, seed),
+    better: surprise(after) < surprise(held),
+    promise: promised(scored(answered(fit)), scored(after), wish),
+    wish,
+  }
+}
+
+const percent = (it: number): string => `${(100 * it).toFixed(1)} %`
+
+const wordsOf = (model: string, report: ReturnType<typeof reportOf>): string => {
+  const { cases, calibration, before, after, better, promise, wish } = report
+  const row = (name: string, it: typeof before) => [
+    name,
+    percent(it.accuracy),
+    ...[it.ece, it.byChance, it.excess, it.brier].map((figure) => figure.toFixed(3)),
+  ]
+  const verdict = better ? '' : 'the held-out half is answered no better with it: nothing is written\n'
+  const head = ['on the held-out half', 'accuracy', 'ECE', 'by chance', 'excess', 'Brier']
+  return `${model}: ${cases} cases\n${tableOf(head, [row('before', before), row('calibrated', after)])}
+${promiseOf(promise, wish)}
+${verdict}"calibration": ${JSON.stringify(calibration)}\n`
+}
+
+const promiseOf = (promise: Promised | null, { errors, certainty }: Wish): string => {
+  const sure = `with ${percent(certainty)} certainty`
+  if (promise === null) return `no confidence keeps errors below ${percent(errors)} ${sure}: more cases may`
+  const { confidence, automated, wrong } = promise
+  return `of answers with a confidence of at least ${confidence}, at most ${percent(errors)} are wrong, ${sure}; that is ${percent(automated)} of all, of which ${percent(wrong)} were wrong`
+}

@@ -1,0 +1,82 @@
+/** An answer by its confidence, and whether it is right. */
+export interface Scored {
+  readonly confidence: number
+  readonly right: boolean
+}
+
+export interface Wish {
+  /** The most that may be wrong of the answers that are taken automatically. */
+  readonly errors: number
+  /** How surely the promise shall hold. */
+  readonly certainty: number
+}
+
+export interface Promised {
+  /** Answers of at least this confidence are taken. */
+  readonly confidence: number
+  /** Of the held-out answers: how many are taken, and how many of those are wrong. */
+  readonly automated: number
+  readonly wrong: number
+}
+
+const steps = 20
+
+/** The chance of at most so many successes in so many tries. */
+const atMost = (successes: number, tries: number, chance: number): number => {
+  if (successes >= tries || chance <= 0) return 1
+  if (chance >= 1) return 0
+  let log = tries * Math.log1p(-chance)
+  let sum = Math.exp(log)
+  for (let it = 0; it < successes; it++) {
+    log += Math.log(((tries - it) / (it + 1)) * (chance / (1 - chance)))
+    sum += Math.exp(log)
+  }
+  return Math.min(1, sum)
+}
+
+/** Clopper and Pearson's upper bound of a share. */
+export const upperBound = (wrong: number, tries: number, certainty: number): number => {
+  let [low, high] = [tries === 0 ? 1 : wrong / tries, 1]
+  while (high - low > 1e-9) {
+    const middle = (low + high) / 2
+    if (atMost(wrong, tries, middle) > 1 - certainty) low = middle
+    else high = middle
+  }
+  return high
+}
+
+const taken = (some: readonly Scored[], from: number) => {
+  const these = some.filter(({ confidence }) => confidence >= from)
+  return { tries: these.length, wrong: these.filter(({ right }) => !right).length }
+}
+
+/** Thresholds by which about a twentieth of the answers, two, … and all are taken, in four digits: from the surest down. */
+const thresholdsOf = (fit: readonly Scored[]): readonly number[] => {
+  const sorted = fit.map(({ confidence }) => confidence).sort((one, other) => other - one)
+  const places = Array.from({ length: steps }, (_, step) => Math.ceil(((step + 1) * sorted.length) / steps) - 1)
+  return [...new Set(places.map((place) => Math.floor(sorted[place]! * 1e4) / 1e4))]
+}
+
+/**
+ * The lowest threshold that keeps the promise; null where none does. The fitted half alone says where the search begins
+ * and in which order it goes on, so the held-out half may be asked until the first refusal without spoiling the certainty.
+ */
+export const promised = (
+  fit: readonly Scored[],
+  held: readonly Scored[],
+  { errors, certainty }: Wish,
+): Promised | null => {
+  const doubts = thresholdsOf(fit).map((from) => {
+    const { tries, wrong } = taken(fit, from)
+    return { from, doubt: atMost(wrong, tries, errors) }
+  })
+  const surest = Math.min(...doubts.map(({ doubt }) => doubt))
+  const first = doubts.findIndex(({ doubt }) => doubt === surest)
+  let kept: Promised | null = null
+  for (const { from } of doubts.slice(first)) {
+    const { tries, wrong } = taken(held, from)
+    if (upperBound(wrong, tries, certainty) > errors) break
+    kept = { confidence: from, automated: tries / held.length, wrong: wrong / tries }
+  }
+  return kept
+}

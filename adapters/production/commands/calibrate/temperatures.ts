@@ -1,0 +1,45 @@
+import { cool } from '../../../../core/inference/decisions/calibration.ts'
+import type { Calibration } from '../../../../core/settings.ts'
+import { type Judged, mean } from './figures.ts'
+
+type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>
+
+/** With fewer cases a number of options takes the temperature of all. */
+const least = 50
+/** A probability of 0 would make one wrong answer infinitely surprising. */
+const smallest = 1e-9
+const [coldest, hottest] = [Math.log(0.05), Math.log(20)]
+
+/** The mean surprise at the right answers, in nats. */
+export const surprise = (judged: readonly Judged[], temperature = 1): number =>
+  mean(
+    judged.map(({ probabilities, truth }) => -Math.log(Math.max(smallest, cool(probabilities, temperature)[truth]!))),
+  )
+
+/** What makes the right answers least surprising: the surprise has one valley in the inverse of the temperature. */
+const fitted = (judged: readonly Judged[]): number => {
+  const golden = (Math.sqrt(5) - 1) / 2
+  const at = (heat: number) => surprise(judged, Math.exp(heat))
+  let [low, high] = [coldest, hottest]
+  while (high - low > 1e-4) {
+    const [left, right] = [high - golden * (high - low), low + golden * (high - low)]
+    if (at(left) < at(right)) high = right
+    else low = left
+  }
+  return Number(Math.exp((low + high) / 2).toFixed(3))
+}
+
+/** One temperature for each number of options with cases enough, and one of all for the others. */
+export const temperaturesOf = (judged: readonly Judged[]): Temperatures => {
+  const sizes = new Map<number, Judged[]>()
+  for (const it of judged) {
+    const some = sizes.get(it.probabilities.length) ?? []
+    some.push(it)
+    sizes.set(it.probabilities.length, some)
+  }
+  const own = [...sizes].filter(([, some]) => some.length >= least)
+  return {
+    temperature: fitted(judged),
+    byOptions: Object.fromEntries(own.map(([size, some]) => [size, fitted(some)])),
+  }
+}

@@ -1,0 +1,43 @@
+import type { Supplied } from '../../container.ts'
+import { BadRequest, NotFound } from '../../errors.ts'
+import { Clock } from '../../ports/platform.ts'
+import type { OrderedJson, Question } from '../../ports/upstream.ts'
+import { Settings } from '../../settings.ts'
+import { Inference } from '../inference.ts'
+import { Catalog } from '../models/catalog.ts'
+import { opinionOf } from './decide-once.ts'
+
+/** One question, as a calibration asks it. */
+export interface Inquiry {
+  readonly model: string
+  readonly state: OrderedJson
+  readonly question: Question
+  /** Reads to average; null for one. */
+  readonly samples: number | null
+}
+
+export const inquiryNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
+
+/** The probabilities before any calibration, on nobody's bill. Throws for a model that decides nothing in the clear. */
+export const uncalibrated = async (
+  { catalog, inference, clock, settings }: Supplied<typeof inquiryNeeds>,
+  { model, state, question, samples }: Inquiry,
+  signal: AbortSignal,
+): Promise<readonly number[]> => {
+  const found = await catalog.find(model, signal)
+  if (found === null) throw new NotFound('The model does not exist', { code: 'model_not_found' })
+  if (!found.settings.standard || !found.does.has('decide'))
+    throw new BadRequest('The model does not decide in the clear')
+  const { calibration: _, ...rest } = found.settings
+  const matter = {
+    entry: { ...found, settings: rest },
+    provider: null,
+    questions: [{ id: 'asked', question }],
+    call: { state, images: [], samples, steps: null },
+    began: clock.now(),
+    total: settings.timeouts.decision,
+  }
+  const reserve = async () => ({ headers: {}, settle: async () => undefined })
+  const { distributions } = await opinionOf({ inference, clock, reserve }, matter, signal)
+  return distributions[0]!.probabilities
+}
