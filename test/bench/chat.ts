@@ -1,82 +1,153 @@
-import { portkey } from './portkey.ts'
-import { type Load, type Measured, type Subject, compare, measure, start } from './measure.ts'
+import { type Round, above, contest, times } from './contest.ts'
+import { type Load, type Measured, type Subject, measure, start } from './measure.ts'
+import { type Rival, portkey } from './portkey.ts'
+import { told, toldAbove } from './told.ts'
 
 const key = `sk_live_${'2'.repeat(44)}`
+const headers = { authorization: `Bearer ${key}` }
+
+const turns = [
+  ...Array.from({ length: 2 }, () => [
+    { role: 'user', content: 'Say "words".\n'.repeat(20) },
+    { role: 'assistant', content: 'word '.repeat(100) },
+  ]).flat(),
+  { role: 'user', content: 'Say more words, please.' },
+]
+const system = 'You say words and nothing else. '.repeat(10)
+const shared = { temperature: 0.7, max_tokens: 512 }
 
 /** The third turn of a conversation: some hundred bytes a message, answered with 1.5 kB. */
-const ask = (stream: boolean) =>
-  JSON.stringify({
+const completions = (stream: boolean, path = '/v1/chat/completions'): Sent => ({
+  path,
+  body: JSON.stringify({
     model: 'bench',
     stream,
-    temperature: 0.7,
-    max_tokens: 512,
-    messages: [
-      { role: 'system', content: 'You say words and nothing else. '.repeat(10) },
-      ...Array.from({ length: 2 }, () => [
-        { role: 'user', content: 'Say "words".\n'.repeat(20) },
-        { role: 'assistant', content: 'word '.repeat(100) },
-      ]).flat(),
-      { role: 'user', content: 'Say more words, please.' },
-    ],
-  })
+    stream_options: stream ? { include_usage: true } : undefined,
+    ...shared,
+    messages: [{ role: 'system', content: system }, ...turns],
+  }),
+})
 
-/** Standard chat beside a bare proxy, a Koa proxy over node-fetch and Portkey's gateway, all before the same backend. */
-export const chat = async (): Promise<readonly string[]> => {
+/** The same in the dialect of Messages. */
+const messages = (model: string): Sent => ({
+  path: '/v1/messages',
+  body: JSON.stringify({ model, stream: true, ...shared, system, messages: turns }),
+})
+
+interface Sent extends Pick<Load, 'path' | 'body'> {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const wholly = { requests: 300, concurrency: 8 }
+const streaming = { requests: 80, concurrency: 20, mark: 'word0' }
+
+const measured = async (subject: Subject, sent: Sent, load: Omit<Load, 'path' | 'body'>): Promise<Measured> => {
+  const it = await measure(subject, { ...load, ...sent, headers: { ...headers, ...sent.headers } })
+  if (it.failed > 0) throw new Error(`${it.failed} of ${load.requests} requests to ${sent.path} failed`)
+  return it
+}
+
+const cpu =
+  (...it: Parameters<typeof measured>): Round =>
+  async () =>
+    (await measured(...it)).cpu
+
+const first =
+  (subject: Subject): Round =>
+  async () =>
+    (await measured(subject, completions(true), { ...streaming, requests: 25, concurrency: 1 })).first
+
+/** Chat beside a bare proxy, a Koa proxy over node-fetch and Portkey's gateway, all before the same backend. */
+export async function* chat(): AsyncGenerator<string> {
   const upstream = await start('upstream')
   const env = { UPSTREAM: upstream.base, KEY: key }
-  const subjects: Record<string, Subject> = {
-    bare: await start('proxy-bare', env),
-    koa: await start('proxy-koa', env),
-    sealgate: await start('sealgate-chat', env),
-  }
+  const [bare, koa, ours] = await Promise.all([
+    start('proxy-bare', env),
+    start('proxy-koa', env),
+    start('sealgate-chat', env),
+  ])
   const rival = await portkey(upstream.base)
-  if (rival !== null) subjects['portkey'] = rival.subject
-  const paths: Record<string, string> = { sealgate: '/std/chat/completions' }
-  const load =
-    (stream: boolean, requests: number, concurrency: number) =>
-    (name: string): Load => ({
-      path: paths[name] ?? '/v1/chat/completions',
-      body: ask(stream),
-      headers: { authorization: `Bearer ${key}`, ...(name === 'portkey' && rival!.headers) },
-      requests,
-      concurrency,
-      ...(stream && { mark: 'word0' }),
-    })
   try {
-    const lines: string[] = []
-    const whole = await compare(subjects, load(false, 1500, 8), 4)
-    lines.push(...table('whole answers', whole))
-    const streams = await compare(subjects, load(true, 240, 20), 3)
-    lines.push(...table('streams of 100 events', streams))
-    const slow = await compare(
-      { bare: subjects['bare']!, sealgate: subjects['sealgate']!, ...(rival && { portkey: rival.subject }) },
-      load(true, 30, 1),
-      2,
-    )
-    lines.push(`first token added at the median: ${added(slow, 'first')} ms (under 1)`)
-    const clean = await measure(subjects['sealgate']!, { ...load(true, 500, 500)('sealgate') })
-    lines.push(`500 streams at once: ${500 - clean.failed} clean`)
-    await measure(subjects['sealgate']!, load(false, 2000, 8)('sealgate'))
-    const before = await subjects['sealgate']!.memory()
-    await measure(subjects['sealgate']!, load(false, 10_000, 8)('sealgate'))
-    const after = await subjects['sealgate']!.memory()
-    lines.push(`memory after 10,000 more requests: ${((after - before) / 1048576).toFixed(1)} MB more`)
-    return lines
+    yield* await whole(bare, koa, ours, rival)
+    yield* await streams(bare, koa, ours, rival)
+    yield* await between(bare, ours)
+    const added = await contest(first(bare), { ours: first(ours) }, above(0.1))
+    yield toldAbove('first token', added['ours']!, 0.3)
+    yield* await crowd(ours)
   } finally {
-    await Promise.all(Object.values(subjects).map((it) => it.stop()))
-    await upstream.stop()
+    await Promise.all([bare, koa, ours, upstream, ...(rival ? [rival.subject] : [])].map((it) => it.stop()))
   }
 }
 
-const table = (title: string, seen: Record<string, Measured>): readonly string[] =>
-  Object.entries(seen).map(
-    ([name, it]) =>
-      `${title}, ${name}: ${(it.cpu / seen['bare']!.cpu).toFixed(2)} times the CPU of the bare proxy (${it.cpu.toFixed(0)} µs), ` +
-      `p50 ${it.p50.toFixed(1)} ms, p99 ${it.p99.toFixed(1)} ms, failed ${it.failed}`,
+const whole = async (bare: Subject, koa: Subject, ours: Subject, rival: Rival | null): Promise<readonly string[]> => {
+  const sent = completions(false)
+  const it = await contest(
+    cpu(bare, sent, wholly),
+    {
+      ours: cpu(ours, completions(false, '/std/chat/completions'), wholly),
+      koa: cpu(koa, sent, wholly),
+      ...(rival && { rival: cpu(rival.subject, { ...sent, headers: rival.headers }, wholly) }),
+    },
+    times,
   )
+  return [
+    told('whole answers', it['ours']!, 1.3),
+    told('whole answers, Koa proxy', it['koa']!, null),
+    ...(rival ? [told('whole answers, Portkey', it['rival']!, null)] : []),
+  ]
+}
 
-const added = (seen: Record<string, Measured>, field: 'first' | 'p50'): string =>
-  Object.entries(seen)
-    .filter(([name]) => name !== 'bare')
-    .map(([name, it]) => `${name} ${(it[field] - seen['bare']![field]).toFixed(2)}`)
-    .join(', ')
+const streams = async (bare: Subject, koa: Subject, ours: Subject, rival: Rival | null): Promise<readonly string[]> => {
+  const sent = completions(true)
+  const it = await contest(
+    cpu(bare, sent, streaming),
+    {
+      relayed: cpu(ours, sent, streaming),
+      interface: cpu(ours, completions(true, '/std/chat/completions'), streaming),
+      koa: cpu(koa, sent, streaming),
+      ...(rival && { rival: cpu(rival.subject, { ...sent, headers: rival.headers }, streaming) }),
+    },
+    times,
+  )
+  return [
+    told('streams of 100 events of one dialect', it['relayed']!, 1.25),
+    told('streams of 100 events of the interface', it['interface']!, null),
+    told('streams of 100 events, Koa proxy', it['koa']!, null),
+    ...(rival ? [told('streams of 100 events, Portkey', it['rival']!, null)] : []),
+  ]
+}
+
+const between = async (bare: Subject, ours: Subject): Promise<readonly string[]> => {
+  const own = await contest(
+    cpu(bare, messages('bench'), streaming),
+    { ours: cpu(ours, messages('messages'), streaming) },
+    times,
+  )
+  const translated = await contest(
+    cpu(bare, completions(true), streaming),
+    { ours: cpu(ours, messages('bench'), streaming) },
+    times,
+  )
+  return [
+    told('streams of 100 events, Messages to Messages', own['ours']!, 1.25),
+    told('streams of 100 events, Messages to chat completions', translated['ours']!, 1.45),
+  ]
+}
+
+const crowd = async (ours: Subject): Promise<readonly string[]> => {
+  const many = 2000
+  const { failed } = await measure(ours, {
+    ...completions(true),
+    headers,
+    requests: many,
+    concurrency: many,
+  })
+  await measured(ours, completions(false), { ...wholly, requests: 2000 })
+  const before = await ours.memory()
+  await measured(ours, completions(false), { ...wholly, requests: 10_000 })
+  const after = await ours.memory()
+  return [
+    `${many} streams at once: ${many - failed} clean`,
+    `memory after 10,000 more requests: ${((after - before) / 1048576).toFixed(1)} MB more`,
+  ]
+}

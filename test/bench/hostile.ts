@@ -1,21 +1,13 @@
-import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Figure, passes, played } from '../hostile/scene.ts'
 import { scenes } from '../hostile/scenes.ts'
 import { openStage } from '../hunt/stage.ts'
+import { demandQuiet, isQuiet } from './quiet.ts'
 
 /** `npm run bench:hostile [-- --force] [part of a name …]`: what somebody hostile can do to a gateway and its enclave. */
 const { values, positionals } = parseArgs({ options: { force: { type: 'boolean' } }, allowPositionals: true })
 
-/** Load of a core above which times by the wall say nothing. */
-const quiet = 0.5
-const busy = loadavg()[0]! / availableParallelism()
-if (busy > quiet && values.force !== true) {
-  console.error(
-    `The machine is busy (${busy.toFixed(1)} a core): its figures would say nothing. --force takes them anyway.`,
-  )
-  process.exit(2)
-}
+demandQuiet(values.force === true)
 
 const said = (it: Figure): string =>
   `  ${it.name}: ${it.value.toFixed(it.value < 10 && !Number.isInteger(it.value) ? 1 : 0)} (at most ${it.most.toFixed(0)})${passes(it) ? '' : '  BEYOND'}`
@@ -25,7 +17,7 @@ for (const scene of scenes) {
   if (positionals.length > 0 && !positionals.some((part) => scene.name.includes(part))) continue
   // A gateway of its own: no scene pays for what another left.
   const stage = await openStage()
-  const figures = await played(scene, stage, busy <= quiet)
+  const figures = await played(scene, stage, isQuiet())
   await stage.close()
   console.log(scene.name)
   for (const figure of figures) console.log(said(figure))

@@ -1,23 +1,27 @@
-import { compare, start } from './measure.ts'
+import { contest, times } from './contest.ts'
+import { type Subject, measure, start } from './measure.ts'
+import { told } from './told.ts'
 
 /** A no-op authenticated JSON route beside the same route on bare Koa. */
 export const house = async (): Promise<readonly string[]> => {
   const key = `sk_live_${'2'.repeat(44)}`
-  const subjects = {
-    koa: await start('koa-route', { KEY: key }),
-    sealgate: await start('sealgate-route', { KEY: key }),
-  }
+  const [koa, ours] = await Promise.all([start('koa-route', { KEY: key }), start('sealgate-route', { KEY: key })])
   const load = {
     path: '/noop',
     body: JSON.stringify({ name: 'nothing', more: 'x'.repeat(200) }),
     headers: { authorization: `Bearer ${key}` },
-    requests: 4000,
+    requests: 2000,
     concurrency: 8,
   }
-  const { koa, sealgate } = await compare(subjects, () => load, 5)
-  await Promise.all(Object.values(subjects).map((it) => it.stop()))
-  return [
-    `no-op JSON route: ${(sealgate!.cpu / koa!.cpu).toFixed(2)} times the CPU of bare Koa (at most 2.0); ` +
-      `${sealgate!.cpu.toFixed(0)} and ${koa!.cpu.toFixed(0)} µs, failed ${sealgate!.failed + koa!.failed}`,
-  ]
+  const round = (subject: Subject) => async () => {
+    const { cpu, failed } = await measure(subject, load)
+    if (failed > 0) throw new Error(`${failed} requests failed`)
+    return cpu
+  }
+  try {
+    const { route } = await contest(round(koa), { route: round(ours) }, times)
+    return [told('no-op JSON route', route!, 2, 'bare Koa')]
+  } finally {
+    await Promise.all([koa, ours].map((it) => it.stop()))
+  }
 }

@@ -94,20 +94,3 @@ export const measure = async (subject: Subject, load: Load): Promise<Measured> =
   const at = (list: number[], share: number) => list.sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0
   return { cpu: cpu / load.requests, p50: at(whole, 0.5), p99: at(whole, 0.99), first: at(first, 0.5), failed }
 }
-
-/** Turns that alternate, so that a noisy moment hits all subjects alike; the best turn of each counts. */
-export const compare = async (
-  subjects: Readonly<Record<string, Subject>>,
-  loadOf: (name: string) => Load,
-  turns: number,
-): Promise<Record<string, Measured>> => {
-  const best: Record<string, Measured> = {}
-  for (let turn = 0; turn <= turns; turn++) {
-    for (const [name, subject] of Object.entries(subjects)) {
-      const seen = await measure(subject, loadOf(name))
-      // The first turn warms up.
-      if (turn > 0 && (best[name] === undefined || seen.cpu < best[name].cpu)) best[name] = seen
-    }
-  }
-  return best
-}

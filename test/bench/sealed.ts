@@ -5,55 +5,65 @@ import { connect } from '../../core/sealed/client/client.ts'
 import { aead as portable } from '../../core/sealed/wire/aead.ts'
 import { aead as native } from '../../core/sealed/wire/aead.node.ts'
 import { encapsulate, kems, opener } from '../../core/sealed/wire/kem.ts'
+import { type Round, contest, times } from './contest.ts'
 import { type Subject, start } from './measure.ts'
+import { told } from './told.ts'
 
 const keys = [...'ABCDEFGHJKLMNPQRSTUV'].map((letter) => `sk_live_${letter.repeat(44)}`)
 
-/** Sealed streams beside those of the standard route, gateway and enclave together; and the ciphers beside the library's own. */
+/** Sealed streams, gateway and enclave together, beside two bare proxies in a chain; and the ciphers beside the library's own. */
 export const sealed = async (): Promise<readonly string[]> => {
   const upstream = await start('upstream')
+  const behind = await start('proxy-bare', { UPSTREAM: upstream.base })
+  const before = await start('proxy-bare', { UPSTREAM: behind.base })
   const subject = await start('sealgate-sealed', { UPSTREAM: upstream.base, KEYS: keys.join() })
+  const standing = async () => {
+    const cost =
+      (servers: readonly Subject[], base: string, stream: typeof plainStream): Round =>
+      () =>
+        spent(servers, (key) => stream(base, key))
+    return contest(
+      cost([before, behind], `${before.base}/v1`, plainStream),
+      {
+        sealed: cost([subject], subject.base, sealedStream),
+        standard: cost([subject], `${subject.base}/std`, plainStream),
+      },
+      times,
+    )
+  }
   try {
-    const best = { standard: Infinity, sealed: Infinity }
-    for (let turn = 0; turn < 5; turn++) {
-      const standard = await spent(subject, standardStream)
-      const seal = await spent(subject, sealedStream)
-      if (turn > 0) {
-        best.standard = Math.min(best.standard, standard)
-        best.sealed = Math.min(best.sealed, seal)
-      }
-    }
+    const { sealed, standard } = await standing()
     return [
-      `a sealed stream of 100 events: ${(best.sealed / best.standard).toFixed(2)} times the CPU of the standard route (at most 1.5); ` +
-        `${best.sealed.toFixed(0)} and ${best.standard.toFixed(0)} µs`,
+      told('a sealed stream of 100 events', sealed!, 1.35, 'two bare proxies in a chain'),
+      told('the same on the standard route, one process', standard!, null, 'two bare proxies in a chain'),
       ...(await audio(subject)),
       ...ciphers(),
     ]
   } finally {
-    await subject.stop()
-    await upstream.stop()
+    await Promise.all([subject, before, behind, upstream].map((it) => it.stop()))
   }
 }
 
 const body = { model: 'bench', messages: [{ role: 'user', content: 'Say words. '.repeat(40) }], stream: true } as const
-const each = 15
+const each = 5
 
-/** Microseconds of CPU a stream, with one stream open a key at a time. */
-const spent = async (subject: Subject, stream: (base: string, key: string) => Promise<number>): Promise<number> => {
-  const before = await subject.cpu()
+/** Microseconds of CPU a stream in all these servers, with one stream open a key at a time. */
+const spent = async (servers: readonly Subject[], stream: (key: string) => Promise<number>): Promise<number> => {
+  const used = async () => (await Promise.all(servers.map((it) => it.cpu()))).reduce((sum, cpu) => sum + cpu, 0)
+  const before = await used()
   await Promise.all(
     keys.map(async (key) => {
       for (let turn = 0; turn < each; turn++) {
-        const events = await stream(subject.base, key)
+        const events = await stream(key)
         if (events < 1) throw new Error('an empty stream')
       }
     }),
   )
-  return ((await subject.cpu()) - before) / (keys.length * each)
+  return ((await used()) - before) / (keys.length * each)
 }
 
-const standardStream = async (base: string, key: string): Promise<number> => {
-  const answer = await fetch(`${base}/std/chat/completions`, {
+const plainStream = async (base: string, key: string): Promise<number> => {
+  const answer = await fetch(`${base}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),

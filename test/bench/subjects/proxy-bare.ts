@@ -12,7 +12,7 @@ answering(
         host: target.hostname,
         port: target.port,
         method: 'POST',
-        path: '/v1/chat/completions',
+        path: request.url,
         headers: { 'content-type': 'application/json', 'content-length': request.headers['content-length'] },
       },
       (answer) => {

@@ -3,6 +3,7 @@ import { memory } from '../../../adapters/memory/index.ts'
 import { fetch } from '../../../adapters/production/platform.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
+import anthropic from '../../../plugins/providers/anthropic.ts'
 import openai from '../../../plugins/providers/openai.ts'
 import { answering } from './answering.ts'
 
@@ -12,10 +13,16 @@ const gateway = createGateway(
     ...memory(),
     clock: use(clock),
     fetch: use(fetch),
-    upstreams: [use(openai, { baseUrl: `${process.env['UPSTREAM']}/v1`, apiKey: 'none' })],
+    upstreams: [
+      use(openai, { baseUrl: `${process.env['UPSTREAM']}/v1`, apiKey: 'none' }),
+      use(anthropic, { baseUrl: process.env['UPSTREAM']!, apiKey: 'none' }),
+    ],
   },
   {
-    models: { bench: { upstreams: [{ provider: 'openai' }] } },
+    models: {
+      bench: { upstreams: [{ provider: 'openai' }] },
+      messages: { upstreams: [{ provider: 'anthropic', model: 'bench' }] },
+    },
     limits: {
       key: { requestsPerSecond: most, concurrentRequests: most, tokensPerMinute: most },
       organization: { requestsPerSecond: most, concurrentRequests: most, tokensPerMinute: most },

@@ -20,6 +20,23 @@ const chunks = [
   chunk({}, 'stop', { prompt_tokens: 20, completion_tokens: 98, total_tokens: 118 }),
 ]
 
+const named = (data: { readonly type: string; readonly [field: string]: unknown }) =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'bench', content: [], stop_reason: null }
+const events = [
+  named({ type: 'message_start', message: { ...message, usage: { input_tokens: 20, output_tokens: 1 } } }),
+  named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  ...Array.from({ length: 95 }, (_, at) =>
+    named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: ` word${at}` } }),
+  ),
+  named({ type: 'content_block_stop', index: 0 }),
+  named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 95 } }),
+]
+/** By path: the events, and the last one. */
+const streams: Readonly<Record<string, readonly [readonly string[], string]>> = {
+  '/v1/messages': [events, named({ type: 'message_stop' })],
+}
+
 /** A provider that answers at once, or with one write each two milliseconds. */
 answering(
   createServer((request, response) => {
@@ -37,12 +54,13 @@ answering(
         return void response.end(whole)
       }
       response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const [parts, last] = streams[request.url!] ?? [chunks, 'data: [DONE]\n\n']
       let at = 0
       const next = () => {
-        if (at < chunks.length) {
-          response.write(chunks[at++])
+        if (at < parts.length) {
+          response.write(parts[at++])
           setTimeout(next, 2)
-        } else response.end('data: [DONE]\n\n')
+        } else response.end(last)
       }
       next()
     })
