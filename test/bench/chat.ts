@@ -135,7 +135,7 @@ const between = async (bare: Subject, ours: Subject): Promise<readonly string[]>
 }
 
 const crowd = async (ours: Subject): Promise<readonly string[]> => {
-  const many = 2000
+  const many = 500
   const { failed } = await measure(ours, {
     ...completions(true),
     headers,
