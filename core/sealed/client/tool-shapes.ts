@@ -10,16 +10,21 @@ interface OfFile {
   readonly fileId: string
 }
 
+interface ToMake {
+  readonly fileName: string
+  readonly fileExtension: string
+  readonly fileContent: string
+  readonly mimeType: string
+}
+
+/** Parameters with others that may be absent. TypeScript takes another overload where a single type has optional members. */
+type With<P, More> = P | (P & More)
+
 /** The parameters of the built-in tools. */
 export interface ToolParams {
   readonly generateImage: { readonly prompt: string }
   readonly audioGenerateFromText: { readonly text: string }
-  readonly createFileForUser: {
-    readonly fileName: string
-    readonly fileExtension: string
-    readonly fileContent: string
-    readonly mimeType: string
-  }
+  readonly createFileForUser: With<ToMake, { readonly contentFormat: 'markdown' | 'csv' }>
   readonly imageDescribeAndCaption: OfFile
   readonly imageDescribeAndCaptionFallback: OfFile
   readonly videoDescribeAndCaption: OfFile

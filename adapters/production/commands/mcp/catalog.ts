@@ -81,9 +81,15 @@ const rows: readonly Row[] = [
     'Writes a document into a local file.',
     {
       fileName: text('Without extension'),
-      fileExtension: text('Such as md'),
+      fileExtension: text('Such as md or docx'),
       fileContent: text('The whole text'),
       mimeType: text('Such as text/markdown'),
+      contentFormat: v.optional(
+        v.pipe(
+          v.picklist(['markdown', 'csv']),
+          v.description('Of fileContent, to make a docx, xlsx, pptx or pdf of it'),
+        ),
+      ),
     },
     adds,
   ],

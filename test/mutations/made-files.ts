@@ -1,0 +1,70 @@
+import type { Changes } from './mutation.ts'
+
+const test = 'test/plugins/tools/createFileForUser/made-files.test.ts'
+const parts = 'plugins/tools/createFileForUser'
+
+export const madeFiles: readonly Changes[] = [
+  {
+    file: `${parts}/clean.ts`,
+    test,
+    changes: [
+      {
+        breaks: 'Marks that turn the order of a line never stand in a made file.',
+        from: '\\u202a-\\u202e\\u2066-\\u2069',
+        to: '',
+      },
+      { breaks: 'Controls never stand in a made file.', from: '\\0-\\x08\\x0e-\\x1f', to: '\\0' },
+    ],
+  },
+  {
+    file: `${parts}/office.ts`,
+    test,
+    changes: [{ breaks: 'Markup in the content stays text.', from: '/[&<>"]/g', to: '/[&>"]/g' }],
+  },
+  {
+    file: `${parts}/inline.ts`,
+    test,
+    changes: [
+      {
+        breaks: 'A link of a made file leads to the web or to mail.',
+        from: "sign === '[' && followed.test(url)",
+        to: "sign === '['",
+      },
+    ],
+  },
+  {
+    file: `${parts}/xlsx.ts`,
+    test,
+    changes: [
+      {
+        breaks: 'A program that edits a cell with a formula in it leaves it text.',
+        from: '/^[=+\\-@\\t]/.test(text) ? style.quoted',
+        to: 'false ? style.quoted',
+      },
+      { breaks: 'A number with a leading zero stays text.', from: '-?(?:0|[1-9]\\d{0,14})', to: '-?\\d{1,15}' },
+      { breaks: 'A cell holds a text as it was written.', from: 'escaped(unescaped(text))', to: 'escaped(text)' },
+    ],
+  },
+  {
+    file: `${parts}/pdf-fonts.ts`,
+    test,
+    changes: [
+      {
+        breaks: 'A PDF never loses a letter in silence.',
+        from: "if (code === undefined) throw new Refused('characters')",
+        to: "if (code === undefined) return '?'",
+      },
+    ],
+  },
+  {
+    file: `${parts}/delimited.ts`,
+    test,
+    changes: [
+      {
+        breaks: 'A table of made files is bounded.',
+        from: "if (columns * rows.length > mostCells) throw new Refused('cells')",
+        to: '',
+      },
+    ],
+  },
+]
