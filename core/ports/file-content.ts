@@ -91,6 +91,8 @@ export interface Sheet {
   readonly truncated: boolean
   /** The number of each row in the file, for joined rows the first number; absent when the rows count from 1. */
   readonly rowNumbers?: readonly number[]
+  /** The letters of the first column of the rows; absent where it is A. */
+  readonly firstColumn?: string
   /** True when the file hides the sheet; absent otherwise. */
   readonly hidden?: true
   /** Numbers of hidden rows and letters of hidden columns; absent when there are none. */

@@ -67,4 +67,43 @@ export const madeFiles: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/readers/spreadsheet/sheets-part.ts',
+    test: 'test/plugins/tools/getSpreadsheetContent.test.ts',
+    changes: [
+      {
+        breaks: 'A range of a sheet holds its own rows alone.',
+        from: 'if (number < top || number > bottom) continue',
+        to: 'if (number < top) continue',
+      },
+      {
+        breaks: 'A range of a sheet begins with its first column.',
+        from: 'slice(left - 1, right)',
+        to: 'slice(0, right)',
+      },
+    ],
+  },
+  {
+    file: 'plugins/readers/spreadsheet/sheets-text.ts',
+    test: 'test/plugins/tools/getSpreadsheetContent.test.ts',
+    changes: [
+      {
+        breaks: 'The rows behind the beginning of a long text can be asked for.',
+        from: '        if (place < (range?.top ?? 1) || place > (range?.bottom ?? place)) return\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'plugins/tools/getTextDocumentContent/pieces.ts',
+    test: 'test/plugins/tools/getTextDocumentContent.test.ts',
+    changes: [
+      { breaks: 'A caller that reads on misses nothing.', from: 'at = end\n', to: 'at = end + 1\n' },
+      {
+        breaks: 'A long section can be read in parts.',
+        from: 'const longest = 40_000',
+        to: 'const longest = 4_000_000',
+      },
+    ],
+  },
 ]

@@ -10,6 +10,11 @@ interface OfFile {
   readonly fileId: string
 }
 
+interface Span {
+  readonly from?: number
+  readonly to?: number
+}
+
 interface ToMake {
   readonly fileName: string
   readonly fileExtension: string
@@ -28,15 +33,15 @@ export interface ToolParams {
   readonly imageDescribeAndCaption: OfFile
   readonly imageDescribeAndCaptionFallback: OfFile
   readonly videoDescribeAndCaption: OfFile
-  readonly getPDFContent: OfFile
-  readonly getTextDocumentContent: OfFile
+  readonly getPDFContent: With<OfFile, Span>
+  readonly getTextDocumentContent: With<OfFile, Span>
   readonly audioDiarization: OfFile
   readonly getFileContentOCR: OfFile
-  readonly getSpreadsheetContent: OfFile
+  readonly getSpreadsheetContent: With<OfFile, { readonly sheet?: string; readonly range?: string }>
   readonly getDataFileContent: OfFile
   readonly transcribeAudioToText: OfFile & { readonly language?: string }
   readonly transcribeAudioWithDiarization: OfFile & { readonly language?: string }
-  readonly getPowerPointContent: OfFile & { readonly slideNumbers?: readonly number[] }
+  readonly getPowerPointContent: With<OfFile, Span & { readonly slideNumbers?: readonly number[] }>
   readonly getTime: { readonly timezone: string }
   readonly webSearchTool: { readonly query: string; readonly country?: string; readonly searchLang?: string }
   readonly webPageScraperTool: { readonly url: string; readonly renderJs?: boolean }

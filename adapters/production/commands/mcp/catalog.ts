@@ -14,6 +14,10 @@ export interface Entry {
 
 const text = (about: string) => v.pipe(v.string(), v.description(about))
 const file = text('A path, or the id of a stored file')
+const span = (unit: string) => ({
+  from: v.optional(v.pipe(v.number(), v.description(`First ${unit}`))),
+  to: v.optional(v.pipe(v.number(), v.description(`Last ${unit}`))),
+})
 const language = v.optional(text('Spoken language, such as en'))
 
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
@@ -49,20 +53,34 @@ const rows: readonly Row[] = [
     },
     looks,
   ],
-  ['getPDFContent', 'reads', 'Text of a PDF.', { file }, reads],
+  ['getPDFContent', 'reads', 'Text of a PDF.', { file, ...span('page') }, reads],
   [
     'getTextDocumentContent',
     'reads',
     'Text of a document: Word, RTF, OpenDocument, EPUB, HTML, plain.',
-    { file },
+    { file, ...span('section of the outline') },
     reads,
   ],
-  ['getSpreadsheetContent', 'reads', 'Cells of a spreadsheet.', { file }, reads],
+  [
+    'getSpreadsheetContent',
+    'reads',
+    'Cells of a spreadsheet.',
+    {
+      file,
+      sheet: v.optional(text('Name or number of one; all when absent')),
+      range: v.optional(text('Such as B2:F40, 200:399, 200: or A:D')),
+    },
+    reads,
+  ],
   [
     'getPowerPointContent',
     'reads',
     'Text of slides.',
-    { file, slideNumbers: v.optional(v.pipe(v.array(v.number()), v.description('From 1; all when absent'))) },
+    {
+      file,
+      slideNumbers: v.optional(v.pipe(v.array(v.number()), v.description('From 1; all when absent'))),
+      ...span('slide'),
+    },
     reads,
   ],
   ['getDataFileContent', 'reads', 'Content of JSON, CSV, XML, YAML, TOML or Parquet.', { file }, reads],
