@@ -178,6 +178,8 @@ export interface PdfPage {
 
 /** Pages as OCR reads them. */
 export interface Seen {
+  /** In which they were read; absent where the reader doesn't say it. */
+  readonly languages?: readonly string[]
   /** The confidence is between 0 and 1. */
   readonly pages: readonly { readonly number: number; readonly text: string; readonly confidence: number }[]
   /** True when further pages exist, or a page was unreadable. */

@@ -106,4 +106,26 @@ export const madeFiles: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/tools/getFileContentOCR.ts',
+    test: 'test/plugins/tools/getFileContentOCR.test.ts',
+    changes: [
+      {
+        breaks: 'OCR reads in the languages that are asked for.',
+        from: '.see(file, mostPages, signal, languages)',
+        to: '.see(file, mostPages, signal)',
+      },
+    ],
+  },
+  {
+    file: 'plugins/shared/pictures/ocr-languages.ts',
+    test: 'test/plugins/tools/getFileContentOCR.test.ts',
+    changes: [
+      {
+        breaks: 'A language is a name and never a path.',
+        from: '/^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/',
+        to: '/^.{1,10}$/',
+      },
+    ],
+  },
 ]

@@ -36,7 +36,7 @@ export interface ToolParams {
   readonly getPDFContent: With<OfFile, Span>
   readonly getTextDocumentContent: With<OfFile, Span>
   readonly audioDiarization: OfFile
-  readonly getFileContentOCR: OfFile
+  readonly getFileContentOCR: With<OfFile, { readonly languages: readonly string[] }>
   readonly getSpreadsheetContent: With<OfFile, { readonly sheet?: string; readonly range?: string }>
   readonly getDataFileContent: OfFile
   readonly transcribeAudioToText: OfFile & { readonly language?: string }
