@@ -29,10 +29,19 @@ export const abilities: readonly Ability[] = [
 export const specsOf = (chosen: readonly Ability[]): readonly string[] =>
   chosen.flatMap(({ packages }) => Object.entries(packages).map(([name, range]) => `${name}@${range}`))
 
+/** The packages of languages that OCR reads begin so; their version is that of the English one. */
+export const languageData = '@tesseract.js-data/'
+
+/** Packages of languages as a package manager takes them. */
+export const languageSpecs = (names: readonly string[]): readonly string[] =>
+  names.map((name) => `${languageData}${name}@~1.0`)
+
 /** The refusal of what a missing package or program would do, with the command that installs it where there is one. */
 export const uninstalled = (name: string, cause?: unknown): Unconfigured => {
   const ability = abilities.find(({ packages }) => Object.hasOwn(packages, name))
-  const how = ability === undefined ? '' : `: npm i ${specsOf([ability]).join(' ')}`
+  const language = name.startsWith(languageData) ? languageSpecs([name.slice(languageData.length)]) : []
+  const specs = ability === undefined ? language : specsOf([ability])
+  const how = specs.length === 0 ? '' : `: npm i ${specs.join(' ')}`
   return new Unconfigured({ validator: { [name]: `Expected to be installed${how}` }, cause })
 }
 

@@ -87,6 +87,11 @@ t.test('the commands say and bring what is missing', (t) => {
   for (const { name, brings } of abilities) t.match(stdout, new RegExp(`^[✓✗] ${name}: ${brings}`, 'm'))
   t.equal(said('add', 'all', '--dry-run').stdout, `npm install ${specsOf(abilities).join(' ')}\n`)
   t.equal(said('add', 'spreadsheets', '--dry-run').stdout, 'npm install @e965/xlsx@^0.20.3\n')
+  t.match(
+    said('add', 'ocr', 'deu', 'chi_sim', '--dry-run').stdout,
+    / @tesseract\.js-data\/eng@~1\.0 @tesseract\.js-data\/deu@~1\.0 @tesseract\.js-data\/chi_sim@~1\.0\n$/,
+  )
+  t.match(said('add', 'deu').stderr, /there is no deu to add/)
   t.match(said('add', 'ocrr').stderr, /there is no ocrr to add; did you mean ocr\?/)
   t.end()
 })

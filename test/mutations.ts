@@ -6,6 +6,7 @@ import { files } from './mutations/files.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
 import { logins } from './mutations/logins.ts'
+import { madeFiles } from './mutations/made-files.ts'
 import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
@@ -28,6 +29,7 @@ export const mutations: readonly Mutation[] = [
   http,
   inference,
   logins,
+  madeFiles,
   medias,
   mcp,
   production,

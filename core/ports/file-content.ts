@@ -91,6 +91,8 @@ export interface Sheet {
   readonly truncated: boolean
   /** The number of each row in the file, for joined rows the first number; absent when the rows count from 1. */
   readonly rowNumbers?: readonly number[]
+  /** The letters of the first column of the rows; absent where it is A. */
+  readonly firstColumn?: string
   /** True when the file hides the sheet; absent otherwise. */
   readonly hidden?: true
   /** Numbers of hidden rows and letters of hidden columns; absent when there are none. */
@@ -176,6 +178,8 @@ export interface PdfPage {
 
 /** Pages as OCR reads them. */
 export interface Seen {
+  /** In which they were read; absent where the reader doesn't say it. */
+  readonly languages?: readonly string[]
   /** The confidence is between 0 and 1. */
   readonly pages: readonly { readonly number: number; readonly text: string; readonly confidence: number }[]
   /** True when further pages exist, or a page was unreadable. */

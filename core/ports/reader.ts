@@ -25,8 +25,23 @@ export interface Read<K extends Kind = Kind> {
   readonly content: Contents[K]
 }
 
+/** Rows and columns from 1, the last ones with them. */
+export interface CellRange {
+  readonly top: number
+  readonly bottom: number
+  readonly left: number
+  readonly right: number
+}
+
+/** The part of a workbook that is read; absent members mean all. */
+export interface SheetPart {
+  /** The name of a sheet, or its number from 1. Where there is none the content has no sheet. */
+  readonly sheet?: string
+  readonly range?: CellRange
+}
+
 /** An absent limit is the reader's own. */
-export interface ReadLimits {
+export interface ReadLimits extends SheetPart {
   readonly characters?: number
   /** Cells of sheets, and values of data. */
   readonly values?: number
@@ -48,8 +63,11 @@ export interface Reader<K extends Kind = Kind> {
    * unchanged.
    */
   read(file: FileToRead, signal: AbortSignal, limits?: ReadLimits): Promise<Read<K>>
-  /** Reads the first pages as pictures, by OCR. Absent when the formats have no pages. */
-  see?(file: FileToRead, pages: number, signal: AbortSignal): Promise<Seen>
+  /**
+   * Reads the first pages as pictures, by OCR, in these languages (by the names of Tesseract) or in the reader's own. Throws
+   * Unconfigured when one is not installed. Absent when the formats have no pages.
+   */
+  see?(file: FileToRead, pages: number, signal: AbortSignal, languages?: readonly string[]): Promise<Seen>
 }
 
 export const Reader = many<Reader>('Reader')

@@ -1,9 +1,11 @@
+import * as v from 'valibot'
 import { Unconfigured } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Seen } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { cut } from '../shared/cut-pages.ts'
 import { openImage } from '../shared/pictures/image.ts'
+import { languageNames, usualLanguages } from '../shared/pictures/ocr-languages.ts'
 import { readImagePages } from '../shared/pictures/ocr.ts'
 import { kindOf } from './shared/file-kind.ts'
 
@@ -14,26 +16,36 @@ const leastSure = 0.5
 export default plugin({
   port: Reader,
   name: 'image',
-  create: (): Reader<'image'> => ({
+  settings: v.strictObject({
+    /** The languages in which pictures are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. */
+    languages: v.optional(languageNames, [...usualLanguages]),
+  }),
+  create: (_supplied, { languages }): Reader<'image'> => ({
     name: 'image',
     kind: 'image',
     fits: (file) => kindOf(file) === 'image',
     async read({ bytes }, signal, { characters = Infinity } = {}) {
-      const seen = await see(bytes, 1, signal).catch(unlessMissing)
+      const seen = await see(bytes, 1, signal, languages).catch(unlessMissing)
       const kept = cut(seen.pages, characters)
       const content = { pages: kept.pages, truncated: kept.truncated || seen.truncated }
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }
     },
-    see: ({ bytes }, pages, signal) => see(bytes, pages, signal),
+    see: ({ bytes }, pages, signal, asked = languages) => see(bytes, pages, signal, asked),
   }),
 })
 
-const see = async (bytes: Uint8Array, pages: number, signal: AbortSignal): Promise<Seen> => {
+const see = async (
+  bytes: Uint8Array,
+  pages: number,
+  signal: AbortSignal,
+  languages: readonly string[],
+): Promise<Seen> => {
   signal.throwIfAborted()
   const image = openImage(bytes)
-  const readings = await readImagePages(image, signal, pages)
+  const readings = await readImagePages(image, signal, pages, languages)
   return {
+    languages,
     pages: readings.map(({ text, confidence }, at) => ({ number: at + 1, text, confidence })),
     truncated: image.pages > readings.length,
   }

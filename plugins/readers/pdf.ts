@@ -1,6 +1,8 @@
+import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import type { Pdf } from '../../core/ports/file-content.ts'
 import { Reader, type Section } from '../../core/ports/reader.ts'
+import { languageNames, usualLanguages } from '../shared/pictures/ocr-languages.ts'
 import { readPdf, seePdf } from './pdf/pdf.ts'
 import { kindOf } from './shared/file-kind.ts'
 
@@ -8,16 +10,20 @@ import { kindOf } from './shared/file-kind.ts'
 export default plugin({
   port: Reader,
   name: 'pdf',
-  create: (): Reader<'pdf'> => ({
+  settings: v.strictObject({
+    /** The languages in which scanned pages are read, by the names of Tesseract. `sealgate add ocr deu` brings others than English. */
+    languages: v.optional(languageNames, [...usualLanguages]),
+  }),
+  create: (_supplied, { languages }): Reader<'pdf'> => ({
     name: 'pdf',
     kind: 'pdf',
     fits: (file) => kindOf(file) === 'pdf',
     async read(file, signal, limits = {}) {
       signal.throwIfAborted()
-      const content = await readPdf(file, signal, limits)
+      const content = await readPdf(file, signal, { ...limits, languages })
       return { content, sections: sectionsOf(content) }
     },
-    see: ({ bytes }, pages, signal) => seePdf(bytes, signal, pages),
+    see: ({ bytes }, pages, signal, asked = languages) => seePdf(bytes, signal, pages, asked),
   }),
 })
 

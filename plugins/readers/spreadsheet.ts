@@ -12,9 +12,11 @@ export default plugin({
     name: 'spreadsheet',
     kind: 'spreadsheet',
     fits: (file) => kindOf(file) === 'spreadsheet',
-    async read(file, signal, limits) {
+    async read(file, signal, { characters, values, sheet, range } = {}) {
       signal.throwIfAborted()
-      const content = await readSheets(file, signal, { ...mostRead, ...limits })
+      const most = { values: values ?? mostRead.values, characters: characters ?? mostRead.characters }
+      const part = { ...(sheet !== undefined && { sheet }), ...(range !== undefined && { range }) }
+      const content = await readSheets(file, signal, most, part)
       const sections = content.sheets.map(({ name, rows }) => ({
         text: rows.map((row) => row.map((cell) => cell ?? '').join(' | ')).join('\n'),
         heading: name,

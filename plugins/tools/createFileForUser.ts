@@ -2,6 +2,10 @@ import * as v from 'valibot'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { apart } from '../shared/run-apart.ts'
+import type { Refusal } from './createFileForUser/content.ts'
+import { type Format, formatOf, mimes } from './createFileForUser/formats.ts'
+import type { Asked, Made } from './createFileForUser/make-job.ts'
 
 /** In bytes: the largest file. */
 const most = 10 * 1024 * 1024
@@ -13,10 +17,16 @@ const mostEscaped = 6
 const mimeType = /^\s*([a-z0-9][\w!#$&^.+-]{0,63}\/[\w!#$&^.+-]{1,63})\s*(?:;[^\r\n]{0,200})?$/i
 
 const params = v.object({
-  fileName: v.pipe(v.string(), v.maxLength(1_000)),
-  fileExtension: v.pipe(v.string(), v.maxLength(32)),
-  fileContent: v.pipe(v.string(), v.maxLength(mostContent)),
-  mimeType: v.pipe(v.string(), v.regex(mimeType)),
+  fileName: v.pipe(v.string(), v.maxLength(1_000), v.description('With or without its extension')),
+  fileExtension: v.pipe(v.string(), v.maxLength(32), v.description('Such as docx, xlsx, pptx, pdf, md or csv')),
+  fileContent: v.pipe(v.string(), v.maxLength(mostContent), v.description('Text, or base64 of a binary type')),
+  mimeType: v.pipe(v.string(), v.regex(mimeType), v.description('The type of the file that is made')),
+  contentFormat: v.optional(
+    v.pipe(
+      v.picklist(['markdown', 'csv']),
+      v.description('What fileContent is written in, where a docx, xlsx, pptx or pdf is to be made of it'),
+    ),
+  ),
 })
 
 export default plugin({
@@ -25,23 +35,59 @@ export default plugin({
   create: (): Tool<typeof params> => ({
     name: 'createFileForUser',
     description:
-      'Makes a file of at most 10 MiB for the user. The content is text and is stored as UTF-8; for a binary MIME type ' +
-      '(image, audio, video, archive, office document, …) it may be base64 or a base64 data URL, which is decoded. ' +
-      'Nothing is converted: the content must already be in the format that the MIME type names.',
+      'Makes a file of at most 10 MiB. With `contentFormat` a docx, xlsx, pptx or pdf is made of Markdown or CSV: ' +
+      'headings name sheets and begin slides, tables become tables, formulas stay text; a pdf takes Western letters only. ' +
+      'Without it nothing is converted: the content is stored as text, or decoded from base64 or a data URL for a binary type.',
     kind: 'makes-file',
     params,
     mostParams: mostEscaped * mostContent + 16 * 1024,
-    async run({ fileName, fileExtension, fileContent, mimeType: type }, signal) {
+    async run({ fileName, fileExtension, fileContent, mimeType: type, contentFormat }, signal) {
       signal.throwIfAborted()
       const mime = (mimeType.exec(type)?.[1] ?? '').toLowerCase()
-      const bytes = (isText(mime) ? null : decoded(fileContent)) ?? Buffer.from(fileContent, 'utf8')
-      if (bytes.length > most) {
-        throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
+      if (contentFormat !== undefined) {
+        const format = formatAsked(fileExtension, mime)
+        const bytes = await converted({ format, written: contentFormat, content: fileContent }, signal)
+        return { name: nameOf(fileName, format), mime: mimes[format], bytes: bounded(bytes) }
       }
-      return { name: nameOf(fileName, fileExtension), mime, bytes }
+      const bytes = (isText(mime) ? null : decoded(fileContent)) ?? Buffer.from(fileContent, 'utf8')
+      return { name: nameOf(fileName, fileExtension), mime, bytes: bounded(bytes) }
     },
   }),
 })
+
+const bounded = (bytes: Uint8Array): Uint8Array => {
+  if (bytes.length <= most) return bytes
+  throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
+}
+
+const formatAsked = (extension: string, mime: string): Format => {
+  const format = formatOf(extension, mime)
+  if (format !== null) return format
+  const fault = 'Expected docx, xlsx, pptx or pdf, and the MIME type of the same, where contentFormat is given'
+  throw new BadRequest('No such conversion', { validator: { fileExtension: fault } })
+}
+
+/** Characters of a text that becomes another format. */
+const mostConverted = 1_000_000
+
+const converted = async (asked: Asked, signal: AbortSignal): Promise<Uint8Array> => {
+  if (asked.content.length > mostConverted) throw refused('Expected at most 1,000,000 characters')
+  const made = await apart<Made>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
+  if (made.kind === 'made') return made.bytes
+  throw refused(reasons[made.why])
+}
+
+const refused = (fault: string): BadRequest =>
+  new BadRequest('The content does not fit into such a file', { validator: { fileContent: fault } })
+
+const reasons: Readonly<Record<Refusal, string>> = {
+  characters: 'Expected characters of Windows-1252 for a pdf: a docx takes all others',
+  columns: 'Expected tables of at most 16,384 columns in an xlsx, 63 in a docx, 25 in a pptx and 20 in a pdf',
+  cells: 'Expected at most 200,000 cells in tables',
+  'long-cell': 'Expected at most 32,767 characters in a cell of an xlsx',
+  sheets: 'Expected at most 200 headings with something under them for the sheets of an xlsx',
+  blocks: 'Expected at most 50,000 paragraphs, 1,000 slides of a pptx and 2,000 pages of a pdf',
+}
 
 const textual = [
   /^text\/|[+/](json|xml|yaml)$/,

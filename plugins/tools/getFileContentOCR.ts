@@ -4,8 +4,19 @@ import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { cut } from '../shared/cut-pages.ts'
+import { languageNames } from '../shared/pictures/ocr-languages.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
+const params = v.object({
+  fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
+  languages: v.optional(
+    v.pipe(
+      languageNames,
+      v.description(
+        'Languages of the text by the names of Tesseract, such as deu or chi_sim; the surest reading of a page stands',
+      ),
+    ),
+  ),
+})
 
 const mostPages = 50
 const mostCharacters = 400_000
@@ -16,14 +27,16 @@ export default plugin({
   needs: { readers: Reader },
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getFileContentOCR',
-    description: 'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1.',
+    description:
+      'The text that OCR reads in an image or on the pages of a PDF, with how sure it is from 0 to 1, and the languages in which it reads.',
     kind: 'reads-file',
     params,
-    async run(_params, signal, file) {
+    async run({ languages }, signal, file) {
       signal.throwIfAborted()
-      const seen = await readerThatSees(readers, file).see(file, mostPages, signal)
+      const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages)
       const { pages, truncated } = cut(seen.pages, mostCharacters)
-      return { pages, truncated: truncated || seen.truncated }
+      const read = seen.languages === undefined ? {} : { languages: seen.languages }
+      return { pages, truncated: truncated || seen.truncated, ...read }
     },
   }),
 })

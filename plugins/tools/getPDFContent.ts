@@ -1,17 +1,13 @@
 import * as v from 'valibot'
-import { BadRequest } from '../../core/errors.ts'
 import { readerOfKind } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
-
-const page = (meaning: string) =>
-  v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000), v.description(meaning)))
+import { checkSpan, spanOf } from './shared/span.ts'
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')),
-  from: page('The first page that is read, from 1'),
-  to: page('The last page that is read'),
+  ...spanOf('page'),
 })
 
 const mostCharacters = 400_000
@@ -28,8 +24,7 @@ export default plugin({
     params,
     async run({ from = 1, to }, signal, file) {
       signal.throwIfAborted()
-      if (to !== undefined && to < from)
-        throw new BadRequest('No pages', { validator: { to: 'Expected from or more' } })
+      checkSpan('No pages', from, to)
       const limits = { characters: mostCharacters, from, ...(to !== undefined && { to }) }
       const { content } = await readerOfKind(readers, 'pdf', file).read(file, signal, limits)
       return content

@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import { readerOfKind } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
+import type { Slide } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { cutSlides } from '../shared/cut-slides.ts'
+import { checkSpan, spanOf } from './shared/span.ts'
 
 const params = v.object({
   fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')),
@@ -14,9 +16,18 @@ const params = v.object({
       v.description('The slides to read, from 1; all when absent'),
     ),
   ),
+  ...spanOf('slide'),
 })
 
 const mostCharacters = 400_000
+/** Slides that an outline tells at most. */
+const mostTold = 2_000
+
+const toldOf = ({ number, title, text, notes }: Slide) => ({
+  number,
+  title: title === null ? null : title.slice(0, 200),
+  characters: (title?.length ?? 0) + text.length + (notes?.length ?? 0),
+})
 
 export default plugin({
   port: Tool,
@@ -25,17 +36,18 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getPowerPointContent',
     description:
-      'The titles, texts and speaker notes of the slides of a presentation (pptx or odp), of all of them or of those with the given numbers.',
+      'The titles, texts and speaker notes of the slides of a presentation (pptx or odp), of all of them, of those with the given numbers, or `from` one `to` another. Where all are too much, an outline tells titles and sizes.',
     kind: 'reads-file',
     params,
     mostParams: 32 * 1024,
-    async run({ slideNumbers }, signal, file) {
+    async run({ slideNumbers, from = 1, to = Infinity }, signal, file) {
       signal.throwIfAborted()
+      checkSpan('No slides', from, to)
       const { content } = await readerOfKind(readers, 'slides', file).read(file, signal)
       const { slides, truncated, ...beside } = content
       const asked = new Set(slideNumbers ?? slides.map(({ number }) => number))
       const kept = cutSlides(
-        slides.filter(({ number }) => asked.has(number)),
+        slides.filter(({ number }) => asked.has(number) && number >= from && number <= to),
         mostCharacters,
       )
       return {
@@ -43,6 +55,7 @@ export default plugin({
         slides: kept.slides,
         missing: [...asked].filter((number) => number > slides.length),
         truncated: truncated || kept.truncated,
+        ...(kept.truncated && { outline: slides.slice(0, mostTold).map(toldOf) }),
         ...beside,
       }
     },

@@ -1,10 +1,25 @@
 import * as v from 'valibot'
+import { BadRequest } from '../../core/errors.ts'
 import { readerOfKind } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
+import { parseRange, rangePattern } from './getSpreadsheetContent/range.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
+const params = v.object({
+  fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')),
+  sheet: v.optional(
+    v.pipe(v.string(), v.maxLength(200), v.description('The name of one sheet, or its number from 1; all when absent')),
+  ),
+  range: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(40),
+      v.regex(rangePattern),
+      v.description('Cells (B2:F40), rows (200:399, 200:) or columns (A:D); all when absent'),
+    ),
+  ),
+})
 
 const most = { values: 20_000, characters: 400_000 }
 
@@ -15,13 +30,21 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getSpreadsheetContent',
     description:
-      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), sheet by sheet and row by row: formulas as their results, or as they are written where the file has none, dates as ISO 8601, percentages as fractions. rowCount and columnCount tell how large a sheet is when its rows are truncated; rowNumbers, where rows were left out, which row of the file each one is; hidden, hiddenRows and hiddenColumns what the file hides.',
+      'The cells of a spreadsheet (xlsx, xlsb, xls, ods, csv, tsv), by sheet and row: formulas as results, or as written where there is none, dates as ISO 8601, percentages as fractions. rowCount and columnCount tell how large a truncated sheet is: `sheet` and `range` read on. rowNumbers, where rows were left out, are those of the file, firstColumn the first that was asked for; hidden, hiddenRows and hiddenColumns what it hides.',
     kind: 'reads-file',
     params,
-    async run(_params, signal, file) {
+    async run({ sheet, range }, signal, file) {
       signal.throwIfAborted()
-      const { content } = await readerOfKind(readers, 'spreadsheet', file).read(file, signal, most)
-      return content
+      const part = { ...(sheet !== undefined && { sheet }), ...(range !== undefined && { range: rangeAsked(range) }) }
+      const { content } = await readerOfKind(readers, 'spreadsheet', file).read(file, signal, { ...most, ...part })
+      if (sheet === undefined || content.sheets.length > 0) return content
+      throw new BadRequest('No such sheet', { validator: { sheet: 'Expected the name of a sheet, or its number' } })
     },
   }),
 })
+
+const rangeAsked = (text: string) => {
+  const range = parseRange(text)
+  if (range !== null) return range
+  throw new BadRequest('No such range', { validator: { range: 'Expected a first cell before the last one' } })
+}

@@ -5,8 +5,13 @@ import type { DocumentSection } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { cutSections } from '../shared/cut-sections.ts'
+import { outlineOf, piecesOf } from './getTextDocumentContent/pieces.ts'
+import { checkSpan, spanOf } from './shared/span.ts'
 
-const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
+const params = v.object({
+  fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')),
+  ...spanOf('section of the outline'),
+})
 
 const mostCharacters = 400_000
 
@@ -17,20 +22,24 @@ export default plugin({
   create: ({ readers }): Tool<typeof params> => ({
     name: 'getTextDocumentContent',
     description:
-      'The text of a document (docx, odt, rtf, html, epub, md or txt), in sections under their headings; characters and words count all of it. Links, described images, charts, comments, headers, footers and hidden text are listed beside it.',
+      'The text of a document (docx, odt, rtf, html, epub, md or txt), in sections under their headings; characters and words count all of it. Links, described images, charts, comments, headers, footers and hidden text are listed beside it. A document that is too long has an outline of numbered sections, which `from` and `to` choose.',
     kind: 'reads-file',
     params,
-    async run(_params, signal, file) {
+    async run({ from, to }, signal, file) {
       signal.throwIfAborted()
+      checkSpan('No sections', from ?? 1, to)
       const { content } = await readerOfKind(readers, 'document', file).read(file, signal)
       const { format, title, sections, truncated, ...beside } = content
-      const kept = cutSections(sections, mostCharacters)
+      const pieces = piecesOf(sections)
+      const isAsked = from !== undefined || to !== undefined
+      const kept = cutSections(isAsked ? pieces.slice((from ?? 1) - 1, to) : sections, mostCharacters)
       return {
         format,
         title,
         ...counted(sections),
         sections: kept.sections,
         truncated: truncated || kept.truncated,
+        ...(kept.truncated && !isAsked && { outline: outlineOf(pieces) }),
         ...beside,
       }
     },

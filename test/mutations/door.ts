@@ -88,7 +88,7 @@ export const door: readonly Changes[] = [
     changes: [
       {
         breaks: 'A refusal names the command that installs what is missing.',
-        from: "`: npm i ${specsOf([ability]).join(' ')}`",
+        from: "`: npm i ${specs.join(' ')}`",
         to: "''",
       },
     ],

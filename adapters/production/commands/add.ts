@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Ability, abilities, specsOf } from '../../../core/optional-package.ts'
+import { type Ability, abilities, languageSpecs, specsOf } from '../../../core/optional-package.ts'
 import { didYouMean } from '../nearest.ts'
 import { usages } from './help.ts'
 
@@ -17,15 +17,21 @@ export const add = (args: readonly string[]): void => {
   const options = { 'dry-run': { type: 'boolean' } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   if (positionals.length === 0) throw new Error(usages.add)
-  const chosen = positionals.includes('all') ? abilities : positionals.map(abilityOf)
+  const languages = positionals.includes('ocr') ? positionals.filter(isLanguage) : []
+  const named = positionals.filter((name) => !languages.includes(name))
+  const chosen = named.includes('all') ? abilities : named.map(abilityOf)
   const [, program, verb] = managers.find(([file]) => existsSync(file)) ?? ['', 'npm', 'install']
-  const specs = specsOf(chosen)
+  const specs = [...specsOf(chosen), ...languageSpecs(languages)]
   process.stdout.write(`${[program, verb, ...specs].join(' ')}\n`)
   if (values['dry-run']) return
   const { status, error } = spawnSync(program, [verb, ...specs], { stdio: 'inherit' })
   if (error !== undefined) throw new Error(`${program} could not be started`, { cause: error })
   process.exitCode = status ?? 1
 }
+
+/** A name of Tesseract, such as `deu` or `chi_sim`, which no ability has. */
+const isLanguage = (name: string): boolean =>
+  /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && name !== 'all' && !abilities.some((it) => it.name === name)
 
 const abilityOf = (name: string): Ability => {
   const names = abilities.map((it) => it.name)

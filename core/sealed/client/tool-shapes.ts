@@ -10,28 +10,38 @@ interface OfFile {
   readonly fileId: string
 }
 
+interface Span {
+  readonly from?: number
+  readonly to?: number
+}
+
+interface ToMake {
+  readonly fileName: string
+  readonly fileExtension: string
+  readonly fileContent: string
+  readonly mimeType: string
+}
+
+/** Parameters with others that may be absent. TypeScript takes another overload where a single type has optional members. */
+type With<P, More> = P | (P & More)
+
 /** The parameters of the built-in tools. */
 export interface ToolParams {
   readonly generateImage: { readonly prompt: string }
   readonly audioGenerateFromText: { readonly text: string }
-  readonly createFileForUser: {
-    readonly fileName: string
-    readonly fileExtension: string
-    readonly fileContent: string
-    readonly mimeType: string
-  }
+  readonly createFileForUser: With<ToMake, { readonly contentFormat: 'markdown' | 'csv' }>
   readonly imageDescribeAndCaption: OfFile
   readonly imageDescribeAndCaptionFallback: OfFile
   readonly videoDescribeAndCaption: OfFile
-  readonly getPDFContent: OfFile
-  readonly getTextDocumentContent: OfFile
+  readonly getPDFContent: With<OfFile, Span>
+  readonly getTextDocumentContent: With<OfFile, Span>
   readonly audioDiarization: OfFile
-  readonly getFileContentOCR: OfFile
-  readonly getSpreadsheetContent: OfFile
+  readonly getFileContentOCR: With<OfFile, { readonly languages: readonly string[] }>
+  readonly getSpreadsheetContent: With<OfFile, { readonly sheet?: string; readonly range?: string }>
   readonly getDataFileContent: OfFile
   readonly transcribeAudioToText: OfFile & { readonly language?: string }
   readonly transcribeAudioWithDiarization: OfFile & { readonly language?: string }
-  readonly getPowerPointContent: OfFile & { readonly slideNumbers?: readonly number[] }
+  readonly getPowerPointContent: With<OfFile, Span & { readonly slideNumbers?: readonly number[] }>
   readonly getTime: { readonly timezone: string }
   readonly webSearchTool: { readonly query: string; readonly country?: string; readonly searchLang?: string }
   readonly webPageScraperTool: { readonly url: string; readonly renderJs?: boolean }

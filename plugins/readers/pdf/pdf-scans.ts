@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import { Unreadable } from '../../../core/errors.ts'
 import type { Page } from './pdf-job.ts'
 import { readPictures, type Reading } from '../../shared/pictures/ocr.ts'
+import { usualLanguages } from '../../shared/pictures/ocr-languages.ts'
 import { drawPage } from './raster-page.ts'
 
 /** The pages per start of the engine, and in ms the time for all pages of a file. */
@@ -19,6 +20,7 @@ export const readScans = async (
   pdf: Uint8Array,
   pages: readonly Pick<Page, 'number' | 'longest'>[],
   signal: AbortSignal,
+  languages = usualLanguages,
 ): Promise<readonly (Reading | null)[]> => {
   const turn = pLimit(availableParallelism())
   const late = AbortSignal.timeout(patience)
@@ -29,7 +31,7 @@ export const readScans = async (
   )
   const readInTime = async (batch: typeof pages) => {
     try {
-      return await readBatch(pdf, batch, stop)
+      return await readBatch(pdf, batch, stop, languages)
     } catch (error) {
       if (late.aborted && !signal.aborted) return batch.map(() => null)
       throw error
@@ -46,11 +48,12 @@ const readBatch = async (
   pdf: Uint8Array,
   pages: readonly Pick<Page, 'number' | 'longest'>[],
   signal: AbortSignal,
+  languages: readonly string[],
 ): Promise<readonly (Reading | null)[]> => {
   const drawn: (Uint8Array | null)[] = []
   for (const page of pages) drawn.push(await drawPage(pdf, page, signal).catch(unlessUnreadable))
   const inked = drawn.filter((picture) => picture !== null && hasInk(picture)) as readonly Uint8Array[]
-  const readings = inked.length === 0 ? [] : await readPictures(inked, signal).catch(unlessUnreadable)
+  const readings = inked.length === 0 ? [] : await readPictures(inked, signal, languages).catch(unlessUnreadable)
   const found = new Map(inked.map((picture, at) => [picture, readings?.[at] ?? null]))
   return drawn.map((picture) => (picture === null ? null : found.has(picture) ? (found.get(picture) ?? null) : nothing))
 }

@@ -4,6 +4,7 @@ import { cut } from '../../shared/cut-pages.ts'
 import { apart } from '../../shared/run-apart.ts'
 import type { Asked, Layer, Page } from './pdf-job.ts'
 import type { Reading } from '../../shared/pictures/ocr.ts'
+import { usualLanguages } from '../../shared/pictures/ocr-languages.ts'
 import { readScans } from './pdf-scans.ts'
 
 export interface PdfBounds {
@@ -14,6 +15,8 @@ export interface PdfBounds {
   /** The first page to read, from 1, and the last page. */
   readonly from?: number
   readonly to?: number
+  /** Languages in which scanned pages are read. */
+  readonly languages?: readonly string[]
 }
 
 /** A page with less text may be a scan with a stamp. */
@@ -37,7 +40,8 @@ export const readPdf = async (
       !trusted || ((whole || text === '') && text.replace(/\s+/g, '').length < fewCharacters),
   )
   const looked = sparse.slice(0, scans)
-  const readings = looked.length === 0 ? [] : await readScans(bytes, looked, signal).catch(unlessMissing)
+  const readings =
+    looked.length === 0 ? [] : await readScans(bytes, looked, signal, bounds.languages).catch(unlessMissing)
   const seen = new Map(looked.map(({ number }, at) => [number, readings?.[at] ?? null]))
   const pages = layer.pages.map((page) => joined(page, seen.get(page.number) ?? null))
   const kept = cut(pages, characters)
@@ -58,10 +62,16 @@ export const readPdf = async (
  * The OCR text of a PDF's first pages, in place of any text layer. Throws Unreadable, or Unconfigured when a program or
  * package is missing.
  */
-export const seePdf = async (bytes: Uint8Array, signal: AbortSignal, most: number): Promise<Seen> => {
+export const seePdf = async (
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  most: number,
+  languages = usualLanguages,
+): Promise<Seen> => {
   const { pageCount, pages } = await openPdf({ bytes, from: 1, pages: most, characters: 2_000_000 }, signal)
-  const readings = await readScans(bytes, pages, signal)
+  const readings = await readScans(bytes, pages, signal, languages)
   return {
+    languages,
     pages: pages.map(({ number }, at) => {
       const { text, confidence } = readings[at] ?? { text: '', confidence: 0 }
       return { number, text, confidence }

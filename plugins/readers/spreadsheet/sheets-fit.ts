@@ -1,5 +1,6 @@
 import { cutter, type Most, shares } from '../shared/data-cut.ts'
 import type { Cell, Sheet, Sheets } from '../../../core/ports/file-content.ts'
+import { lettersOf } from './column-letters.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
 export interface Grid {
@@ -11,6 +12,10 @@ export interface Grid {
   readonly columnCount: number
   /** The hidden parts of the sheet; absent when nothing is hidden. */
   readonly hidden?: Pick<Sheet, 'hidden' | 'hiddenRows' | 'hiddenColumns'>
+  /** Whether rows that were asked for are not among the rows. */
+  readonly cut: boolean
+  /** The first column of the rows, from 1; absent where it is the first of the sheet. */
+  readonly left?: number
 }
 
 const mostSheets = 1_000
@@ -27,15 +32,16 @@ export const fitSheets = (format: string, all: readonly Grid[], most: Most): She
     most.characters,
     wants.map((want) => want.characters),
   )
-  const sheets = grids.map(({ name, rows, rowCount, columnCount, hidden }, at): Sheet => {
+  const sheets = grids.map(({ name, rows, rowCount, columnCount, hidden, cut, left = 1 }, at): Sheet => {
     const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, cutter(most))
     const numbers = numbersOf(rows, kept.rows.length)
     return {
       name,
       rowCount,
       columnCount,
-      truncated: !kept.whole || rows.length < rowCount,
+      truncated: !kept.whole || cut,
       ...hidden,
+      ...(left > 1 && { firstColumn: lettersOf(left - 1) }),
       ...(numbers.some((number, place) => number !== place + 1) && { rowNumbers: numbers }),
       rows: kept.rows,
     }

@@ -1,18 +1,26 @@
 import { besideOdf } from '../shared/beside-odf.ts'
 import { besideOoxml } from '../shared/beside-ooxml.ts'
 import type { Most } from '../shared/data-cut.ts'
-import { fitSheets } from './sheets-fit.ts'
+import { fitSheets, type Grid } from './sheets-fit.ts'
 import { readDelimited } from './sheets-text.ts'
 import { readWorkbook } from './sheets-workbook.ts'
 import type { Sheets } from '../../../core/ports/file-content.ts'
-import type { FileToRead } from '../../../core/ports/reader.ts'
+import type { FileToRead, SheetPart } from '../../../core/ports/reader.ts'
+import { chosenSheets, rangeOf } from './sheets-part.ts'
 
-export default async ({ most, ...file }: FileToRead & { readonly most: Most }): Promise<Sheets> => {
+export interface Asked extends FileToRead {
+  readonly most: Most
+  readonly part: SheetPart
+}
+
+export default async ({ most, part, ...file }: Asked): Promise<Sheets> => {
+  const { sheet, range } = part
+  const inPart = (grids: readonly Grid[]) => chosenSheets(grids, sheet).map((grid) => rangeOf(grid, range))
   const book = await readWorkbook(file.bytes)
   if (book) {
     const beside = book.format === 'ods' ? besideOdf : /^xls[xm]$/.test(book.format) ? besideOoxml : null
-    return { ...fitSheets(book.format, book.grids, most), ...(await beside?.(file.bytes)) }
+    return { ...fitSheets(book.format, inPart(book.grids), most), ...(await beside?.(file.bytes)) }
   }
-  const { format, grid, encoding } = await readDelimited(file, most.values)
-  return { ...fitSheets(format, [grid], most), encoding }
+  const { format, grid, encoding } = await readDelimited(file, most.values, range)
+  return { ...fitSheets(format, inPart([grid]), most), encoding }
 }

@@ -1,6 +1,6 @@
 import { readText } from '../shared/data-text.ts'
 import type { Encoding } from '../../../core/ports/file-content.ts'
-import type { FileToRead } from '../../../core/ports/reader.ts'
+import type { CellRange, FileToRead } from '../../../core/ports/reader.ts'
 import type { Grid } from './sheets-fit.ts'
 import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
 
@@ -8,6 +8,7 @@ import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
 export const readDelimited = async (
   file: FileToRead,
   most: number,
+  range?: CellRange,
 ): Promise<{ readonly format: string; readonly grid: Grid; readonly encoding: Encoding }> => {
   const { text: whole, encoding } = readText(file)
   const { text, delimiter } = delimited(whole)
@@ -17,6 +18,7 @@ export const readDelimited = async (
     let rowCount = 0
     let columnCount = 0
     let cells = 0
+    let cut = false
     return {
       record: (fields) => {
         place += 1
@@ -24,11 +26,13 @@ export const readDelimited = async (
         if (length === 0) return
         columnCount = Math.max(columnCount, length)
         rowCount = place
-        if (cells > most) return
+        if (place < (range?.top ?? 1) || place > (range?.bottom ?? place)) return
+        cut ||= cells > most
+        if (cut) return
         rows[rowCount - 1] = fields.slice(0, length).map(cellOf)
         cells += length
       },
-      done: () => ({ name: file.name, rows, rowCount, columnCount }),
+      done: () => ({ name: file.name, rows, rowCount, columnCount, cut }),
     }
   })
   return { format: delimiter === '\t' ? 'tsv' : 'csv', grid, encoding }

@@ -5,6 +5,7 @@ import { isCompound } from '../../shared/diagnose.ts'
 import { decoded } from '../shared/data-xml.ts'
 import type { Grid } from './sheets-fit.ts'
 import { tamed } from './sheets-guard.ts'
+import { lettersOf } from './column-letters.ts'
 import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
 import { isZip, unzip } from '../../shared/zip.ts'
@@ -104,10 +105,6 @@ const hiddenPlaces = (all: readonly ({ readonly hidden?: boolean } | undefined)[
     .filter((at) => all[at]?.hidden === true)
     .slice(0, mostHidden)
 
-/** The letters of a column: 0 is A, 26 is AA. */
-const lettersOf = (column: number): string =>
-  (column < 26 ? '' : lettersOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26))
-
 const gridOf = (
   name: string,
   data: readonly (readonly CellObject[])[],
@@ -129,7 +126,7 @@ const gridOf = (
     if (row.length > 0) rows[at] = row
     columnCount = Math.max(columnCount, row.length)
   }
-  return { name, rows, rowCount: rows.length, columnCount }
+  return { name, rows, rowCount: rows.length, columnCount, cut: false }
 }
 
 /** The merged ranges that cross a row. Rows must be asked for in ascending order. */

@@ -1,7 +1,8 @@
 import type { Sheets } from '../../../core/ports/file-content.ts'
-import type { FileToRead } from '../../../core/ports/reader.ts'
+import type { FileToRead, SheetPart } from '../../../core/ports/reader.ts'
 import { apart } from '../../shared/run-apart.ts'
 import type { Most } from '../shared/data-cut.ts'
+import type { Asked } from './sheets-job.ts'
 import { mostRead } from '../shared/most-read.ts'
 
 /**
@@ -12,4 +13,8 @@ export const readSheets = (
   { name, mime, bytes }: FileToRead,
   signal: AbortSignal,
   most: Most = mostRead,
-): Promise<Sheets> => apart<Sheets>('readers/spreadsheet/sheets-job', { name, mime, bytes, most }, signal)
+  part: SheetPart = {},
+): Promise<Sheets> => {
+  const asked: Asked = { name, mime, bytes, most, part }
+  return apart<Sheets>('readers/spreadsheet/sheets-job', asked, signal)
+}

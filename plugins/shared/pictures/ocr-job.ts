@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Page } from 'tesseract.js'
-import { engine } from '../../../core/optional-package.ts'
+import { engine, languageData } from '../../../core/optional-package.ts'
 import { type Quarters, turned } from './quarter-turns.ts'
 
 export interface Line {
@@ -17,18 +17,36 @@ export interface Reading {
   readonly lines: readonly Line[]
 }
 
+export interface Asked {
+  readonly images: readonly Uint8Array[]
+  readonly languages: readonly string[]
+}
+
 /** A page with lower confidence or fewer characters may be turned, so other sides are tried. */
 const sure = 0.6
 const fewCharacters = 50
 /** In ms, for turning all pictures: a photograph has no text from any side. */
 const patience = 10_000
 
-/** Reads pictures one after the other with one installed engine. The engine loads nothing from the network. */
-export default async (images: readonly Uint8Array[]): Promise<readonly Reading[]> => {
+/** Reads pictures in each of the languages, never from the network; the surest reading of each picture stands. */
+export default async ({ images, languages }: Asked): Promise<readonly Reading[]> => {
+  const folders = await Promise.all(languages.map(folderOf))
+  let best: readonly Reading[] = []
+  for (const [at, language] of languages.entries()) {
+    const readings = await readIn(language, folders[at] ?? '', images)
+    best = readings.map((reading, place) => surer(best[place], reading))
+  }
+  return best
+}
+
+const surer = (one: Reading | undefined, other: Reading): Reading =>
+  one !== undefined && one.confidence >= other.confidence ? one : other
+
+/** Reads pictures one after the other with one installed engine. */
+const readIn = async (language: string, langPath: string, images: readonly Uint8Array[]) => {
   const { createWorker, OEM } = await engine('tesseract.js', () => import('tesseract.js'))
-  const langPath = await engine('@tesseract.js-data/eng', async () => modelFolder())
   // A path that is no URL is read as a file. Without a cache, the engine writes nothing.
-  const worker = await createWorker('eng', OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
+  const worker = await createWorker(language, OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
   try {
     const read = async (image: Uint8Array): Promise<Reading> => {
       const { data } = await worker.recognize(Buffer.from(image), {}, { text: true, blocks: true })
@@ -67,8 +85,11 @@ const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
   }
 }
 
-const modelFolder = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('@tesseract.js-data/eng')), '4.0.0_best_int')
+/** The folder with the model of a language. Throws Unconfigured, with the package to install, where it is missing. */
+const folderOf = (language: string): Promise<string> => {
+  const name = `${languageData}${language}`
+  return engine(name, async () => join(dirname(createRequire(import.meta.url).resolve(name)), '4.0.0_best_int'))
+}
 
 const readingOf = ({ text, confidence, blocks }: Page): Reading => {
   const lines = (blocks ?? [])

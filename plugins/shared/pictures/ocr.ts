@@ -1,7 +1,8 @@
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { apart } from '../run-apart.ts'
 import { openImage, type Image } from './image.ts'
-import type { Reading } from './ocr-job.ts'
+import type { Asked, Reading } from './ocr-job.ts'
+import { usualLanguages } from './ocr-languages.ts'
 import { drawImage, type Pixels } from './raster-image.ts'
 
 export type { Line, Reading } from './ocr-job.ts'
@@ -26,7 +27,13 @@ export const readImage = async (bytes: Uint8Array, signal: AbortSignal): Promise
 }
 
 /** The words on the first pages of an image. */
-export const readImagePages = async (image: Image, signal: AbortSignal, most: number): Promise<readonly Reading[]> => {
+export const readImagePages = async (
+  image: Image,
+  signal: AbortSignal,
+  most: number,
+  languages = usualLanguages,
+): Promise<readonly Reading[]> => {
+  const wish = { image, signal, languages }
   const readings: Reading[] = []
   const pages = Math.min(image.pages, most)
   while (readings.length < pages) {
@@ -35,22 +42,28 @@ export const readImagePages = async (image: Image, signal: AbortSignal, most: nu
       (_, at) => readings.length + at + 1,
     )
     const enlarge = Math.max(image.width, image.height) < small
-    const read = await readAt(image, numbers, enlarge, signal)
-    readings.push(...(enlarge ? await surerOf(read, image, numbers, signal) : read))
+    const read = await readAt(wish, numbers, enlarge)
+    readings.push(...(enlarge ? await surerOf(read, wish, numbers) : read))
   }
   return readings
 }
 
-const readAt = async (image: Image, pages: readonly number[], enlarge: boolean, signal: AbortSignal) => {
+interface Wish {
+  readonly image: Image
+  readonly languages: readonly string[]
+  readonly signal: AbortSignal
+}
+
+const readAt = async ({ image, languages, signal }: Wish, pages: readonly number[], enlarge: boolean) => {
   const pictures: Uint8Array[] = []
   for (const page of pages) pictures.push(await legible(image, page, enlarge, signal))
-  return pictures.length === 0 ? [] : readPictures(pictures, signal)
+  return pictures.length === 0 ? [] : readPictures(pictures, signal, languages)
 }
 
 /** Enlarging helps small letters and spoils noise: an uncertain page is read again at its own size. */
-const surerOf = async (read: readonly Reading[], image: Image, pages: readonly number[], signal: AbortSignal) => {
+const surerOf = async (read: readonly Reading[], wish: Wish, pages: readonly number[]) => {
   const unsure = pages.filter((_, at) => read[at]!.confidence < clear)
-  const plain = await readAt(image, unsure, false, signal)
+  const plain = await readAt(wish, unsure, false)
   return read.map((reading, at) => {
     const other = plain[unsure.indexOf(pages[at]!)]
     return other !== undefined && other.confidence > reading.confidence ? other : reading
@@ -58,8 +71,15 @@ const surerOf = async (read: readonly Reading[], image: Image, pages: readonly n
 }
 
 /** The words in bounded PGM, PNG or JPEG pictures, with one start of the engine. */
-export const readPictures = (pictures: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Reading[]> =>
-  apart<readonly Reading[]>('shared/pictures/ocr-job', pictures, signal, { time: 30_000 * (1 + pictures.length) })
+export const readPictures = (
+  images: readonly Uint8Array[],
+  signal: AbortSignal,
+  languages = usualLanguages,
+): Promise<readonly Reading[]> => {
+  const asked: Asked = { images, languages }
+  const time = 30_000 * (1 + images.length) * languages.length
+  return apart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
+}
 
 const legible = async (image: Image, page: number, enlarge: boolean, signal: AbortSignal): Promise<Uint8Array> => {
   try {

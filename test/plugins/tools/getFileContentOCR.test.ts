@@ -2,6 +2,7 @@ import '../../fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import * as v from 'valibot'
 import { Unconfigured } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
@@ -18,10 +19,10 @@ const made = () => fitted(use(image), use(pdf), use(getFileContentOCR)).supply({
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
 const fileOf = async (path: string) => opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)))
 const params = { fileId: 'file_1' }
-const run = async (path: string): Promise<any> => {
+const run = async (path: string, more = {}): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run(params, AbortSignal.timeout(60_000), await fileOf(path))
+  return it.run({ ...params, ...more }, AbortSignal.timeout(60_000), await fileOf(path))
 }
 
 t.test('contract', async (t) => {
@@ -56,4 +57,32 @@ t.test('without poppler the error names poppler', async (t) => {
   const error: unknown = await run('pdf/text-then-scan.pdf').catch((error: unknown) => error)
   t.ok(error instanceof Unconfigured, 'as unconfigured')
   t.match(error, { validator: { pdftoppm: 'Expected to be installed' } })
+})
+
+t.test('reads in the languages that are asked for, and says which', async (t) => {
+  const { pages, languages } = await run('image/black-on-transparent.png', { languages: ['eng'] })
+  t.same(languages, ['eng'])
+  t.ok(pages[0].confidence > 0)
+  t.same((await run('image/black-on-transparent.png')).languages, ['eng'], 'English where none is named')
+  const error: unknown = await run('image/black-on-transparent.png', { languages: ['eng', 'xxx'] }).catch(
+    (it: unknown) => it,
+  )
+  t.ok(error instanceof Unconfigured, 'a language without data is refused')
+  const missing = '@tesseract.js-data/xxx'
+  t.match(error, { validator: { [missing]: `Expected to be installed: npm i ${missing}@~1.0` } })
+  for (const languages of [[], ['../eng'], ['eng/..'], ['ENG'], ['english'], ['a', 'b', 'c', 'd', 'e'], 'eng'])
+    t.notOk(v.safeParse(made().params, { ...params, languages }).success, JSON.stringify(languages))
+})
+
+t.test('an operator sets the languages of readers', async (t) => {
+  const reader = image.create({}, { languages: ['xxx'] }, 'image')
+  const picture = await fileOf('image/black-on-transparent.png')
+  t.same((await reader.read(picture, AbortSignal.timeout(60_000))).sections, [], 'as without an engine')
+  const error: unknown = await reader.see?.(picture, 1, AbortSignal.timeout(60_000)).catch((it: unknown) => it)
+  t.ok(error instanceof Unconfigured)
+  t.same(
+    (await reader.see?.(picture, 1, AbortSignal.timeout(60_000), ['eng']))?.languages,
+    ['eng'],
+    'a caller names others',
+  )
 })

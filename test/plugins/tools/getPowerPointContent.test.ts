@@ -2,6 +2,7 @@ import '../../fakes/unwatched.ts'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import * as v from 'valibot'
+import { BadRequest } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import slidesReader from '../../../plugins/readers/slides.ts'
@@ -63,4 +64,20 @@ t.test('gives all slides, or those that are asked for', async (t) => {
 t.test('takes numbers of slides alone', async (t) => {
   for (const slideNumbers of [[0], [1.5], ['1'], 1])
     t.notOk(v.safeParse(made().params, { fileId: 'a', slideNumbers }).success, JSON.stringify(slideNumbers))
+})
+
+t.test('gives a stretch of the slides, and an outline of too many', async (t) => {
+  const numbers = async (params: object) =>
+    ((await run(params)) as { slides: { number: number }[] }).slides.map(({ number }) => number)
+  t.same(await numbers({ from: 3 }), [3, 4])
+  t.same(await numbers({ from: 2, to: 3 }), [2, 3])
+  t.same(await numbers({ to: 3, slideNumbers: [1, 4] }), [1], 'both hold')
+  await t.rejects(run({ from: 3, to: 2 }), BadRequest)
+  const pages = Array.from({ length: 3 }, (_, at) => ({ number: at + 1, title: `T${at}`, text: 'x'.repeat(200_000), notes: null, hidden: false })) // prettier-ignore
+  const reader = { name: 'deck', kind: 'slides' as const, fits: () => true, read: async () => ({ content: { slides: pages, truncated: false }, sections: [] }) } // prettier-ignore
+  const it = getPowerPointContent.create({ readers: [reader] }, {}, 'getPowerPointContent')
+  if (it.kind !== 'reads-file') throw new Error('is a reader of files')
+  const told = (params: object) => it.run({ fileId: 'a', ...params }, AbortSignal.timeout(20_000), deck)
+  t.match(await told({}), { truncated: true, outline: [{ number: 1, title: 'T0', characters: 200_002 }, {}, { number: 3 }] }) // prettier-ignore
+  t.notOk('outline' in ((await told({ from: 3 })) as object))
 })

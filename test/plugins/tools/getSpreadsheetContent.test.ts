@@ -2,13 +2,15 @@ import '../../fakes/unwatched.ts'
 import { readFile } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
 import t from 'tap'
-import { Unreadable } from '../../../core/errors.ts'
+import * as v from 'valibot'
+import { BadRequest, Unreadable } from '../../../core/errors.ts'
 import { momentOf } from '../../../plugins/readers/spreadsheet/sheet-dates.ts'
 import { readSheets } from '../../../plugins/readers/spreadsheet/sheets.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
 import getSpreadsheetContent from '../../../plugins/tools/getSpreadsheetContent.ts'
+import { parseRange } from '../../../plugins/tools/getSpreadsheetContent/range.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
@@ -19,10 +21,10 @@ const soon = () => AbortSignal.timeout(60_000)
 const opened = (bytes: Uint8Array, name = 'some', mime = '') => ({ id: 'file_1', name, mime, bytes })
 const stored = async (path: string) =>
   opened(new Uint8Array(await readFile(`test/vectors/files/${path}`)), path.slice(path.indexOf('/') + 1))
-const run = async (file: ReturnType<typeof opened>): Promise<any> => {
+const run = async (file: ReturnType<typeof opened>, more = {}): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('It reads no file')
-  return it.run(params, soon(), file)
+  return it.run({ ...params, ...more }, soon(), file)
 }
 const text = (content: string) => opened(Buffer.from(content), 'some.csv', 'text/csv')
 const rowsOf = async (content: string) => (await run(text(content))).sheets[0].rows
@@ -197,6 +199,51 @@ t.test('shows the beginning of each sheet when all are too much', async (t) => {
   t.same([long.truncated, long.sheets[0].rowCount], [true, 2])
   const indexed = await readSheets(text('1,22,333\n'.repeat(70_000)), soon())
   t.equal(indexed.sheets[0]!.rows.flat().length, 200_000, 'as much as is indexed')
+})
+
+t.test('gives the sheet and the range that are asked for', async (t) => {
+  for (const format of ['xlsx', 'xls', 'ods']) {
+    const file = await stored(`${format}/orders-two-sheets.${format}`)
+    const { sheets, truncated } = await run(file, { sheet: 'bestellungen', range: 'B4:D5' })
+    const rows = [['Müller & Söhne', '00123', 3], ['Ångström AB\nzweite Zeile', '1E5', -12.5]] // prettier-ignore
+    t.equal(truncated, false)
+    const about = { name: 'Bestellungen', rowCount: 6, columnCount: 9, truncated: false, firstColumn: 'B' }
+    t.same(sheets, [{ ...about, rowNumbers: [4, 5], rows }], format)
+    t.same((await run(file, { sheet: '2', range: '50:' })).sheets[0].rows, [[null, null, null, 'weit unten']], format)
+    t.same(
+      (await run(file, { range: 'z' })).sheets.map(({ rows }: any) => rows),
+      [[], []],
+      'nothing stands there',
+    )
+  }
+  const long = text(Array.from({ length: 30_000 }, (_, at) => `a${at + 1};${at + 1}`).join('\n'))
+  const first = await run(long)
+  t.same([first.sheets[0].rows.length, first.truncated], [10_000, true])
+  const next = (await run(long, { range: '10001:20000' })).sheets[0]
+  t.same([next.rows[0], next.rows.at(-1), next.truncated], [['a10001', 10001], ['a20000', 20000], false])
+  t.same([next.rowNumbers[0], next.rowNumbers.at(-1), next.rowCount], [10_001, 20_000, 30_000])
+  t.equal((await run(long, { range: '100:' })).truncated, true)
+  t.same((await run(long, { range: 'B29999:B29999' })).sheets[0].rows, [[29_999]])
+  const odd = await run(long, { sheet: 'canary' }).catch((error: unknown) => error)
+  t.match(odd, { status: 400, validator: { sheet: /^Expected/ } })
+  await t.rejects(run(long, { range: '5:4' }), BadRequest)
+})
+
+t.test('a range is cells, rows or columns', (t) => {
+  const all = Number.MAX_SAFE_INTEGER
+  const told = (range: string) => {
+    const { top, bottom, left, right } = parseRange(range)!
+    return [top, bottom, left, right].map((it) => (it === all ? '…' : it))
+  }
+  t.same(told('B2:F40'), [2, 40, 2, 6])
+  t.same(told('$aa$7'), [7, 7, 27, 27])
+  t.same(told('200:'), [200, '…', 1, '…'])
+  t.same(told('200:399'), [200, 399, 1, '…'])
+  t.same(told('A:D'), [1, '…', 1, 4])
+  t.same(told('C'), [1, '…', 3, 3])
+  for (const none of ['', ':', '0:5', 'B2:A9', '9:1', 'sheet!A1']) t.equal(parseRange(none), null, none)
+  for (const odd of ['A1:B2:C3', 'Sheet1!A1', '1,2', 'ABCD1']) t.notOk(v.safeParse(made().params, { ...params, range: odd }).success) // prettier-ignore
+  t.end()
 })
 
 t.test('a sheet that claims millions of rows is as large as its cells', async (t) => {

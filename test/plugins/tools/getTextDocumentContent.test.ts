@@ -1,6 +1,7 @@
 import '../../fakes/unwatched.ts'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { BadRequest } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import documentReader from '../../../plugins/readers/document.ts'
@@ -22,10 +23,10 @@ t.test('contract', (t) =>
   })),
 )
 
-const run = (given = document) => {
+const run = (given = document, more = {}) => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error('is a reader of files')
-  return it.run(params, AbortSignal.timeout(20_000), given)
+  return it.run({ ...params, ...more }, AbortSignal.timeout(60_000), given)
 }
 
 t.test('gives a document in its sections', async (t) => {
@@ -61,4 +62,31 @@ t.test('gives the beginning of a long one, and says so', async (t) => {
     ],
     'gives a part of it',
   )
+})
+
+t.test('an outline tells what there is, and numbers choose of it', async (t) => {
+  const lines = (sign: string, count: number) => `${`${sign.repeat(99)}\n`.repeat(count)}`
+  const long = { ...file(Buffer.from(`# A\n\nshort\n\n# B\n\n${lines('b', 5_000)}\n# C\n\nend\n`)), name: 'long.md' }
+  type Found = { sections: { number?: number; heading: string; text: string }[]; outline?: any[]; truncated: boolean }
+  const { outline, ...all } = (await run(long)) as Found
+  t.equal(all.truncated, true)
+  t.same(outline?.[0], { number: 1, heading: 'A', characters: 5 })
+  t.same(outline?.[1], { number: 2, heading: 'B', characters: 40_000 }, 'a long section counts as several')
+  t.same(outline?.at(-1), { number: 15, heading: 'C', characters: 3 })
+  const last = (await run(long, { from: 14 })) as Found
+  t.same(
+    last.sections.map(({ number, heading, text }) => [number, heading, text.slice(-4)]),
+    [
+      [14, 'B', 'bbbb'],
+      [15, 'C', 'end'],
+    ],
+  )
+  t.same([last.truncated, 'outline' in last], [false, false])
+  const parts = (await run(long, { from: 2, to: 14 })) as Found
+  const rest = (await run(long, { from: parts.sections.length + 1 })) as Found
+  t.equal(parts.truncated, true, 'a stretch that is too long is cut')
+  const text = [...parts.sections.slice(0, -1), ...rest.sections.slice(0, -1)].map((it) => it.text).join('')
+  t.equal(text, lines('b', 5_000).trim(), 'a reader that goes on misses nothing')
+  t.same(((await run(long, { from: 100 })) as Found).sections, [])
+  await t.rejects(run(long, { from: 3, to: 2 }), BadRequest)
 })

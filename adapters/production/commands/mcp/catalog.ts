@@ -15,6 +15,10 @@ export interface Entry {
 
 const text = (about: string) => v.pipe(v.string(), v.description(about))
 const file = text('A path, or the id of a stored file')
+const span = (unit: string) => ({
+  from: v.optional(v.pipe(v.number(), v.description(`First ${unit}`))),
+  to: v.optional(v.pipe(v.number(), v.description(`Last ${unit}`))),
+})
 const language = v.optional(text('Spoken language, such as en'))
 
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
@@ -50,24 +54,44 @@ const rows: readonly Row[] = [
     },
     looks,
   ],
-  ['getPDFContent', 'reads', 'Text of a PDF.', { file }, reads],
+  ['getPDFContent', 'reads', 'Text of a PDF.', { file, ...span('page') }, reads],
   [
     'getTextDocumentContent',
     'reads',
     'Text of a document: Word, RTF, OpenDocument, EPUB, HTML, plain.',
-    { file },
+    { file, ...span('section of the outline') },
     reads,
   ],
-  ['getSpreadsheetContent', 'reads', 'Cells of a spreadsheet.', { file }, reads],
+  [
+    'getSpreadsheetContent',
+    'reads',
+    'Cells of a spreadsheet.',
+    {
+      file,
+      sheet: v.optional(text('Name or number of one; all when absent')),
+      range: v.optional(text('Such as B2:F40, 200:399, 200: or A:D')),
+    },
+    reads,
+  ],
   [
     'getPowerPointContent',
     'reads',
     'Text of slides.',
-    { file, slideNumbers: v.optional(v.pipe(v.array(v.number()), v.description('From 1; all when absent'))) },
+    {
+      file,
+      slideNumbers: v.optional(v.pipe(v.array(v.number()), v.description('From 1; all when absent'))),
+      ...span('slide'),
+    },
     reads,
   ],
   ['getDataFileContent', 'reads', 'Content of JSON, CSV, XML, YAML, TOML or Parquet.', { file }, reads],
-  ['getFileContentOCR', 'reads', 'Text in an image or a scan.', { file }, reads],
+  [
+    'getFileContentOCR',
+    'reads',
+    'Text in an image or a scan.',
+    { file, languages: v.optional(v.pipe(v.array(v.string()), v.description('Such as deu; English when absent'))) },
+    reads,
+  ],
   ['imageDescribeAndCaption', 'reads', 'Describes an image.', { file }, reads],
   ['imageDescribeAndCaptionFallback', 'reads', 'Describes an image without a large model.', { file }, reads],
   ['videoDescribeAndCaption', 'reads', 'Describes a video.', { file }, reads],
@@ -82,9 +106,15 @@ const rows: readonly Row[] = [
     'Writes a document into a local file.',
     {
       fileName: text('Without extension'),
-      fileExtension: text('Such as md'),
+      fileExtension: text('Such as md or docx'),
       fileContent: text('The whole text'),
       mimeType: text('Such as text/markdown'),
+      contentFormat: v.optional(
+        v.pipe(
+          v.picklist(['markdown', 'csv']),
+          v.description('Of fileContent, to make a docx, xlsx, pptx or pdf of it'),
+        ),
+      ),
     },
     adds,
   ],

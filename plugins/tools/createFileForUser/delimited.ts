@@ -1,0 +1,64 @@
+import { type Block, Refused, type Runs } from './content.ts'
+
+/** Cells of all tables of a file. */
+export const mostCells = 200_000
+
+/** The table of a text with delimiters; its first row is the head. An empty text has none. */
+export const readDelimited = (text: string): readonly Block[] => {
+  const rows = recordsOf(text, delimiterOf(text))
+  const columns = rows.reduce((most, { length }) => Math.max(most, length), 0)
+  if (columns * rows.length > mostCells) throw new Refused('cells')
+  const [head, ...rest] = rows.map((row) => padded(row, columns))
+  return head === undefined ? [] : [{ kind: 'table', head, rows: rest }]
+}
+
+const padded = (row: readonly string[], columns: number): readonly Runs[] =>
+  Array.from({ length: columns }, (_, at) => {
+    const text = row[at] ?? ''
+    return text === '' ? [] : [{ text }]
+  })
+
+/** What stands most often in the first line. */
+const delimiterOf = (text: string): string => {
+  const line = text.slice(0, 10_000).split('\n', 1)[0] ?? ''
+  const counts = [',', ';', '\t'].map((mark) => ({ mark, count: line.split(mark).length }))
+  return counts.reduce((best, it) => (it.count > best.count ? it : best)).mark
+}
+
+const recordsOf = (text: string, delimiter: string): readonly (readonly string[])[] => {
+  const records: string[][] = []
+  let record: string[] = []
+  let at = 0
+  let cells = 0
+  while (at < text.length) {
+    const { value, end } = text[at] === '"' ? quotedAt(text, at) : plainAt(text, at, delimiter)
+    record.push(value)
+    if (++cells > mostCells) throw new Refused('cells')
+    at = end + 1
+    if (text[end] === delimiter && at < text.length) continue
+    if (text[end] === delimiter) record.push('')
+    if (record.length > 1 || record[0] !== '') records.push(record)
+    record = []
+  }
+  return records
+}
+
+const plainAt = (text: string, at: number, delimiter: string) => {
+  let end = at
+  while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++
+  return { value: text.slice(at, end), end }
+}
+
+/** Two quotes stand for one; a quote that nobody closes goes to the end. */
+const quotedAt = (text: string, at: number) => {
+  let value = ''
+  let from = at + 1
+  for (;;) {
+    const close = text.indexOf('"', from)
+    if (close < 0) return { value: value + text.slice(from), end: text.length }
+    value += text.slice(from, close)
+    if (text[close + 1] !== '"') return { value, end: close + 1 }
+    value += '"'
+    from = close + 2
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  type Block,
+  hasRightToLeft,
+  isRightToLeft,
+  type Item,
+  Refused,
+  type Run,
+  type Runs,
+  type Table,
+  textOf,
+  titleOf,
+} from './content.ts'
+import { bullets, numberingOf, styles } from './docx-parts.ts'
+import { escaped, type Link, namespaces, officeFile } from './office.ts'
+
+/** Columns that Word takes. */
+const mostColumns = 63
+/** Twentieths of a point between the margins of A4. */
+const width = 9_638
+
+/** A Word document. */
+export const docxOf = (blocks: readonly Block[]): Uint8Array => {
+  const links = linking()
+  const lists = countingLists(blocks)
+  const body = blocks.map(
+    (block, at) => blockOf(block, links.id, lists.idOf) + (isApart(block, blocks[at + 1]) ? '' : '<w:p/>'),
+  )
+  const page =
+    '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1134" w:right="1134" w:bottom="1134" w:left="1134" w:header="709" w:footer="709" w:gutter="0"/></w:sectPr>'
+  const content = `<w:document xmlns:w="${namespaces.w}" xmlns:r="${namespaces.r}"><w:body>${body.join('')}${page}</w:body></w:document>`
+  const own: readonly Link[] = [
+    { id: 'rId1', kind: 'styles', target: 'styles.xml' },
+    { id: 'rId2', kind: 'numbering', target: 'numbering.xml' },
+  ]
+  return officeFile('word/document.xml', titleOf(blocks), [
+    {
+      name: 'word/document.xml',
+      type: 'wordprocessingml.document.main',
+      content,
+      links: [...own, ...links.all()],
+    },
+    { name: 'word/styles.xml', type: 'wordprocessingml.styles', content: styles },
+    { name: 'word/numbering.xml', type: 'wordprocessingml.numbering', content: numberingOf(lists.firsts) },
+  ])
+}
+
+/** Word joins tables that nothing parts, and wants a paragraph behind the last one. */
+const isApart = (block: Block, next: Block | undefined): boolean =>
+  block.kind !== 'table' || (next !== undefined && next.kind !== 'table')
+
+const linking = () => {
+  const ids = new Map<string, string>()
+  return {
+    id(target: string): string {
+      const id = ids.get(target) ?? `rId${ids.size + 3}`
+      ids.set(target, id)
+      return id
+    },
+    all: (): readonly Link[] =>
+      Array.from(ids, ([target, id]) => ({ id, kind: 'hyperlink', target, outside: true as const })),
+  }
+}
+
+const countingLists = (blocks: readonly Block[]) => {
+  const firsts = new Map<number, Item>()
+  for (const block of blocks)
+    if (block.kind === 'item' && block.number !== null && !firsts.has(block.list)) firsts.set(block.list, block)
+  const ids = new Map([...firsts.keys()].map((list, at) => [list, bullets + 1 + at]))
+  return { firsts: [...firsts.values()], idOf: ({ list }: Item): number => ids.get(list) ?? bullets }
+}
+
+type IdOf<T> = (of: T) => string | number
+
+const blockOf = (block: Block, link: IdOf<string>, list: IdOf<Item>): string => {
+  switch (block.kind) {
+    case 'heading':
+      return paragraph(block.runs, link, `<w:pStyle w:val="Heading${block.level}"/>`)
+    case 'paragraph':
+      return paragraph(
+        block.runs,
+        link,
+        block.quoted ? '<w:pStyle w:val="Quote"/>' : '',
+        block.depth > 0 ? `<w:ind w:left="${360 * block.depth}"/>` : '',
+      )
+    case 'item':
+      return paragraph(
+        block.runs,
+        link,
+        `<w:pStyle w:val="ListParagraph"/><w:numPr><w:ilvl w:val="${block.depth}"/><w:numId w:val="${list(block)}"/></w:numPr>`,
+      )
+    case 'code':
+      return paragraph([{ text: block.text }], link, '<w:pStyle w:val="Code"/>')
+    case 'rule':
+      return '<w:p><w:pPr><w:pBdr><w:bottom w:val="single" w:sz="6" w:space="1" w:color="999999"/></w:pBdr></w:pPr></w:p>'
+    case 'table':
+      return tableOf(block, link)
+  }
+}
+
+/** Properties stand in the order of the schema: the direction between those before and after it. */
+const paragraph = (runs: Runs, link: IdOf<string>, before = '', after = ''): string => {
+  const properties = before + (isRightToLeft(textOf(runs)) ? '<w:bidi/>' : '') + after
+  return `<w:p>${properties === '' ? '' : `<w:pPr>${properties}</w:pPr>`}${runs.map((run) => linked(run, link)).join('')}</w:p>`
+}
+
+const linked = (run: Run, link: IdOf<string>): string =>
+  run.link === undefined ? runOf(run) : `<w:hyperlink r:id="${link(run.link)}">${runOf(run)}</w:hyperlink>`
+
+const runOf = (run: Run): string => {
+  const properties = [
+    run.link === undefined ? '' : '<w:rStyle w:val="Hyperlink"/>',
+    run.code ? '<w:rFonts w:ascii="Courier New" w:hAnsi="Courier New" w:cs="Courier New"/>' : '',
+    run.bold ? '<w:b/><w:bCs/>' : '',
+    run.italic ? '<w:i/><w:iCs/>' : '',
+    run.struck ? '<w:strike/>' : '',
+    hasRightToLeft(run.text) ? '<w:rtl/>' : '',
+  ].join('')
+  return `<w:r>${properties === '' ? '' : `<w:rPr>${properties}</w:rPr>`}${texts(run.text)}</w:r>`
+}
+
+const texts = (text: string): string =>
+  text
+    .split(/([\n\t])/)
+    .map((part) => {
+      if (part === '\n') return '<w:br/>'
+      if (part === '\t') return '<w:tab/>'
+      return part === '' ? '' : `<w:t xml:space="preserve">${escaped(part)}</w:t>`
+    })
+    .join('')
+
+const tableOf = ({ head, rows }: Table, link: IdOf<string>): string => {
+  if (head.length > mostColumns) throw new Refused('columns')
+  const own = Math.floor(width / Math.max(1, head.length))
+  const cell = (runs: Runs): string =>
+    `<w:tc><w:tcPr><w:tcW w:w="${own}" w:type="dxa"/></w:tcPr>${paragraph(runs, link)}</w:tc>`
+  const bold = head.map((runs) => runs.map((run): Run => ({ ...run, bold: true })))
+  return [
+    '<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/></w:tblPr>',
+    `<w:tblGrid>${`<w:gridCol w:w="${own}"/>`.repeat(head.length)}</w:tblGrid>`,
+    `<w:tr><w:trPr><w:tblHeader/></w:trPr>${bold.map(cell).join('')}</w:tr>`,
+    ...rows.map((row) => `<w:tr>${row.map(cell).join('')}</w:tr>`),
+    '</w:tbl>',
+  ].join('')
+}
