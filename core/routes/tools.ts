@@ -6,7 +6,7 @@ import { Cabinet } from '../files/file-store.ts'
 import { UploadFields } from '../files/upload.ts'
 import { shelfOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
-import { schemaOf } from '../http/openapi.ts'
+import { schemaOf } from '../http/json-schema.ts'
 import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
@@ -33,7 +33,7 @@ const descriptor = v.object({
 /** The JSON schema of each tool, made when it is first asked for. */
 const printed = new WeakMap<Tool, Readonly<Record<string, unknown>>>()
 
-const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
+export const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
   const known = printed.get(tool)
   if (known !== undefined) return known
   const schema = schemaOf(tool.params)
@@ -66,7 +66,7 @@ const simple = { cipherText: hex.lasting, encryptedParams: hex.params, nonce: he
 const fileInput = { ...simple, encryptedFileDek: hex.key, fileNonce: hex.nonce }
 
 /** What is sent beside the sealed parameters, by what the tool does. */
-const variants = {
+export const variants = {
   simple: v.object(simple),
   'reads-file': v.object(fileInput),
   'makes-file': v.object({
