@@ -7,7 +7,10 @@ import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
 import { documents } from '../core/http/api-docs.ts'
 import { curlOf } from '../core/http/curl.ts'
+import { anchorOf } from '../core/http/docs-operation.ts'
+import { docsPage } from '../core/http/docs-page.ts'
 import { openapi } from '../core/http/openapi.ts'
+import { safe } from '../core/http/page.ts'
 import type { Words } from '../core/http/reference.ts'
 import { createGateway } from '../core/gateway.ts'
 import { use } from '../core/plugin.ts'
@@ -182,6 +185,53 @@ t.test('an example that does not fit is found', (t) => {
   for (const wrong of [{}, { a: 1 }, { a: 'xyz' }, { a: 'x', b: 1.5 }, { a: 'x', c: 1 }, [], null])
     t.ok(of(wrong) > 0, JSON.stringify(wrong))
   t.throws(() => misfits(1, { not: {} }, resolve), 'a word that nobody checks')
+  t.end()
+})
+
+t.test('the page shows every operation, and its links lead somewhere', async (t) => {
+  const answer = await gateway.fetch(new Request('http://gateway/docs'))
+  const page = await answer.text()
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+  t.equal(new Set(ids).size, ids.length, 'no id stands twice')
+  const links = [...page.matchAll(/ href="#([^"]+)"/g)].map(([, id]) => id)
+  t.ok(links.length > 200, `${links.length} links`)
+  t.same(
+    links.filter((id) => !ids.includes(id)),
+    [],
+  )
+  for (const { name, method, path, it } of operations) {
+    t.ok(page.includes(`id="${anchorOf(method, path)}"`), name)
+    t.ok(page.includes(safe(curlOf(method, path, it))), `${name} has its curl`)
+  }
+  t.notMatch(page, /<p[^>]*>[^<]*`/, 'no backtick is left')
+  t.notMatch(page, /<script|<link|<img|https?:\/\/(?!127\.0\.0\.1)/)
+  t.match(answer.headers.get('content-security-policy'), /default-src 'none'/)
+})
+
+t.test('markup in words stays text', (t) => {
+  const mark = '<i onclick=x>"`<b>`'
+  const schema = { type: 'object', properties: { [mark]: { type: 'string', description: mark, default: mark } } }
+  const content = { 'application/json': { schema, example: { [mark]: mark } } }
+  const it = {
+    tags: [mark],
+    summary: mark,
+    description: mark,
+    requestBody: { content },
+    responses: { 200: { content } },
+  }
+  const page = docsPage(
+    {
+      openapi: '3.1.0',
+      info: { title: mark, version: '1', description: mark },
+      tags: [{ name: mark, description: mark }],
+      paths: { [`/${mark}`]: { get: it } },
+      components: {},
+    },
+    { [mark]: mark },
+    mark,
+  )
+  t.notMatch(page, /<i |<b>`|<b>&/)
+  t.match(page, /&#60;i onclick/)
   t.end()
 })
 

@@ -82,7 +82,7 @@ const errorsOf = ({ components }: Document, codes: Words): string => {
 
 const opening = ({ info }: Document, prefix: string): string =>
   `<header><h1>${safe(info.title)}</h1><p>${prose(info.description)}</p>` +
-  `<p>Programs read the same as <a href="${prefix}/openapi.json">openapi.json</a>. The calls below need two variables:</p>` +
+  `<p>Programs read the same as <a href="${safe(prefix)}/openapi.json">openapi.json</a>. The calls below need two variables:</p>` +
   `<pre><code>export SEALGATE_URL=http://127.0.0.1:3000${safe(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
 
 /** The interface as a page to read, made from its OpenAPI document. */
