@@ -33,8 +33,11 @@ const sectionsOf = ({ tags, paths }: Document): readonly Section[] => {
   }))
 }
 
+/** A long path breaks in front of its parts. */
+const broken = (path: string): string => safe(path).replace(/(?<!^)[/:]/g, '<wbr>$&')
+
 const linkOf = ({ method, path }: Listed): string =>
-  `<li><a href="#${anchorOf(method, path)}"><b class="${method.toLowerCase()}">${method}</b> ${safe(path)}</a></li>`
+  `<li><a href="#${anchorOf(method, path)}"><b class="${method.toLowerCase()}">${method}</b> ${broken(path)}</a></li>`
 
 const indexOf = (sections: readonly Section[]): string => {
   const entries = sections.map(

@@ -2,6 +2,7 @@ import type { Reference } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { admin } from './admin.ts'
 import { chat } from './chat.ts'
+import { consoleChapter } from './console.ts'
 import { decision } from './decision.ts'
 import { files, retrieval } from './files.ts'
 import { front } from './front.ts'
@@ -15,5 +16,5 @@ import { v1 } from './v1.ts'
 export const referenceOf = (tools: readonly Tool[]): Reference => ({
   words: shared,
   codes,
-  chapters: [decision, chat, media, v1, rvenc, toolsOf(tools), files, retrieval, admin, front],
+  chapters: [decision, chat, media, v1, rvenc, toolsOf(tools), files, retrieval, admin, consoleChapter, front],
 })
