@@ -107,7 +107,7 @@ export const admin: Chapter = {
     'usage.cached': 'Tokens that a backend’s cache had, which `input` includes.',
     'usage.audio_seconds': 'Seconds of sound.',
     'usage.estimated': 'Requests whose counts are partly a guess.',
-    'usage.unanswered': 'Requests that got no answer.',
+    'usage.unanswered': 'Requests that no backend answered, or that callers left before the first token.',
     'usage.unpriced': 'Requests whose model has no price.',
     'usage.cost': 'The cost, in the currency of the prices. It is null where no price is known.',
     'usage.estimated_cost': 'The part of the cost whose counts are partly a guess.',
@@ -149,7 +149,7 @@ export const admin: Chapter = {
       answer: { ...done, message: 'Key revoked', data: { id } },
     },
     'GET /admin/usage': {
-      about: 'The counts lag by a few seconds.',
+      about: 'The gateway writes the counts once a second.',
       query: { from: '2030-01-01', to: '2030-01-31' },
       answer: { ...done, data: { usage: [used], pagination } },
     },

@@ -50,7 +50,7 @@ export const rvenc: Chapter = {
     'OpenAI client, and `sealgate/client` for programs; `docs/wire.md` has every byte. Hex in the examples is cut short.',
   words: {
     encryptedInference: 'The sealed JSON of all parameters, as hex.',
-    'body.model': 'The name of a model, in the clear. The enclave takes the sealed one.',
+    'body.model': 'The name of a model, in the clear. A name inside the seal is the same.',
     fileNameNonce: 'The nonce of `encryptedFileName`, as hex.',
     encryptedFileName: 'The sealed name of the file, as hex.',
     fileNonce: 'The nonce of `encryptedFile`, as hex.',

@@ -173,7 +173,7 @@ export const v1: Chapter = {
     'input.role': 'Who says it.',
     'input.content': 'The text, or a list of parts.',
     'body.instructions': 'What the model is told before the input.',
-    'body.store': 'Whether to keep the answer. The gateway never keeps it.',
+    'body.store': 'Whether to keep the answer. The gateway refuses true.',
     'body.background': 'Whether to answer later. The gateway refuses true.',
     'body.parallel_tool_calls': 'Whether the model may call several functions at once.',
     'body.max_output_tokens': 'The most tokens of the answer.',
@@ -248,7 +248,7 @@ export const v1: Chapter = {
     'POST /v1/chat/completions': { ...chatOperation, words: chatWords },
     'POST /v1/responses': {
       ...spoken,
-      about: 'Other members of the dialect are refused or passed on, as the backend allows.',
+      about: 'The header `x-sealgate-dropped` names members that a backend has no place for.',
       body: { model: 'rehearsal', input: 'Say hello.' },
       shape: response,
       answer: {
