@@ -248,7 +248,7 @@ t.test('the codes are those of errors.md', async (t) => {
 
 /** Their examples are cut short, or name what only some gateways have. */
 const isTaken = ({ path }: Operation): boolean =>
-  !/\/rvenc\/(?!keys|attestation|releases|models)|\/images\/|\/audio\/|^\/tools\/|\{id\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\//.test(
+  !/\/rvenc\/(?!keys|attestation|releases|receipts|models)|\/images\/|\/audio\/|^\/tools\/|\{(?:id|hash)\}$|\{id\}\/content|-index$|\/index$|\/admin\/reload|^\/console\//.test(
     path,
   ) || path === '/v1/models/{id}'
 

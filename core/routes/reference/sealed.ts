@@ -3,6 +3,7 @@ import { enveloped } from '../../http/envelope.ts'
 import type { Chapter, Operation } from '../../http/reference.ts'
 import { modelEntry } from '../models.ts'
 import { catalogSample, catalogWords } from './decision.ts'
+import { receiptWords, receipts } from './receipts.ts'
 
 const kid = '9f0a41c7d2e85b36'
 const sealed = { encryptedInference: '5be1…', cipherText: '8d1f…', nonce: '07c2…', enclaveKid: kid }
@@ -49,6 +50,7 @@ export const rvenc: Chapter = {
     'The caller seals a request to a key of the enclave, and only the enclave can open it. `sealgate seal` does this for any ' +
     'OpenAI client, and `sealgate/client` for programs; `docs/wire.md` has every byte. Hex in the examples is cut short.',
   words: {
+    ...receiptWords,
     encryptedInference: 'The sealed JSON of all parameters, as hex.',
     'body.model': 'The name of a model, in the clear. A name inside the seal is the same.',
     fileNameNonce: 'The nonce of `encryptedFileName`, as hex.',
@@ -109,6 +111,7 @@ export const rvenc: Chapter = {
       about: 'A client checks the signatures by its own policy.',
       answer: { releases: signed, notices: null },
     },
+    ...receipts,
     'GET /rvenc/models': {
       about: 'Prices are those of the sealed plane.',
       shape: v.object({ object: v.literal('list'), data: v.array(modelEntry), keyset: v.looseObject({}) }),
