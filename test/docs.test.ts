@@ -14,6 +14,7 @@ import { documents } from '../core/http/api-docs.ts'
 import { Metrics, alone, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
 import { table } from '../core/routes/all.ts'
+import { referenceOf } from '../core/routes/reference/all.ts'
 import { SettingsShape, surfaces } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
@@ -59,7 +60,7 @@ const marked = (mark: string) =>
 const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^`[^`]+`:$/gm, '')
 
 const settings = v.parse(SettingsShape, {})
-const routes = [...table([...surfaces]), ...documents([], settings)]
+const routes = [...table([...surfaces]), ...documents([], settings, async (tools) => referenceOf(tools))]
 const isRoute = (method: string | null, path: string) =>
   routes.some((route) => {
     const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)

@@ -1,21 +1,29 @@
 import { writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import * as v from 'valibot'
-import { openapi } from '../core/http/openapi.ts'
-import { table } from '../core/routes/all.ts'
-import { SettingsShape } from '../core/settings.ts'
+import { memory } from '../adapters/memory/index.ts'
+import { createGateway } from '../core/gateway.ts'
 import { configSchema } from './docs/config-schema.ts'
 import { configurationPage } from './docs/configuration.ts'
 import { pluginsPage } from './docs/plugins.ts'
 
+/** The description that a gateway with every surface and tool gives of itself. */
+const interfacePage = async (): Promise<string> => {
+  const gateway = createGateway(memory())
+  try {
+    const answer = await gateway.fetch(new Request('http://gateway/openapi.json'))
+    return `${JSON.stringify(await answer.json(), null, 2)}\n`
+  } finally {
+    await gateway.close()
+  }
+}
+
 /** The pages that are made from the code, by where they are kept. */
 export const pages = async (): Promise<Readonly<Record<string, string>>> => {
-  const settings = v.parse(SettingsShape, {})
   return {
     'docs/configuration.md': await configurationPage(),
     'docs/plugins.md': await pluginsPage(),
     'docs/config.schema.json': await configSchema(),
-    'docs/openapi.json': `${JSON.stringify(openapi(table(settings.surfaces), settings), null, 2)}\n`,
+    'docs/openapi.json': await interfacePage(),
   }
 }
 

@@ -13,6 +13,7 @@ import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
 import { readers } from './mutations/readers.ts'
+import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
 import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
@@ -35,6 +36,7 @@ export const mutations: readonly Mutation[] = [
   production,
   proofs,
   readers,
+  reference,
   sealed,
   webhook,
   wire,

@@ -1,126 +1,127 @@
-import { toJsonSchema } from '@valibot/to-json-schema'
-import type { GenericSchema } from 'valibot'
 import { scopes } from '../access/caller.ts'
 import type { Settings } from '../settings.ts'
-import { type AnyRoute, type Body, keyless } from './route.ts'
+import { named } from './named-path.ts'
+import { headers } from './openapi-errors.ts'
+import { type Described, operationOf } from './openapi-operation.ts'
+import { type JsonSchema, type Reference, described, wordOf } from './reference.ts'
+import type { AnyRoute } from './route.ts'
 
-type Schema = Readonly<Record<string, unknown>>
+export interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+}
 
 export const interfaceVersion = '1.0.0'
 
-/** The interface as OpenAPI 3.1, from the routes themselves. */
-export const openapi = (routes: readonly AnyRoute[], settings: Settings) => {
-  const paths: Record<string, Record<string, Schema>> = {}
-  for (const route of routes) {
-    const path = named(route.path, settings)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+/** Routes that the reference does not know, such as those of an embedder. */
+const others = {
+  name: 'Other routes',
+  about: 'Routes that this gateway has beside its own.',
+  words: {},
+  operations: {},
+}
+
+/** The interface as OpenAPI 3.1, from the routes and the words of the reference. */
+export const openapi = (routes: readonly AnyRoute[], settings: Settings, reference: Reference): Document => {
+  const responses: Record<string, JsonSchema> = {}
+  const share = (name: string, response: JsonSchema): JsonSchema => {
+    responses[name] ??= response
+    return { $ref: `#/components/responses/${name}` }
   }
-  const dashboard = settings.dashboardUrl === undefined ? '' : ` Keys are made at ${settings.dashboardUrl}.`
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  const all = routes.map((route) => describe(route, reference))
+  for (const it of all) {
+    const path = named(it.route.path, settings)
+    paths[path] = { ...paths[path], [it.route.method.toLowerCase()]: operationOf(it, share) }
+  }
+  const chapters = [...reference.chapters, others].filter((chapter) => all.some((it) => it.chapter === chapter))
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'sealgate',
-      version: interfaceVersion,
-      description: `A confidential AI gateway: inference, tools and encrypted files.${dashboard}`,
-    },
+    info: { title: 'sealgate', version: interfaceVersion, description: aboutOf(settings) },
+    ...{ servers: [{ url: settings.prefix || '/', description: 'This gateway.' }] },
+    tags: chapters.map(({ name, about }) => ({ name, description: about })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
-      },
-      schemas: { Error: envelopeOf({ type: ['object', 'array', 'null'] }) },
+      securitySchemes,
+      headers,
+      responses,
+      schemas: { Error: errorOf(reference), ...Object.assign({}, ...chapters.map(schemasOf)) },
     },
-    'x-scopes': scopes,
+    ...{ 'x-scopes': scopes },
   }
 }
 
-/** The path as it is served: the families under their configured names. */
-export const named = (path: string, { names }: Settings): string =>
-  path.replace(/^\/(compat|std|v1)(?=\/)/, (_, family: keyof typeof names) => `/${names[family]}`)
+const aboutOf = ({ dashboardUrl }: Settings): string =>
+  'A confidential AI gateway: inference, tools and encrypted files. A key goes into the header `Authorization` as ' +
+  '`Bearer sk_live_…`. Answers in the envelope have their content in `data`; errors have the same members.' +
+  (dashboardUrl === undefined ? '' : ` Keys are made at ${dashboardUrl}.`)
 
-const operation = (route: AnyRoute): Schema => {
-  const parameters = [
-    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
-    ...queryOf(route),
-  ]
-  const { scope, operators } = typeof route.access === 'object' ? route.access : {}
-  return {
-    summary: route.summary,
-    operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) =>
-      next.toUpperCase(),
+const describe = (route: AnyRoute, { chapters, words }: Reference): Described => {
+  const name = `${route.method} ${route.path}`
+  const chapter = chapters.find(({ operations }) => Object.hasOwn(operations, name)) ?? others
+  const operation = (chapter as Reference['chapters'][number]).operations[name] ?? {}
+  return { route, chapter, operation, tables: [operation.words ?? {}, chapter.words, words] }
+}
+
+const schemasOf = ({
+  operations,
+  schemas = {},
+}: Reference['chapters'][number]): Readonly<Record<string, JsonSchema>> => ({
+  ...schemas,
+  ...Object.fromEntries(
+    Object.values(operations).flatMap(({ variants = {} }) =>
+      Object.entries(variants).map(([name, { about, schema }]) => [name, { description: about, ...schema }]),
     ),
-    ...(keyless(route.access) ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
-    ...(scope && { 'x-scope': scope }),
-    ...(operators && { 'x-operators': true }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(route.body && {
-      requestBody: { required: true, content: contentOf(route.body) },
-    }),
-    responses: {
-      [route.status ?? 200]: {
-        description: 'Success',
-        ...(route.answer && { content: { 'application/json': { schema: schemaOf(route.answer) } } }),
-      },
-      default: {
-        description: 'What went wrong',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
-      ...Object.fromEntries(
-        Object.entries(route.faults ?? {}).map(([status, schema]) => [
-          status,
-          { description: 'What went wrong', content: { 'application/json': { schema: schemaOf(schema) } } },
-        ]),
-      ),
-    },
-  }
-}
+  ),
+})
 
-const contentOf = (body: Body): Schema => {
-  const whole = { schema: schemaOf(body.schema) }
-  if (body.read === 'form') return { 'multipart/form-data': whole }
-  const form = body.read === 'stream' && body.form !== undefined ? schemaOf(body.form) : null
-  return { 'application/json': whole, ...(form && { 'multipart/form-data': { schema: form } }) }
-}
+const keyHeader = (name: string): JsonSchema => ({
+  type: 'apiKey',
+  in: 'header',
+  name,
+  description: 'The same key, where clients of a public dialect put it.',
+})
 
-const queryOf = (route: AnyRoute): readonly Schema[] => {
-  if (!route.query) return []
-  const { properties = {}, required = [] } = schemaOf(route.query) as {
-    properties?: Record<string, Schema>
-    required?: readonly string[]
-  }
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }))
-}
-
-export const schemaOf = (schema: GenericSchema): Schema => {
-  const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode: 'input' }) as Record<
-    string,
-    unknown
-  >
-  return rest
-}
-
-const envelopeOf = (data: Schema): Schema => ({
-  type: 'object',
-  required: ['status', 'error', 'message', 'env', 'log', 'support_id'],
-  properties: {
-    status: { type: 'integer' },
-    data,
-    error: { type: ['string', 'null'] },
-    message: { type: ['string', 'null'] },
-    env: { type: 'string', enum: ['development', 'production'] },
-    log: { type: ['string', 'object', 'null'] },
-    validator: { type: ['object', 'array', 'null'] },
-    support_id: { type: ['string', 'null'], format: 'uuid' },
+const securitySchemes: Readonly<Record<string, JsonSchema>> = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An API key that begins with `sk_live_` or `sk_test_`, behind the word `Bearer`.',
   },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The same header, for tools that know no other scheme: `Bearer` and the key.',
+  },
+  'x-api-key': keyHeader('x-api-key'),
+  'api-key': keyHeader('api-key'),
+  'x-goog-api-key': keyHeader('x-goog-api-key'),
+}
+
+/** The body of every error that is told in the envelope. */
+const errorOf = ({ words }: Reference): JsonSchema => ({
+  ...described(
+    {
+      type: 'object',
+      required: ['status', 'error', 'message', 'env', 'log', 'support_id'],
+      properties: {
+        status: { type: 'integer' },
+        data: { type: ['object', 'array', 'null'] },
+        error: { type: ['string', 'null'] },
+        message: { type: ['string', 'null'] },
+        env: { type: 'string', enum: ['development', 'production'] },
+        log: { type: ['string', 'object', 'null'] },
+        validator: { type: ['object', 'array', 'null'] },
+        support_id: { type: ['string', 'null'], format: 'uuid' },
+      },
+    },
+    ['fault'],
+    [words],
+  ),
+  description: wordOf(['Error'], [words]) ?? '',
 })

@@ -6,11 +6,14 @@ export const pageHeaders = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
 } as const
 
-/** A whole page in both colour schemes, without any script. */
-export const pageOf = (title: string, body: string): string =>
+/** A sentence inside of a page; what stands in backticks is code. */
+export const prose = (text: string): string => safe(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+
+/** A whole page in both colour schemes, without any script; `more` is style of its own. */
+export const pageOf = (title: string, body: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
   `<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">` +
-  `<title>${safe(title)}</title><style>${style}</style></head><body>${body}</body></html>`
+  `<title>${safe(title)}</title><style>${style}${more}</style></head><body>${body}</body></html>`
 
 const style = `
 :root{color-scheme:light dark;--text:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0550ae;--page:#fff;--good:#116329;--bad:#a40e26}

@@ -30,7 +30,13 @@ export type Body<S extends GenericSchema = GenericSchema> =
   | (Bounded & { readonly read: 'json'; readonly schema: S })
   | (Bounded & { readonly read: 'ordered'; readonly schema: S; check(body: OrderedJson): InferOutput<S> })
   | (Bounded & { readonly read: 'sealed'; readonly schema: S })
-  | (Bounded & { readonly read: 'form'; readonly schema: S; check(form: Form): InferOutput<S> })
+  | (Bounded & {
+      readonly read: 'form'
+      readonly schema: S
+      /** Documents the fields under the names by which they are sent. */
+      readonly form: GenericSchema
+      check(form: Form): InferOutput<S>
+    })
   | { readonly read: 'stream'; readonly schema: S; readonly form?: GenericSchema }
 
 /** The body of a sealed request: its fields, or the bytes of its JSON where it is long. */

@@ -59,10 +59,14 @@ export const decisionAnswer = (under: 'diagnostics' | 'x_diagnostics') =>
 
 /** Errors as System-One clients know them; 422 is for a body that is not as expected. */
 export const systemOneFaults = {
-  default: v.object({ detail: v.object({ error_type: v.string(), message: v.string() }) }),
-  422: v.object({
-    detail: v.array(v.object({ loc: v.array(v.string()), msg: v.string(), type: v.string() })),
-  }),
+  default: v.pipe(
+    v.object({ detail: v.object({ error_type: v.string(), message: v.string() }) }),
+    v.title('SystemOneError'),
+  ),
+  422: v.pipe(
+    v.object({ detail: v.array(v.object({ loc: v.array(v.string()), msg: v.string(), type: v.string() })) }),
+    v.title('SystemOneFaults'),
+  ),
 }
 
 export const decisionModels = v.object({

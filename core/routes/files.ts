@@ -39,7 +39,7 @@ async function* decoded(parts: AsyncIterable<FlatPart>): AsyncGenerator<FlatPart
 }
 
 const word = v.nullable(v.string())
-const kept = v.object({
+export const kept = v.object({
   id: v.string(),
   version: v.string(),
   kid: v.string(),

@@ -1,4 +1,4 @@
-import { named } from '../http/openapi.ts'
+import { named } from '../http/named-path.ts'
 import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 

@@ -31,7 +31,7 @@ const hexIn = (body: SealedBody): number =>
   body instanceof Uint8Array ? body.length : String(body['encryptedInference']).length
 
 /** All that a 413 and a 429 of these routes say. */
-const bareFault = v.object({ status: v.number(), error: v.string() })
+const bareFault = v.pipe(v.object({ status: v.number(), error: v.string() }), v.title('BareError'))
 
 const chat = route({
   method: 'POST',

@@ -6,7 +6,7 @@ import { Cabinet } from '../files/file-store.ts'
 import { UploadFields } from '../files/upload.ts'
 import { shelfOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
-import { schemaOf } from '../http/openapi.ts'
+import { schemaOf } from '../http/json-schema.ts'
 import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
@@ -66,7 +66,7 @@ const simple = { cipherText: hex.lasting, encryptedParams: hex.params, nonce: he
 const fileInput = { ...simple, encryptedFileDek: hex.key, fileNonce: hex.nonce }
 
 /** What is sent beside the sealed parameters, by what the tool does. */
-const variants = {
+export const variants = {
   simple: v.object(simple),
   'reads-file': v.object(fileInput),
   'makes-file': v.object({

@@ -29,6 +29,19 @@ const wish = v.object({
   extra: v.array(v.tuple([v.string(), v.string()])),
 })
 
+/** The fields as they are sent. */
+const sent = v.looseObject({
+  model: v.string(),
+  prompt: v.string(),
+  image: v.string(),
+  mask: v.optional(v.string()),
+  n: v.optional(v.string()),
+  size: v.optional(v.string()),
+  response_format: v.optional(formatShape),
+  stream: v.optional(v.picklist(['true', 'false'])),
+  provider: v.optional(v.string()),
+})
+
 const own = ['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'provider', 'partial_images'] as const
 
 const wishOf = (form: Form): v.InferOutput<typeof wish> =>
@@ -46,7 +59,7 @@ export const imageEdits = route({
   path: '/std/images/edits',
   summary: 'Changes images by a text; the answer contains the images themselves, or comes as events.',
   access: { scope: 'chats.completion' },
-  body: { read: 'form', schema: wish, bytes: ({ bodies }) => bodies.audio, check: wishOf },
+  body: { read: 'form', schema: wish, form: sent, bytes: ({ bodies }) => bodies.audio, check: wishOf },
   needs: draws,
   async handle({ input, caller, signal }, { catalog, meter, ...given }) {
     const { prompt, image: images, mask, n: count, size, response_format, stream, provider, extra } = input

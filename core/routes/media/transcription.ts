@@ -32,6 +32,19 @@ const wish = v.object({
   extra: v.array(v.tuple([v.string(), v.string()])),
 })
 
+/** The fields as they are sent. */
+const sent = v.looseObject({
+  model: v.string(),
+  file: v.string(),
+  language: v.optional(v.string()),
+  prompt: v.optional(v.string()),
+  temperature: v.optional(v.string()),
+  response_format: v.optional(v.picklist(formats), 'json'),
+  timestamp_granularities: v.optional(v.array(v.picklist(['word', 'segment']))),
+  stream: v.optional(v.picklist(['true', 'false'])),
+  provider: v.optional(v.string()),
+})
+
 type Wish = v.InferOutput<typeof wish>
 
 const own = ['model', 'language', 'prompt', 'temperature', 'response_format', 'stream', 'provider'] as const
@@ -62,7 +75,7 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
     path: `/std/audio/${verb}`,
     summary,
     access: { scope: verb === 'translations' ? 'audio.translation' : 'audio.transcription' },
-    body: { read: 'form', schema: wish, bytes: ({ bodies }) => bodies.audio, check: wishOf },
+    body: { read: 'form', schema: wish, form: sent, bytes: ({ bodies }) => bodies.audio, check: wishOf },
     needs: { catalog: Catalog, inference: Inference, meter: Meter },
     async handle({ input, caller, signal }, { catalog, inference, meter }) {
       const { file, stream, response_format: format } = input

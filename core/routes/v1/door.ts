@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { messagesError } from '../../dialects/messages/error.ts'
 import { googleError } from '../../dialects/generate-content/error.ts'
 import { openaiError } from '../../dialects/responses/error.ts'
@@ -27,12 +28,53 @@ export const asMessages = rendering(messagesError)
 
 export const asGoogle = rendering(googleError)
 
+/** What the errors of each dialect look like. */
+export const openaiFaults = {
+  default: v.pipe(
+    v.object({
+      error: v.object({
+        message: v.string(),
+        type: v.string(),
+        param: v.nullable(v.string()),
+        code: v.nullable(v.string()),
+      }),
+    }),
+    v.title('OpenaiError'),
+  ),
+}
+
+export const messagesFaults = {
+  default: v.pipe(
+    v.object({
+      type: v.literal('error'),
+      error: v.object({ type: v.string(), message: v.string(), code: v.optional(v.string()) }),
+      request_id: v.string(),
+    }),
+    v.title('MessagesError'),
+  ),
+}
+
+export const googleFaults = {
+  default: v.pipe(
+    v.object({
+      error: v.object({
+        code: v.number(),
+        message: v.string(),
+        status: v.string(),
+        details: v.optional(v.array(v.looseObject({}))),
+      }),
+    }),
+    v.title('GeminiError'),
+  ),
+}
+
 /** A standard route under `/v1`: the same handler, with the keys and the errors of OpenAI's clients. */
 export const opened = (route: AnyRoute): AnyRoute => ({
   ...route,
   path: route.path.replace(/^\/std\//, '/v1/'),
   keyHeaders,
   errors: asOpenai,
+  faults: openaiFaults,
   ...(route.body && route.body.read !== 'stream' && { body: { ...route.body, tooLarge: true } }),
 })
 

@@ -14,7 +14,7 @@ import { Log } from '../../ports/platform.ts'
 import { served } from '../find-model.ts'
 import { sessionOf } from '../session.ts'
 import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asGoogle, keyHeaders, waiting } from './door.ts'
+import { asGoogle, keyHeaders, waiting, googleFaults } from './door.ts'
 import { listing } from './listing.ts'
 
 const shared = {
@@ -22,6 +22,7 @@ const shared = {
   access: { scope: 'chats.completion' },
   keyHeaders,
   errors: asGoogle,
+  faults: googleFaults,
   body: { read: 'json', schema: GenerateRequest, bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true },
 } as const
 

@@ -12,13 +12,14 @@ import { inputOf } from '../../inference/metering/tokens.ts'
 import { served } from '../find-model.ts'
 import { sessionOf } from '../session.ts'
 import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asMessages, keyHeaders, waiting } from './door.ts'
+import { asMessages, keyHeaders, waiting, messagesFaults } from './door.ts'
 
 const shared = {
   method: 'POST',
   access: { scope: 'chats.completion' },
   keyHeaders,
   errors: asMessages,
+  faults: messagesFaults,
   headers: { 'request-id': '{id}' },
 } as const
 

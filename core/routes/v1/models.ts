@@ -4,7 +4,7 @@ import { route, type Request } from '../../http/route.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import type { Entry } from '../../inference/models/catalog-entry.ts'
 import { unknownModel } from '../find-model.ts'
-import { asGoogle, asOpenai, keyHeaders } from './door.ts'
+import { asGoogle, asOpenai, keyHeaders, openaiFaults, googleFaults } from './door.ts'
 
 type Asked = Request<unknown, unknown, Caller>
 
@@ -50,6 +50,7 @@ const list = route({
   path: '/v1/models',
   summary: 'Lists the models that the key may use, in the shape of the caller’s dialect.',
   errors: asOpenai,
+  faults: openaiFaults,
   async handle(asked, { catalog }) {
     const entries = await usable(asked, catalog)
     if (!speaksMessages(asked)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
@@ -63,6 +64,7 @@ const one = route({
   path: '/v1/models/{id}',
   summary: 'Describes a model, in the shape of the caller’s dialect.',
   errors: asOpenai,
+  faults: openaiFaults,
   async handle(asked, { catalog }) {
     const entry = await usedBy(asked, asked.params.id, catalog)
     return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
@@ -74,6 +76,7 @@ const googleList = route({
   path: '/v1beta/models',
   summary: 'Lists the models that the key may use, in the Gemini dialect.',
   errors: asGoogle,
+  faults: googleFaults,
   handle: async (asked, { catalog }) => json({ models: (await usable(asked, catalog)).map(asGoogleModel) }),
 })
 
@@ -82,6 +85,7 @@ const googleOne = route({
   path: '/v1beta/models/{model}',
   summary: 'Describes a model in the Gemini dialect.',
   errors: asGoogle,
+  faults: googleFaults,
   handle: async (asked, { catalog }) => json(asGoogleModel(await usedBy(asked, asked.params.model, catalog))),
 })
 

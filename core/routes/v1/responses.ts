@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts'
 import { Clock, Random } from '../../ports/platform.ts'
 import { sessionOf } from '../session.ts'
 import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asOpenai, keyHeaders, waiting } from './door.ts'
+import { asOpenai, keyHeaders, waiting, openaiFaults } from './door.ts'
 
 export const responses = route({
   method: 'POST',
@@ -16,6 +16,7 @@ export const responses = route({
   access: { scope: 'chats.completion' },
   keyHeaders,
   errors: asOpenai,
+  faults: openaiFaults,
   body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...talks, keepsakes: Keepsakes, clock: Clock, random: Random },
   async handle({ input, caller, headers, signal }, { keepsakes, clock, random, ...given }) {

@@ -1,0 +1,176 @@
+import * as v from 'valibot'
+import { enveloped } from '../../http/envelope.ts'
+import type { Chapter } from '../../http/reference.ts'
+import { kept } from '../files.ts'
+
+const envelope = {
+  status: 200,
+  error: null,
+  message: null,
+  env: 'production',
+  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
+  validator: null,
+  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
+}
+
+const id = 'file_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
+
+const record = {
+  id,
+  version: '1',
+  kid: 'kek-1',
+  wrapped_dek: 'c9e4a1',
+  file_name: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8.enc',
+  file_path: 'encrypted/default/ada/01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8.enc',
+  file_size: 4,
+  type: 'encrypted',
+  mime_type: '7c01',
+  is_duplicate: false,
+  created_at: '2030-01-31 12:00:00.000',
+  updated_at: null,
+  original_name: 'b7d4',
+  client_hash: 'c1f2',
+  binding: null,
+  name_tag: null,
+  type_hint: 'general',
+  rag_status: 'none',
+}
+
+const labels = { encrypted_name: 'b7d4', client_hash: 'c1f2', kid: 'kek-1', wrapped_dek: 'c9e4a1', mime_type: '7c01' }
+
+export const files: Chapter = {
+  name: 'Files',
+  about:
+    'Files are sealed by the client before they come here. The gateway keeps their bytes and records, and can read neither content nor names.',
+  words: {
+    'path.id': 'The id of a file.',
+    'body.file_id': 'An id that the client chooses. The field stands before the content.',
+    encrypted_name: 'The sealed name of the file, as hex.',
+    mime_type: 'The sealed media type of the file, as hex.',
+    incognito: 'Whether the gateway removes the file by itself, a day later unless it is configured otherwise.',
+    version: 'The version of the encryption.',
+    old_kid: 'The id of the key-encryption key that the file has now.',
+    id: 'The id of the file.',
+    file_name: 'The name under which the store keeps the bytes.',
+    file_path: 'Where the store keeps the bytes.',
+    file_size: 'The stored size in bytes.',
+    'data.type': 'The word `encrypted`.',
+    'files.type': 'The word `encrypted`.',
+    is_duplicate: 'True where the same file was there already, so that this is its record.',
+    created_at: 'The time of the upload, in UTC.',
+    updated_at: 'The time of the last change, in UTC. It is null where nothing changed.',
+    original_name: 'The sealed name of the file, as hex.',
+    name_tag: 'The tag of the name that the client made.',
+    type_hint: 'What kind of file it is.',
+    'data.files': 'The records of the files.',
+    'data.removed': 'True: the file is gone.',
+    'query.search': 'A part of the key’s id, of the stored name, or of the name’s tag.',
+    'query.type': 'The kind of files to list.',
+    'query.url': 'Whether the answer has a link to the bytes.',
+    'data.url': 'A short-lived link to the sealed bytes. It is null where the store gives none.',
+    url_expires_at: 'The time at which the link ends.',
+  },
+  operations: {
+    'POST /files/encrypted/upload': {
+      about: 'A form takes half the bytes. With all fields of the index the gateway indexes the file at once.',
+      body: { ...labels, encrypted_content: 'f02e91d8' },
+      form: { ...labels, encrypted_content: '@sealed.bin' },
+      answer: { ...envelope, data: record },
+    },
+    'GET /files/encrypted': {
+      about: 'Files of other users do not exist for the key.',
+      query: { limit: '20' },
+      answer: {
+        ...envelope,
+        data: { files: [record], pagination: { limit: 20, offset: 0, total: 1, has_more: false } },
+      },
+    },
+    'GET /files/encrypted/{id}': {
+      path: { id },
+      shape: enveloped(
+        v.object({
+          ...kept.entries,
+          url: v.optional(v.nullable(v.string())),
+          url_expires_at: v.optional(v.nullable(v.string())),
+        }),
+      ),
+      answer: { ...envelope, data: record },
+    },
+    'PATCH /files/encrypted/{id}': {
+      path: { id },
+      words: {
+        'body.kid': 'The id of the key-encryption key that wraps the file’s key from now on.',
+        'body.wrapped_dek': 'The key of the file, wrapped under that key, as hex.',
+      },
+      body: { old_kid: 'kek-1', kid: 'kek-2', wrapped_dek: 'd03b77' },
+      shape: enveloped(kept),
+      answer: { ...envelope, data: { ...record, kid: 'kek-2', wrapped_dek: 'd03b77' } },
+    },
+    'DELETE /files/encrypted/{id}': {
+      path: { id },
+      shape: enveloped(v.object({ id: v.string(), removed: v.boolean() })),
+      answer: { ...envelope, data: { id, removed: true } },
+    },
+    'GET /files/encrypted/{id}/content': {
+      path: { id },
+      asks: { range: 'A range of bytes, such as `bytes=0-1023`. The answer is then a 206.' },
+      tells: { etag: 'The stored name: other bytes have another one.' },
+      types: { 'application/octet-stream': 'The sealed bytes.' },
+    },
+  },
+}
+
+export const retrieval: Chapter = {
+  name: 'Index',
+  about: 'Indexed files are found by `searchRag`. The index is made inside the enclave and kept sealed.',
+  words: {
+    'body.files': 'The files, each once.',
+    s3_r2_path: 'Where the store keeps the file: `file_path` of its record.',
+    enclaveKid: 'The same as `enclave_kid`.',
+    'data.results': 'One result for each file, in the order of the request.',
+    'results.success': 'True where the file is being indexed, or its index was removed.',
+    'data.enclave_response': 'What the enclave says of each file.',
+    'enclave_response.code': 'The word `running`, or the code of the error.',
+  },
+  operations: {
+    'POST /files/encrypted/index': {
+      about: 'A request takes up to 1,000 files.',
+      body: {
+        files: [
+          {
+            file_id: id,
+            encrypted_file_dek: 'd3a7…',
+            file_nonce: '6a19…',
+            encrypted_rag_dek: 'a05c…',
+            rag_dek_nonce: '2f7b…',
+            s3_r2_path: record.file_path,
+            cipher_text: '8d1f…',
+          },
+        ],
+      },
+      shape: enveloped(
+        v.object({
+          results: v.array(v.object({ file_id: v.string(), rag_status: v.string(), success: v.boolean() })),
+          enclave_response: v.array(v.object({ file_id: v.string(), code: v.string() })),
+        }),
+      ),
+      answer: {
+        ...envelope,
+        data: {
+          results: [{ file_id: id, rag_status: 'running', success: true }],
+          enclave_response: [{ file_id: id, code: 'running' }],
+        },
+      },
+    },
+    'POST /files/encrypted/delete-index': {
+      about: 'A request takes up to 100 files.',
+      body: { files: [{ file_id: id }] },
+      shape: enveloped(
+        v.object({
+          results: v.array(v.object({ file_id: v.string(), rag_status: v.string(), success: v.boolean() })),
+        }),
+      ),
+      answer: { ...envelope, data: { results: [{ file_id: id, rag_status: 'none', success: true }] } },
+    },
+  },
+}
