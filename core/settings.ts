@@ -60,6 +60,8 @@ export const ModelSettings = v.strictObject({
   temperature: v.optional(temperature, 1),
   /** What its answers go through before callers get them; as they are when absent. */
   calibration: v.optional(CalibrationShape),
+  /** Tokens of a prompt and its answer that its backends hold. */
+  context_tokens: v.optional(count),
   regions: v.optional(v.array(v.string()), []),
   price_config: v.optional(v.record(v.picklist(['standard', 'confidential']), v.record(v.string(), price)), {}),
   upstreams: v.pipe(
@@ -68,6 +70,8 @@ export const ModelSettings = v.strictObject({
         provider: v.string(),
         /** The backend's own name of the model; ours when absent. */
         model: v.optional(v.string()),
+        /** Of this backend, where it differs. */
+        context_tokens: v.optional(count),
         /** Share among those of one priority. */
         weight: v.optional(amount, 1),
         /** 1 is asked first. */

@@ -20,6 +20,7 @@ import { flow, leave, open, type Live, type Opened } from './routing/resilient-s
 import { fold, unfold } from './collect-chunks.ts'
 import { begun, lasting } from './media/ongoing.ts'
 import { hedges } from './routing/hedges.ts'
+import { holding } from './routing/context-window.ts'
 import { pick } from './routing/order-backends.ts'
 import { remaining, rescuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
@@ -121,7 +122,7 @@ export const inference = plugin({
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { total = timeouts.total } = task
       const plan: Plan<Whole> = {
-        order: order(task, 'chat'),
+        order: holding(order(task, 'chat'), task.body),
         total,
         each: total,
         async ask({ upstream, model }, signal) {
@@ -143,7 +144,7 @@ export const inference = plugin({
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, patience, total = patience ?? timeouts.total } = task
-      const candidates = order(task, 'chat')
+      const candidates = holding(order(task, 'chat'), body)
       const given = rescuable(entry, body)
       const live: Live = { backend: null, usage: null, size: 0, notes: [] }
 

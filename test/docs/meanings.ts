@@ -127,6 +127,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.calibration.id': 'What diagnostics call the calibration that answered.',
   'models.<name>.calibration.temperature': 'For numbers of options that `byOptions` leaves out.',
   'models.<name>.calibration.byOptions': 'The temperature by the number of options, from `2` to `26`.',
+  'models.<name>.context_tokens':
+    'Tokens of a prompt and its answer that its backends hold. Backends that cannot hold a prompt are passed over.',
   'models.<name>.regions': 'For the catalog; the price of the first region that has one counts.',
   'models.<name>.price_config': 'Prices in the operator’s currency. A price that is absent is unknown, not 0.',
   'models.<name>.price_config.<standard or confidential>.<name>.prompt_price_per_k':
@@ -156,6 +158,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.upstreams': 'The backends that serve it.',
   'models.<name>.upstreams[].provider': 'A key of `providers`.',
   'models.<name>.upstreams[].model': 'The name that the backend has for the model; absent, the name that callers send.',
+  'models.<name>.upstreams[].context_tokens': 'The same of this backend, where it differs.',
   'models.<name>.upstreams[].weight': 'Its share of the calls among backends of the same priority.',
   'models.<name>.upstreams[].priority': 'Backends with 1 are asked first.',
   'decision.default':

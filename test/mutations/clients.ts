@@ -34,4 +34,48 @@ export const clients: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/inference/routing/context-window.ts',
+    test: 'test/dialects/context-window.test.ts',
+    changes: [
+      {
+        breaks: 'Backends that cannot hold a prompt are passed over.',
+        from: 'if (large.length > 0) return large',
+        to: 'if (large.length > 0) return order',
+      },
+      {
+        breaks: 'A guess refuses nobody: where no backend holds the prompt, the largest is asked.',
+        from: 'order.filter((it) => sizeOf(it) === most)',
+        to: 'order',
+      },
+      {
+        breaks: 'A backend whose size nobody told is not passed over.',
+        from: 'context === null || context >= tokens',
+        to: 'context !== null && context >= tokens',
+      },
+      { breaks: 'An overflow turns to a larger backend.', from: 'tooFew = context\n', to: 'return false\n' },
+      { breaks: 'An overflow turns once.', from: 'tooFew > 0 || context === null', to: 'context === null' },
+      {
+        breaks: 'Only a backend that is known to be larger is turned to.',
+        from: 'context ?? 0',
+        to: 'context ?? Infinity',
+      },
+    ],
+  },
+  {
+    file: 'core/inference/routing/failover.ts',
+    test: 'test/dialects/context-window.test.ts',
+    changes: [
+      {
+        breaks: 'Where no larger backend answers, the caller is told of the overflow.',
+        from: 'tooLong ?? new Unavailable',
+        to: 'new Unavailable',
+      },
+      {
+        breaks: 'After an overflow, backends that are no larger are not asked.',
+        from: 'if (overflow.passesOver(order[at]!)) continue',
+        to: '',
+      },
+    ],
+  },
 ]
