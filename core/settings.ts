@@ -238,6 +238,8 @@ export const SettingsShape = v.strictObject({
       ),
       /** Ask a second backend when the first is silent for so long; at most this share of calls. */
       hedge: v.optional(v.nullable(v.strictObject({ after: ms, share: v.optional(v.number(), 0.05) })), null),
+      /** Who shares a part of a backend's prompt cache that callers name alike. */
+      promptCaches: v.optional(v.picklist(['organization', 'shared']), 'organization'),
     }),
     {},
   ),

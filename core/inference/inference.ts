@@ -19,6 +19,7 @@ import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
 import { flow, leave, open, type Live, type Opened } from './routing/resilient-stream.ts'
 import { fold, unfold } from './collect-chunks.ts'
 import { begun, lasting } from './media/ongoing.ts'
+import { ownCaches } from './prompt-caches.ts'
 import { hedges } from './routing/hedges.ts'
 import { holding } from './routing/context-window.ts'
 import { pick } from './routing/order-backends.ts'
@@ -43,6 +44,8 @@ export interface Task extends Wish {
 export interface ChatTask extends Wish {
   readonly body: ChatBody
   readonly stream: boolean
+  /** Whose part of the backends' prompt caches is used; no part is named when absent. */
+  readonly organization?: string
   /** Ms to the first token of a stream over all attempts, of which the last backend has what is left; `timeouts.total` bounds them when absent. */
   readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
@@ -207,11 +210,22 @@ export const inference = plugin({
         const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
         return { answer: lasting(answer, controller, signal, bounds), backend: candidate.provider }
       },
-      chat: ((task: ChatTask, signal: AbortSignal) =>
-        task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],
+      chat: ((asked: ChatTask, signal: AbortSignal) => {
+        const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
+        return task.stream ? stream(task, signal) : whole(task, signal)
+      }) as Inference['chat'],
     }
   },
 })
+
+const withOwnCaches = (task: ChatTask): ChatTask => {
+  const { fit, organization = null } = task
+  const body = ownCaches(task.body, organization)
+  if (body === task.body) return task
+  if (fit === undefined) return { ...task, body }
+  const own = (it: Fitted): Fitted => ({ ...it, body: ownCaches(it.body, organization) })
+  return { ...task, body, fit: (dialect) => own(fit(dialect)) }
+}
 
 const fitted = (task: ChatTask, { dialect }: Upstream): Fitted => {
   const { body, native }: Fitted = task.fit?.(dialect) ?? task

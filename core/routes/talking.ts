@@ -53,6 +53,7 @@ interface Begun {
 /** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
 const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSignal): Promise<Begun> => {
   const { caller, provider, session } = talk
+  const { organization } = caller
   const entry = await served(given.catalog, caller, talk.model, 'chat', signal)
   const worded = new Map<Dialect | undefined, Understood>()
   const fit = (to: Dialect | undefined): Understood => {
@@ -67,7 +68,15 @@ const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSig
   return {
     entry,
     reservation,
-    task: { entry, body, provider, affinity: affinityOf(entry, caller.organization, body, session), stream, fit },
+    task: {
+      entry,
+      body,
+      provider,
+      organization,
+      affinity: affinityOf(entry, organization, body, session),
+      stream,
+      fit,
+    },
     headers: { ...reservation.headers, ...(dropped.length > 0 && { 'x-sealgate-dropped': dropped.join(', ') }) },
     usageIn: ({ usage, size }) =>
       usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },

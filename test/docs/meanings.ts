@@ -225,6 +225,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'routing.hedge': 'Asks a second backend when the first is silent; with null this never happens.',
   'routing.hedge.after': 'The silence after which the second is asked.',
   'routing.hedge.share': 'The share of calls that may be asked twice.',
+  'routing.promptCaches':
+    'Who shares the part of a backend’s prompt cache that callers name alike (`prompt_cache_key`, `cache_salt`): the keys of one organisation, or all.',
   'bodies.chat': 'The size of a chat or embedding request.',
   'bodies.audio': 'The size of a form with an audio file.',
   'bodies.file': 'The size of a stored file, decoded.',

@@ -78,4 +78,43 @@ export const clients: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/inference/prompt-caches.ts',
+    test: 'test/dialects/prompt-caches.test.ts',
+    changes: [
+      {
+        breaks: 'The part of a prompt cache is an organisation’s own.',
+        from: "['prompt cache', organization, value]",
+        to: "['prompt cache', value]",
+      },
+      {
+        breaks: 'Callers of one organisation name parts of their own.',
+        from: ', organization, value]',
+        to: ', organization]',
+      },
+      { breaks: 'The salt of vLLM is an organisation’s own too.', from: ", 'cache_salt'", to: '' },
+    ],
+  },
+  {
+    file: 'core/inference/inference.ts',
+    test: 'test/dialects/prompt-caches.test.ts',
+    changes: [
+      {
+        breaks: 'An operator may let all share the prompt caches.',
+        from: "routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)",
+        to: 'withOwnCaches(asked)',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/chat.ts',
+    test: 'test/dialects/prompt-caches.test.ts',
+    changes: [
+      {
+        breaks: 'Inside the enclave callers of one organisation share their part of the prompt cache.',
+        from: 'provider, organization, affinity: null',
+        to: 'provider, affinity: null',
+      },
+    ],
+  },
 ]
