@@ -199,6 +199,13 @@ export const SettingsShape = v.strictObject({
   ),
   /** By name: whose access tokens are credentials beside keys. */
   issuers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)), IssuerSettings), {}),
+  betas: v.optional(
+    v.strictObject({
+      /** Values of `anthropic-beta` that are refused, to the letter or with a star at the end. */
+      refused: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.-]+\*?$/))), []),
+    }),
+    {},
+  ),
   keepsakes: v.optional(
     v.strictObject({
       /** Seals what callers keep between turns; one of this process alone when absent. */

@@ -97,6 +97,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'issuers.<name>.grants[].scopes': 'Their scopes; absent, those of a plain key: chat, tools and their own files.',
   'issuers.<name>.grants[].models': 'The models that they may use; null for all.',
   ...under('issuers.<name>.grants[].limits', limits('each of these people')),
+  'betas.refused':
+    'Values of `anthropic-beta` that are refused by their name; `computer-use-*` stands for all that begin so.',
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',

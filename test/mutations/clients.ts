@@ -117,4 +117,19 @@ export const clients: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'core/dialects/messages/betas.ts',
+    test: 'test/dialects/messages.test.ts',
+    changes: [
+      { breaks: 'A refused beta is found in any case.', from: '.trim().toLowerCase()', to: '.trim()' },
+      { breaks: 'A refused beta is found behind others.', from: 'name.trim()', to: 'name' },
+      { breaks: 'A star stands for any rest.', from: 'name.startsWith(refused.slice(0, -1))', to: 'name === refused' },
+      {
+        breaks: 'Without a star a name is refused to the letter.',
+        from: ': name === refused',
+        to: ': name.startsWith(refused)',
+      },
+      { breaks: 'The refused beta is named.', from: ', told: found.slice(0, most)', to: '' },
+    ],
+  },
 ]
