@@ -63,6 +63,8 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly usage: WireUsage | null
   /** Characters of text that were given so far. */
   readonly size: number
+  /** Each backend that was asked, in order, as often as it was. */
+  readonly asked: readonly string[]
   /** Attempts that the caller was not told of yet; whoever tells takes them out. */
   readonly notes: string[]
 }
@@ -124,11 +126,13 @@ export const inference = plugin({
 
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { total = timeouts.total } = task
+      const asked: string[] = []
       const plan: Plan<Whole> = {
         order: holding(order(task, 'chat'), task.body),
         total,
         each: total,
-        async ask({ upstream, model }, signal) {
+        async ask({ upstream, model, provider }, signal) {
+          asked.push(provider)
           const answer = await upstream.chat!({ model, ...fitted(task, upstream), stream: false }, signal)
           return answer.kind === 'completion' ? answer : { kind: 'completion', completion: await fold(answer.chunks) }
         },
@@ -141,6 +145,7 @@ export const inference = plugin({
         backend: candidate.provider,
         usage: completion.usage ?? null,
         size: sizeOf(completion),
+        asked,
         notes: [],
       }
     }
@@ -149,7 +154,7 @@ export const inference = plugin({
       const { entry, body, patience, total = patience ?? timeouts.total } = task
       const candidates = holding(order(task, 'chat'), body)
       const given = rescuable(entry, body)
-      const live: Live = { backend: null, usage: null, size: 0, notes: [] }
+      const live: Live = { backend: null, usage: null, size: 0, asked: [], notes: [] }
 
       const search = (after: Candidate | null): Search<Opened> =>
         seek(searching, {
@@ -157,7 +162,8 @@ export const inference = plugin({
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
           patient: after === null && patience !== undefined,
-          async ask({ upstream, model }, signal) {
+          async ask({ upstream, model, provider }, signal) {
+            live.asked.push(provider)
             const { body, ...own } = fitted(task, upstream)
             const call = { model, stream: true }
             // A call that goes on from a prefix is no request of the caller's any more.

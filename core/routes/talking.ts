@@ -39,8 +39,12 @@ export interface Whole {
 export interface Spoken {
   /** The stream's events; the first `next` rejects when no backend answers. */
   readonly events: AsyncIterableIterator<ServerEvent>
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
+  /** Headers that are known when the first event goes. */
+  late(): Headers
 }
+
+type Headers = Readonly<Record<string, string>>
 
 interface Begun {
   readonly entry: Entry
@@ -102,6 +106,12 @@ const droppedOf = ({ candidates }: Entry, fit: (to: Dialect | undefined) => Unde
   return [...dropped]
 }
 
+/** Who was asked, in order, where the first one did not answer. */
+const attemptsOf = ({ asked }: Served): Headers =>
+  asked.length < 2
+    ? {}
+    : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
+
 /** Members that the gateway itself sees to. */
 const ours = new Set(['stream_options', 'n'])
 
@@ -111,7 +121,7 @@ export const wholly = async (talk: Talk, given: Given, signal: AbortSignal): Pro
   try {
     const it = await given.inference.chat({ ...task, stream: false }, signal)
     void reservation.settle(usageIn(it), it.backend)
-    return { answer: it.answer, model: entry.name, headers }
+    return { answer: it.answer, model: entry.name, headers: { ...headers, ...attemptsOf(it) } }
   } catch (error) {
     void reservation.settle(null, null)
     throw error
@@ -129,7 +139,8 @@ export const streamed = async (
   try {
     const it = await given.inference.chat({ ...task, stream: true }, signal)
     const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
-    return { events: printing(it, writing(entry.name), reservation.began, settle), headers }
+    const late = () => attemptsOf(it)
+    return { events: printing(it, writing(entry.name), reservation.began, settle), headers, late }
   } catch (error) {
     void reservation.settle(null, null)
     throw error

@@ -132,4 +132,21 @@ export const clients: readonly Changes[] = [
       { breaks: 'The refused beta is named.', from: ', told: found.slice(0, most)', to: '' },
     ],
   },
+  {
+    file: 'core/routes/talking.ts',
+    test: 'test/dialects/attempts.test.ts',
+    changes: [
+      {
+        breaks: 'A whole answer names who was asked.',
+        from: '{ ...headers, ...attemptsOf(it) }',
+        to: 'headers',
+      },
+      { breaks: 'A first backend that answers is not named.', from: 'asked.length < 2', to: 'asked.length < 1' },
+    ],
+  },
+  {
+    file: 'core/http/render.ts',
+    test: 'test/dialects/attempts.test.ts',
+    changes: [{ breaks: 'A stream names who was asked.', from: ', reply.late?.()', to: '' }],
+  },
 ]

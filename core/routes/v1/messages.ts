@@ -46,7 +46,7 @@ const create = route({
     }
     const it = await streamed(talk, given, (model) => messageEvents(model, seal), signal)
     const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
-    return events(it.events, broken, waiting, it.headers)
+    return events(it.events, broken, waiting, it.headers, it.late)
   },
 })
 

@@ -37,6 +37,6 @@ export const responses = route({
     }
     let writer = answering(input.model)
     const it = await streamed(talk, given, (model) => (writer = answering(model)), signal)
-    return events(it.events, (error) => writer.broken(error), waiting, it.headers)
+    return events(it.events, (error) => writer.broken(error), waiting, it.headers, it.late)
   },
 })
