@@ -149,4 +149,29 @@ export const clients: readonly Changes[] = [
     test: 'test/dialects/attempts.test.ts',
     changes: [{ breaks: 'A stream names who was asked.', from: ', reply.late?.()', to: '' }],
   },
+  {
+    file: 'core/http/upgrade.ts',
+    test: 'test/web-socket.test.ts',
+    changes: [
+      { breaks: 'A WebSocket is refused by 426.', from: '.filter(({ webSocket }) => webSocket)', to: '.slice(0, 0)' },
+      { breaks: 'The path is found under its configured name.', from: 'named(it.path, settings)', to: 'it.path' },
+      {
+        breaks: 'A plain GET is no WebSocket.',
+        from: "method === 'GET' && /\\bwebsocket\\b/i.test(headers.upgrade ?? '')",
+        to: "method === 'GET' && headers !== null",
+      },
+      { breaks: 'The connection of a refused WebSocket ends.', from: "'upgrade, close'", to: "'upgrade'" },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/seal/routes.ts',
+    test: 'test/web-socket.test.ts',
+    changes: [
+      {
+        breaks: 'sealgate seal refuses a WebSocket by 426.',
+        from: 'door === undefined && fitting.length > 0 && asksWebSocket(request)',
+        to: 'door === undefined && asksWebSocket === null',
+      },
+    ],
+  },
 ]

@@ -16,6 +16,7 @@ export const responses = route({
   access: { scope: 'chats.completion' },
   keyHeaders,
   errors: asOpenai,
+  webSocket: 'refused',
   body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...talks, keepsakes: Keepsakes, clock: Clock, random: Random },
   async handle({ input, caller, headers, signal }, { keepsakes, clock, random, ...given }) {
