@@ -168,7 +168,7 @@ export const clients: readonly Changes[] = [
     test: 'test/web-socket.test.ts',
     changes: [
       {
-        breaks: 'sealgate seal refuses a WebSocket by 426.',
+        breaks: 'The proxy refuses a WebSocket by 426.',
         from: 'door === undefined && fitting.length > 0 && asksWebSocket(request)',
         to: 'door === undefined && asksWebSocket === null',
       },
