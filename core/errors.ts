@@ -118,6 +118,14 @@ export class UpstreamFailed extends GatewayError {
   }
 }
 
+/** The path speaks plain HTTP alone. */
+export class HttpAlone extends GatewayError {
+  override readonly status = 426
+  constructor(facts?: Facts) {
+    super('This path is no WebSocket; use HTTP', facts)
+  }
+}
+
 /** Carries a delay until the next try: a second, unless the thrower knows better. */
 export class Unavailable extends GatewayError {
   constructor(message?: string, facts: Facts = {}) {

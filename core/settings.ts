@@ -60,6 +60,8 @@ export const ModelSettings = v.strictObject({
   temperature: v.optional(temperature, 1),
   /** What its answers go through before callers get them; as they are when absent. */
   calibration: v.optional(CalibrationShape),
+  /** Tokens of a prompt and its answer that its backends hold. */
+  context_tokens: v.optional(count),
   regions: v.optional(v.array(v.string()), []),
   price_config: v.optional(v.record(v.picklist(['standard', 'confidential']), v.record(v.string(), price)), {}),
   upstreams: v.pipe(
@@ -68,6 +70,8 @@ export const ModelSettings = v.strictObject({
         provider: v.string(),
         /** The backend's own name of the model; ours when absent. */
         model: v.optional(v.string()),
+        /** Of this backend, where it differs. */
+        context_tokens: v.optional(count),
         /** Share among those of one priority. */
         weight: v.optional(amount, 1),
         /** 1 is asked first. */
@@ -195,6 +199,13 @@ export const SettingsShape = v.strictObject({
   ),
   /** By name: whose access tokens are credentials beside keys. */
   issuers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)), IssuerSettings), {}),
+  betas: v.optional(
+    v.strictObject({
+      /** Values of `anthropic-beta` that are refused, to the letter or with a star at the end. */
+      refused: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.-]+\*?$/))), []),
+    }),
+    {},
+  ),
   keepsakes: v.optional(
     v.strictObject({
       /** Seals what callers keep between turns; one of this process alone when absent. */
@@ -234,6 +245,8 @@ export const SettingsShape = v.strictObject({
       ),
       /** Ask a second backend when the first is silent for so long; at most this share of calls. */
       hedge: v.optional(v.nullable(v.strictObject({ after: ms, share: v.optional(v.number(), 0.05) })), null),
+      /** Who shares a part of a backend's prompt cache that callers name alike. */
+      promptCaches: v.optional(v.picklist(['organization', 'shared']), 'organization'),
     }),
     {},
   ),

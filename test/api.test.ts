@@ -463,7 +463,7 @@ t.test('readers', async (t) => {
       const all = (async function* () {
         yield { data: 'x'.repeat(big) }
       })()
-      await sendEvents(response, {}, all, null, () => null, { clock: time.clock, heartbeat: 1000, stalled })
+      await sendEvents(response, () => ({}), all, null, () => null, { clock: time.clock, heartbeat: 1000, stalled })
     }).listen(0, '127.0.0.1')
     await once(events, 'listening')
     t.teardown(() => events.close())

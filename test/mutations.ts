@@ -1,5 +1,6 @@
 import { access } from './mutations/access.ts'
 import { consoles } from './mutations/console.ts'
+import { clients } from './mutations/clients.ts'
 import { dialects } from './mutations/dialects.ts'
 import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
@@ -24,6 +25,7 @@ export type { Mutation } from './mutations/mutation.ts'
 export const mutations: readonly Mutation[] = [
   access,
   consoles,
+  clients,
   dialects,
   door,
   files,

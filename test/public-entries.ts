@@ -16,6 +16,7 @@ export const publicEntries: Readonly<Record<string, PublicEntry>> = {
       'Expired',
       'Forbidden',
       'GatewayError',
+      'HttpAlone',
       'NotFound',
       'TooLarge',
       'TooMany',

@@ -5,7 +5,7 @@ import type { Container } from '../container.ts'
 import type { Caller } from '../access/caller.ts'
 import { Keyring } from '../access/keyring.ts'
 import { Logins } from '../access/logins.ts'
-import { Aborted, BadRequest, type GatewayError, NotFound, TooMany, Unauthorized } from '../errors.ts'
+import { Aborted, BadRequest, type GatewayError, HttpAlone, NotFound, TooMany, Unauthorized } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Generation } from '../generations/generation.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
@@ -28,6 +28,7 @@ import { send } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { serving } from './pipeline.ts'
 import { slots } from './concurrency.ts'
+import { overHttp, webSocketRoutes } from './upgrade.ts'
 import { type Era, type Visit, labelOf } from './context.ts'
 
 export interface App {
@@ -65,6 +66,7 @@ export const app = (
   const addressOf = callerAddress(settings.trustedProxies)
   const keyless = (request: IncomingMessage, { limits }: Settings) =>
     allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
+  const webSocketRoute = webSocketRoutes(routes, settings)
   const waits = (refusal: Wait) => retryHeaders(refusal, random.fraction())
   let active = 0
   let draining = false
@@ -151,6 +153,11 @@ export const app = (
         keyless(ctx.req, settings)
         const allowed = methodsOf(ctx.path)
         if (allowed !== '') visit.headers['allow'] = allowed
+        visit.route = webSocketRoute(ctx.req, ctx.path)
+        if (visit.route !== null) {
+          Object.assign(visit.headers, overHttp)
+          throw new HttpAlone()
+        }
         throw new NotFound(lost(ctx.path, allowed))
       }
       if (!ctx.headerSent) for (const [name, value] of Object.entries(visit.headers)) ctx.set(name, String(value))

@@ -18,22 +18,25 @@ export const written = (event: ServerEvent): string => {
 /**
  * Writes each event at once and waits while the reader is slow. An error before anything was written is thrown, so that
  * it can be answered as any other; after that the last event is `broken`, when there is one to say. The source is
- * always closed, and the response always ended.
+ * always closed, and the response always ended. `head` is asked for when the first event goes.
  */
 export const sendEvents = async (
   response: ServerResponse,
-  head: Readonly<Record<string, string | number>>,
+  head: () => Readonly<Record<string, string | number>>,
   events: AsyncIterable<ServerEvent>,
   quiet: Quiet | null,
   broken: (error: unknown) => ServerEvent | null,
   pace: Pace,
 ): Promise<void> => {
   const source = events[Symbol.asyncIterator]()
+  const begin = (): void => {
+    if (!response.headersSent) response.writeHead(200, head())
+  }
   const beating = (say: Quiet): Alarm =>
     pace.clock.alarm(pace.heartbeat, () => {
       if (response.destroyed) return
       if (!response.writableNeedDrain) {
-        if (!response.headersSent) response.writeHead(200, head)
+        begin()
         response.write(written(say()))
       }
       beat = beating(say)
@@ -46,11 +49,11 @@ export const sendEvents = async (
       if (silent) beat?.off()
       ended = done === true
       if (ended || response.destroyed) break
-      if (!response.headersSent) response.writeHead(200, head)
+      begin()
       const full = hand(response, written(value), pace)
       if (full !== null) await full
     }
-    if (!response.headersSent) response.writeHead(200, head)
+    begin()
   } catch (error) {
     ended = true
     if (!response.headersSent) throw error

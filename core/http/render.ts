@@ -53,7 +53,7 @@ export const render = async (
       ctx.respond = false
       return sendEvents(
         ctx.res,
-        Object.assign(headers, streaming),
+        () => Object.assign(headers, streaming, reply.late?.()),
         reply.events,
         reply.quiet,
         (error) => {

@@ -24,6 +24,8 @@ export type Reply = (
       readonly events: AsyncIterable<ServerEvent>
       readonly quiet: Quiet | null
       readonly broken: Broken
+      /** Headers that are known when the first event goes; null for none. */
+      readonly late: (() => Headers) | null
     }
 ) & { readonly headers?: Readonly<Record<string, string>> }
 
@@ -99,4 +101,5 @@ export const events = (
   broken: Broken,
   quiet: Quiet | null = null,
   headers: Headers = {},
-): Reply => ({ kind: 'events', events, broken, quiet, headers })
+  late: (() => Headers) | null = null,
+): Reply => ({ kind: 'events', events, broken, quiet, headers, late })

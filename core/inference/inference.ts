@@ -19,7 +19,9 @@ import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
 import { flow, leave, open, type Live, type Opened } from './routing/resilient-stream.ts'
 import { fold, unfold } from './collect-chunks.ts'
 import { begun, lasting } from './media/ongoing.ts'
+import { ownCaches } from './prompt-caches.ts'
 import { hedges } from './routing/hedges.ts'
+import { holding } from './routing/context-window.ts'
 import { pick } from './routing/order-backends.ts'
 import { remaining, rescuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
@@ -42,6 +44,8 @@ export interface Task extends Wish {
 export interface ChatTask extends Wish {
   readonly body: ChatBody
   readonly stream: boolean
+  /** Whose part of the backends' prompt caches is used; no part is named when absent. */
+  readonly organization?: string
   /** Ms to the first token of a stream over all attempts, of which the last backend has what is left; `timeouts.total` bounds them when absent. */
   readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
@@ -59,6 +63,8 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly usage: WireUsage | null
   /** Characters of text that were given so far. */
   readonly size: number
+  /** Each backend that was asked, in order, as often as it was. */
+  readonly asked: readonly string[]
   /** Attempts that the caller was not told of yet; whoever tells takes them out. */
   readonly notes: string[]
 }
@@ -120,11 +126,13 @@ export const inference = plugin({
 
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { total = timeouts.total } = task
+      const asked: string[] = []
       const plan: Plan<Whole> = {
-        order: order(task, 'chat'),
+        order: holding(order(task, 'chat'), task.body),
         total,
         each: total,
-        async ask({ upstream, model }, signal) {
+        async ask({ upstream, model, provider }, signal) {
+          asked.push(provider)
           const answer = await upstream.chat!({ model, ...fitted(task, upstream), stream: false }, signal)
           return answer.kind === 'completion' ? answer : { kind: 'completion', completion: await fold(answer.chunks) }
         },
@@ -137,15 +145,16 @@ export const inference = plugin({
         backend: candidate.provider,
         usage: completion.usage ?? null,
         size: sizeOf(completion),
+        asked,
         notes: [],
       }
     }
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, patience, total = patience ?? timeouts.total } = task
-      const candidates = order(task, 'chat')
+      const candidates = holding(order(task, 'chat'), body)
       const given = rescuable(entry, body)
-      const live: Live = { backend: null, usage: null, size: 0, notes: [] }
+      const live: Live = { backend: null, usage: null, size: 0, asked: [], notes: [] }
 
       const search = (after: Candidate | null): Search<Opened> =>
         seek(searching, {
@@ -153,7 +162,8 @@ export const inference = plugin({
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
           patient: after === null && patience !== undefined,
-          async ask({ upstream, model }, signal) {
+          async ask({ upstream, model, provider }, signal) {
+            live.asked.push(provider)
             const { body, ...own } = fitted(task, upstream)
             const call = { model, stream: true }
             // A call that goes on from a prefix is no request of the caller's any more.
@@ -206,11 +216,22 @@ export const inference = plugin({
         const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
         return { answer: lasting(answer, controller, signal, bounds), backend: candidate.provider }
       },
-      chat: ((task: ChatTask, signal: AbortSignal) =>
-        task.stream ? stream(task, signal) : whole(task, signal)) as Inference['chat'],
+      chat: ((asked: ChatTask, signal: AbortSignal) => {
+        const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
+        return task.stream ? stream(task, signal) : whole(task, signal)
+      }) as Inference['chat'],
     }
   },
 })
+
+const withOwnCaches = (task: ChatTask): ChatTask => {
+  const { fit, organization = null } = task
+  const body = ownCaches(task.body, organization)
+  if (body === task.body) return task
+  if (fit === undefined) return { ...task, body }
+  const own = (it: Fitted): Fitted => ({ ...it, body: ownCaches(it.body, organization) })
+  return { ...task, body, fit: (dialect) => own(fit(dialect)) }
+}
 
 const fitted = (task: ChatTask, { dialect }: Upstream): Fitted => {
   const { body, native }: Fitted = task.fit?.(dialect) ?? task

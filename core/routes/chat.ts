@@ -36,7 +36,7 @@ const completing = (shown: (chunk: Chunk) => Chunk) =>
       }
       const it = await streamed(talk, given, (model) => writing(model, asksUsage(body), shown), signal)
       const failed = (error: GatewayError) => ({ data: broken(error, id) })
-      return events(it.events, failed, () => ({ comment: 'waiting' }), it.headers)
+      return events(it.events, failed, () => ({ comment: 'waiting' }), it.headers, it.late)
     },
   })
 

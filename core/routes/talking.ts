@@ -39,8 +39,12 @@ export interface Whole {
 export interface Spoken {
   /** The stream's events; the first `next` rejects when no backend answers. */
   readonly events: AsyncIterableIterator<ServerEvent>
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
+  /** Headers that are known when the first event goes. */
+  late(): Headers
 }
+
+type Headers = Readonly<Record<string, string>>
 
 interface Begun {
   readonly entry: Entry
@@ -53,6 +57,7 @@ interface Begun {
 /** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
 const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSignal): Promise<Begun> => {
   const { caller, provider, session } = talk
+  const { organization } = caller
   const entry = await served(given.catalog, caller, talk.model, 'chat', signal)
   const worded = new Map<Dialect | undefined, Understood>()
   const fit = (to: Dialect | undefined): Understood => {
@@ -67,7 +72,15 @@ const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSig
   return {
     entry,
     reservation,
-    task: { entry, body, provider, affinity: affinityOf(entry, caller.organization, body, session), stream, fit },
+    task: {
+      entry,
+      body,
+      provider,
+      organization,
+      affinity: affinityOf(entry, organization, body, session),
+      stream,
+      fit,
+    },
     headers: { ...reservation.headers, ...(dropped.length > 0 && { 'x-sealgate-dropped': dropped.join(', ') }) },
     usageIn: ({ usage, size }) =>
       usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
@@ -93,6 +106,12 @@ const droppedOf = ({ candidates }: Entry, fit: (to: Dialect | undefined) => Unde
   return [...dropped]
 }
 
+/** Who was asked, in order, where the first one did not answer. */
+const attemptsOf = ({ asked }: Served): Headers =>
+  asked.length < 2
+    ? {}
+    : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
+
 /** Members that the gateway itself sees to. */
 const ours = new Set(['stream_options', 'n'])
 
@@ -102,7 +121,7 @@ export const wholly = async (talk: Talk, given: Given, signal: AbortSignal): Pro
   try {
     const it = await given.inference.chat({ ...task, stream: false }, signal)
     void reservation.settle(usageIn(it), it.backend)
-    return { answer: it.answer, model: entry.name, headers }
+    return { answer: it.answer, model: entry.name, headers: { ...headers, ...attemptsOf(it) } }
   } catch (error) {
     void reservation.settle(null, null)
     throw error
@@ -120,7 +139,8 @@ export const streamed = async (
   try {
     const it = await given.inference.chat({ ...task, stream: true }, signal)
     const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
-    return { events: printing(it, writing(entry.name), reservation.began, settle), headers }
+    const late = () => attemptsOf(it)
+    return { events: printing(it, writing(entry.name), reservation.began, settle), headers, late }
   } catch (error) {
     void reservation.settle(null, null)
     throw error

@@ -261,3 +261,29 @@ t.test('tokens are counted by estimate, and errors told in the dialect', async (
     t.match([answer.status, await answer.json()], [status, { type: 'error', error: { type }, request_id: String }])
   }
 })
+
+t.test('a beta that the operator refuses is named, and no backend is asked', async (t) => {
+  const it = await opened(t, hello, {}, { betas: { refused: ['files-api-2025-04-14', 'computer-use-*'] } })
+  const refused = async (path: string, beta: string) => {
+    const body = { model: 'messages', max_tokens: 100, messages: [user('Hi')] }
+    const answer = await it.call('POST', path, body, { 'anthropic-beta': beta })
+    return { status: answer.status, body: (await answer.json()) as any }
+  }
+  for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+    for (const [betas, name] of [
+      ['files-api-2025-04-14', 'files-api-2025-04-14'],
+      ['one-2025-01-01, Computer-Use-2025-01-24,two', 'computer-use-2025-01-24'],
+      ['one,computer-use-', 'computer-use-'],
+    ] as const) {
+      const error = {
+        type: 'invalid_request_error',
+        code: 'beta_refused',
+        message: `The operator refuses a beta: ${name}`,
+      }
+      t.match(await refused(path, betas), { status: 400, body: { type: 'error', error } }, `${path}: ${betas}`)
+    }
+    for (const betas of ['files-api-2025-04-15', 'files-api-2025-04-14x,x-computer-use-1', ''])
+      t.equal((await refused(path, betas)).status, 200, `${path}: ${betas}`)
+  }
+  t.equal(it.backend.asked.length, 3)
+})

@@ -97,6 +97,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'issuers.<name>.grants[].scopes': 'Their scopes; absent, those of a plain key: chat, tools and their own files.',
   'issuers.<name>.grants[].models': 'The models that they may use; null for all.',
   ...under('issuers.<name>.grants[].limits', limits('each of these people')),
+  'betas.refused':
+    'Values of `anthropic-beta` that are refused by their name; `computer-use-*` stands for all that begin so.',
   'keepsakes.secret':
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
@@ -127,6 +129,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.calibration.id': 'What diagnostics call the calibration that answered.',
   'models.<name>.calibration.temperature': 'For numbers of options that `byOptions` leaves out.',
   'models.<name>.calibration.byOptions': 'The temperature by the number of options, from `2` to `26`.',
+  'models.<name>.context_tokens':
+    'Tokens of a prompt and its answer that its backends hold. Backends that cannot hold a prompt are passed over.',
   'models.<name>.regions': 'For the catalog; the price of the first region that has one counts.',
   'models.<name>.price_config': 'Prices in the operator’s currency. A price that is absent is unknown, not 0.',
   'models.<name>.price_config.<standard or confidential>.<name>.prompt_price_per_k':
@@ -156,6 +160,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'models.<name>.upstreams': 'The backends that serve it.',
   'models.<name>.upstreams[].provider': 'A key of `providers`.',
   'models.<name>.upstreams[].model': 'The name that the backend has for the model; absent, the name that callers send.',
+  'models.<name>.upstreams[].context_tokens': 'The same of this backend, where it differs.',
   'models.<name>.upstreams[].weight': 'Its share of the calls among backends of the same priority.',
   'models.<name>.upstreams[].priority': 'Backends with 1 are asked first.',
   'decision.default':
@@ -222,6 +227,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'routing.hedge': 'Asks a second backend when the first is silent; with null this never happens.',
   'routing.hedge.after': 'The silence after which the second is asked.',
   'routing.hedge.share': 'The share of calls that may be asked twice.',
+  'routing.promptCaches':
+    'Who shares the part of a backend’s prompt cache that callers name alike (`prompt_cache_key`, `cache_salt`): the keys of one organisation, or all.',
   'bodies.chat': 'The size of a chat or embedding request.',
   'bodies.audio': 'The size of a form with an audio file.',
   'bodies.file': 'The size of a stored file, decoded.',

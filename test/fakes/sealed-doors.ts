@@ -5,6 +5,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { fetch as doors } from '../../adapters/production/platform.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
+import type { SettingsInput } from '../../core/settings.ts'
 import { inside } from '../../core/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
@@ -21,11 +22,12 @@ const own: Readonly<Record<Backend, string>> = {
   gemini: 'gemini-2.5-pro',
 }
 
-/** A gateway whose models are in its enclave alone, each before a backend of one dialect. */
+/** A gateway whose models are in its enclave alone, each before a backend of one dialect. `more` are settings of both. */
 export const sealedDoors = async (
   t: Test,
   play: (asked: Asked) => Take,
   names: Readonly<Record<string, Backend>>,
+  more: SettingsInput = {},
 ): Promise<Running & { readonly backend: Recorded }> => {
   const it = await backend(t, play)
   const models = Object.fromEntries(
@@ -34,7 +36,7 @@ export const sealedDoors = async (
       { standard: false, confidential: true, upstreams: [{ provider, model: own[provider] }] },
     ]),
   )
-  const settings = { models, routing: { retries: 0 }, ...unhurried }
+  const settings = { routing: { retries: 0 }, ...unhurried, ...more, models: { ...models, ...more.models } }
   const innards = {
     ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
     prover: use(dev),

@@ -7,6 +7,7 @@ const types: Readonly<Record<number, readonly [type: string, code: string | null
   403: ['permission_error', 'insufficient_permissions'],
   404: ['invalid_request_error', 'model_not_found'],
   413: ['invalid_request_error', 'request_too_large'],
+  426: ['invalid_request_error', null],
   429: ['rate_limit_error', 'rate_limit_exceeded'],
 }
 

@@ -15,6 +15,8 @@ export interface Candidate {
   readonly weight: number
   /** 1 is asked first. */
   readonly priority: number
+  /** Tokens of a prompt and its answer that it holds; null where nobody said. */
+  readonly context: number | null
 }
 
 export interface Entry {
@@ -53,11 +55,16 @@ export const entryOf = (name: string, settings: ModelSettings, candidates: reado
   ),
 })
 
-export const candidateOf = (upstream: Upstream, model: string, weight = 1, priority = 1): Candidate => ({
+export const candidateOf = (
+  upstream: Upstream,
+  model: string,
+  { weight = 1, priority = 1, context = null }: Partial<Candidate> = {},
+): Candidate => ({
   id: `${upstream.name}/${model}`,
   upstream,
   provider: upstream.name,
   model,
   weight,
   priority,
+  context,
 })

@@ -45,7 +45,8 @@ export const catalog = plugin({
       const candidates: Candidate[] = []
       for (const [index, its] of model.upstreams.entries()) {
         const upstream = byName.get(its.provider)
-        if (upstream) candidates.push(candidateOf(upstream, its.model ?? name, its.weight, its.priority))
+        const { weight, priority, context_tokens: context = model.context_tokens ?? null } = its
+        if (upstream) candidates.push(candidateOf(upstream, its.model ?? name, { weight, priority, context }))
         // A confidential model's providers may live on the other side of the wall.
         else if (!model.confidential) throw new Error(`models.${name}.upstreams.${index}.provider is not a provider`)
       }

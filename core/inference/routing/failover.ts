@@ -4,6 +4,7 @@ import type { Outcome, Witness } from '../../ports/backend-observer.ts'
 import { lend } from '../../abort.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
+import { overflowOf } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
 
 export interface Searching {
@@ -58,7 +59,8 @@ const unsaid = 2_000
 /**
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
  * again, with `retries` attempts after the first or as many as reach all; whoever is asked again is left in peace first.
- * Only faults that may pass are tried again. Where all that were asked answered 429, the end is TooMany.
+ * Only faults that may pass are tried again. Where all that were asked answered 429, the end is TooMany. A prompt that is
+ * too long for a backend goes to the larger ones.
  */
 export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Searching, plan: Plan<T>): Search<T> => {
   const { order, total, each, ask, patient = false } = plan
@@ -73,6 +75,8 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
   let pause: Alarm | null = null
   let hedge: Alarm | null = null
   let last: unknown = null
+  const overflow = overflowOf(order)
+  let tooLong: unknown = null
   /** Whether all that answered are full, and whether no time helps any of them. */
   let isFull = true
   let isUsedUp = true
@@ -118,6 +122,11 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
       finish('failed', fault)
       controller.abort(fault)
       judge(breaker, pass, fault, clock.now())
+      if (overflow.turns(candidate, fault)) {
+        tooLong = fault
+        if (running.size === 0) advance()
+        return
+      }
       last = fault
       isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
       isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
@@ -145,6 +154,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
     pause = null
     for (; tried < most; tried++) {
       const at = tried % order.length
+      if (overflow.passesOver(order[at]!)) continue
       const now = clock.now()
       const round = tried - order.length
       const jitter = round < 0 ? 0 : random.fraction() * Math.min(longestPause, firstPause * 2 ** round)
@@ -161,7 +171,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
       if (launch(at)) return void tried++
     }
     if (running.size > 0) return
-    if (last === null) fail(new Unavailable(undefined, { retryAfter: soonest() }))
+    if (last === null) fail(tooLong ?? new Unavailable(undefined, { retryAfter: soonest() }))
     else fail(isFull ? full(last) : last)
   }
 

@@ -21,6 +21,8 @@ export interface Live {
   usage: WireUsage | null
   /** Characters of text so far, thoughts included. */
   size: number
+  /** Each backend that was asked, in order. */
+  readonly asked: string[]
   /** Attempts that nobody was told of yet. */
   readonly notes: string[]
 }

@@ -66,12 +66,12 @@ const stream = route({
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
     const it = await streamed(talkOf(request, seal), given, writing, signal)
     if (query.alt === 'sse') {
-      return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers)
+      return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers, it.late)
     }
     const list = listing(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
     // The status reports a backend that fails before its first chunk.
     const begun = await list.begun()
-    return bytes(begun, 'application/json; charset=utf-8', null, 200, it.headers)
+    return bytes(begun, 'application/json; charset=utf-8', null, 200, { ...it.headers, ...it.late() })
   },
 })
 

@@ -1,5 +1,6 @@
 import { Keepsakes } from '../../access/keepsakes.ts'
 import { printMessage } from '../../dialects/messages/answer.ts'
+import { withoutRefused } from '../../dialects/messages/betas.ts'
 import { messagesError } from '../../dialects/messages/error.ts'
 import { messageEvents } from '../../dialects/messages/events.ts'
 import { understood } from '../../dialects/messages/request.ts'
@@ -9,6 +10,7 @@ import { events, json, text } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import { inputOf } from '../../inference/metering/tokens.ts'
+import { Settings } from '../../settings.ts'
 import { served } from '../find-model.ts'
 import { sessionOf } from '../session.ts'
 import { streamed, talks, wholly, type Talk } from '../talking.ts'
@@ -28,8 +30,9 @@ const create = route({
   path: '/v1/messages',
   summary: 'Answers a conversation in the Messages dialect, whole or as a stream of events.',
   body: { read: 'json', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { ...talks, keepsakes: Keepsakes },
-  async handle({ id, input, caller, headers, signal }, { keepsakes, ...given }) {
+  needs: { ...talks, keepsakes: Keepsakes, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
+    withoutRefused(headers, settings.betas.refused)
     const seal = keepsakes.for(caller.organization)
     const talk: Talk = {
       caller,
@@ -44,7 +47,7 @@ const create = route({
     }
     const it = await streamed(talk, given, (model) => messageEvents(model, seal), signal)
     const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
-    return events(it.events, broken, waiting, it.headers)
+    return events(it.events, broken, waiting, it.headers, it.late)
   },
 })
 
@@ -53,8 +56,9 @@ const count = route({
   path: '/v1/messages/count_tokens',
   summary: 'Estimates the tokens of a conversation; x-sealgate-estimated marks the answer.',
   body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { catalog: Catalog, keepsakes: Keepsakes },
-  async handle({ input, caller, headers, signal }, { catalog, keepsakes }) {
+  needs: { catalog: Catalog, keepsakes: Keepsakes, settings: Settings },
+  async handle({ input, caller, headers, signal }, { catalog, keepsakes, settings }) {
+    withoutRefused(headers, settings.betas.refused)
     await served(catalog, caller, input.model, 'chat', signal)
     const { body } = understood(input, 'messages', keepsakes.for(caller.organization), headers)
     return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })

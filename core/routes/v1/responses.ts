@@ -17,6 +17,7 @@ export const responses = route({
   keyHeaders,
   errors: asOpenai,
   faults: openaiFaults,
+  webSocket: 'refused',
   body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...talks, keepsakes: Keepsakes, clock: Clock, random: Random },
   async handle({ input, caller, headers, signal }, { keepsakes, clock, random, ...given }) {
@@ -38,6 +39,6 @@ export const responses = route({
     }
     let writer = answering(input.model)
     const it = await streamed(talk, given, (model) => (writer = answering(model)), signal)
-    return events(it.events, (error) => writer.broken(error), waiting, it.headers)
+    return events(it.events, (error) => writer.broken(error), waiting, it.headers, it.late)
   },
 })

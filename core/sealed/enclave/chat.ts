@@ -33,7 +33,8 @@ export const chat = async (
   const { model, provider, stream, body } = split(parameters(ChatRequest, params))
   const entry = await confidential(catalog, grant, model, 'chat', signal)
   const wanted = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
-  const task = { entry, body: wanted, provider, affinity: null, ...fitting(wanted) }
+  const { organization } = grant
+  const task = { entry, body: wanted, provider, organization, affinity: null, ...fitting(wanted) }
   const guess = estimateOf(body)
   if (!stream) {
     const it = await inference.chat({ ...task, stream: false }, signal)

@@ -53,7 +53,7 @@ const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof
   return entryOf(
     'small',
     settings,
-    upstreams.map((it, index) => candidateOf(it, 'm', 1, index + 1)),
+    upstreams.map((it, index) => candidateOf(it, 'm', { priority: index + 1 })),
   )
 }
 
@@ -73,7 +73,7 @@ const streamed = async (gateway: Inference, its: Entry, said: ChatBody = body, s
   gateway.chat({ entry: its, body: said, stream: true }, signal)
 
 t.test('pick', async (t) => {
-  const five = [1, 2, 3, 4, 0].map((weight, index) => candidateOf(actor(`b${index}`, []), 'm', weight, 1))
+  const five = [1, 2, 3, 4, 0].map((weight, index) => candidateOf(actor(`b${index}`, []), 'm', { weight }))
   const five_ = entryOf('small', v.parse(ModelSettings, { upstreams: [{ provider: 'b0' }] }), five)
   const closed = { isOpen: () => false }
 

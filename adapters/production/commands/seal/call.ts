@@ -44,6 +44,10 @@ export const objectIn = async (request: IncomingMessage): Promise<Readonly<Recor
   throw new Refused(400, 'The body is not a JSON object')
 }
 
+/** Codex tries a WebSocket first, and comes by plain HTTP at once when the answer is 426. */
+export const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && /\bwebsocket\b/i.test(headers.upgrade ?? '')
+
 export const say = (
   response: ServerResponse,
   status: number,

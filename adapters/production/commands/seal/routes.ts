@@ -6,7 +6,7 @@ import type { Client } from '../../../../core/sealed/client/client.ts'
 import type { Chunk } from '../../../../core/ports/upstream.ts'
 import { audioDoors } from './audio.ts'
 import type { Admission } from './admission.ts'
-import { type Call, type Door, objectIn, say } from './call.ts'
+import { type Call, type Door, asksWebSocket, objectIn, say } from './call.ts'
 import { Refused, type Tongue, toldBy } from './errors.ts'
 import { modelDoors } from './models.ts'
 import { type Queue, whileBusy } from './queue.ts'
@@ -34,6 +34,10 @@ export const standardRoutes = (it: Proxied): RequestListener => {
     const door = fitting.find(({ method }) => method === request.method)
     try {
       if (await it.admit(request, response)) return
+      if (door === undefined && fitting.length > 0 && asksWebSocket(request)) {
+        response.setHeader('upgrade', 'HTTP/1.1').setHeader('connection', 'upgrade, close')
+        throw new Refused(426, 'This path is no WebSocket; use HTTP')
+      }
       if (door === undefined) throw new Refused(404, 'Not found')
       const params = door.path.exec(pathname)!.slice(1)
       await door.serve({ request, response, signal: gone.signal, params, query })

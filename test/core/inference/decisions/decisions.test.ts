@@ -159,7 +159,7 @@ const model = (
   entryOf(
     name,
     v.parse(ModelSettings, { upstreams: upstreams.map(({ name }) => ({ provider: name })), ...given }),
-    upstreams.map((upstream, index) => candidateOf(upstream, `${name}-there`, 1, index + 1)),
+    upstreams.map((upstream, index) => candidateOf(upstream, `${name}-there`, { priority: index + 1 })),
   )
 
 /** A gateway's worth of ports around the routes, without the gateway. */

@@ -1,0 +1,43 @@
+import { BadRequest } from '../../errors.ts'
+import type { ChatBody } from '../../ports/upstream.ts'
+import { inputOf } from '../metering/tokens.ts'
+import type { Candidate } from '../models/catalog-entry.ts'
+
+/** The backends that hold the prompt by guess; the largest where none does, since a guess refuses nobody. */
+export const holding = (order: readonly Candidate[], body: ChatBody): readonly Candidate[] => {
+  if (order.length < 2 || order.every(({ context }) => context === null)) return order
+  const tokens = inputOf(body)
+  const large = order.filter(({ context }) => context === null || context >= tokens)
+  if (large.length > 0) return large
+  const most = Math.max(...order.map(sizeOf))
+  return order.filter((it) => sizeOf(it) === most)
+}
+
+/** An unknown window is never the larger one. */
+const sizeOf = ({ context }: Candidate): number => context ?? 0
+
+export interface Overflow {
+  /** True for a backend that is no larger than the one that could not hold the prompt. */
+  passesOver(candidate: Candidate): boolean
+  /** Whether a larger backend may be asked after this fault. A search turns once. */
+  turns(candidate: Candidate, fault: unknown): boolean
+}
+
+/** What the backends of one search say of the prompt's length. */
+export const overflowOf = (order: readonly Candidate[]): Overflow => {
+  /** Tokens that were too few; 0 before the turn. */
+  let tooFew = 0
+  const passesOver = (candidate: Candidate): boolean => tooFew > 0 && sizeOf(candidate) <= tooFew
+  return {
+    passesOver,
+    turns(candidate, fault) {
+      if (!(fault instanceof BadRequest) || fault.code !== 'context_length_exceeded') return false
+      // A backend that was asked at the same time as the smaller one says nothing new.
+      if (passesOver(candidate)) return true
+      const { context } = candidate
+      if (tooFew > 0 || context === null || !order.some((it) => sizeOf(it) > context)) return false
+      tooFew = context
+      return true
+    },
+  }
+}
