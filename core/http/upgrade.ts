@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Settings } from '../settings.ts'
-import { named } from './openapi.ts'
+import { named } from './named-path.ts'
 import type { AnyRoute } from './route.ts'
 
 /** Some clients try a WebSocket first, and come by plain HTTP at once when the answer is 426. */
