@@ -8,6 +8,7 @@ import type { DecideCall, OrderedJson, Question } from '../../core/ports/upstrea
 import { listening } from './listening.ts'
 import type { Take } from './recorded.ts'
 import { backend, provided } from './stage.ts'
+import { until } from '../until.ts'
 
 type Fields = ReadonlyMap<string, OrderedJson>
 
@@ -238,15 +239,20 @@ export const decides = async (t: Test, { provider, settings, path, answer }: Dec
   })
 }
 
-/** A backend that answers what `fails` picks with a 500, and nothing else ever. It counts who asked and who left. */
-export const waiting = async (t: Test, fails: (body: string) => boolean = () => false) => {
+/**
+ * A backend that answers what `fails` picks with a 500 once so many calls have come, and nothing else ever. It counts who
+ * asked and who left.
+ */
+export const waiting = async (t: Test, fails: (body: string) => boolean = () => false, calls = 1) => {
   const seen = { asked: 0, left: 0 }
   const server = createServer(async (request, response) => {
     response.on('close', () => response.writableFinished || seen.left++)
     let body = ''
     for await (const part of request) body += part
     seen.asked++
-    if (fails(body)) response.writeHead(500).end(secret)
+    if (!fails(body)) return
+    await until(() => seen.asked >= calls)
+    response.writeHead(500).end(secret)
   })
   const { port } = await listening(t, server, '127.0.0.1')
   return { url: `http://127.0.0.1:${port}`, seen }

@@ -1,7 +1,8 @@
 import { type Found, huntEnclave, huntParsers } from './hunt-files.ts'
 
-/** Files of each kind through the parsers alone, the seed, and files of each kind through an enclave. */
-const [count = 500, seed = 1, enclosed = count] = process.argv.slice(2).map(Number)
+/** Files of each kind through the parsers alone, the seed, files of each kind through an enclave, and the kinds for it. */
+const [count = 500, seed = 1, enclosed = count] = process.argv.slice(2, 5).map(Number)
+const named = process.argv.slice(5)
 let wrong = 0
 
 const say = ({ kind, read, refused, slowest, wrong: those }: Found): void => {
@@ -14,7 +15,7 @@ process.stdout.write(`${count} files of each kind through the parsers, seed ${se
 for await (const found of huntParsers(count, seed)) say(found)
 
 process.stdout.write(`${enclosed} of each kind through an enclave\n`)
-const sealed = huntEnclave(enclosed, seed)
+const sealed = huntEnclave(enclosed, seed, named)
 let next = await sealed.next()
 for (; !next.done; next = await sealed.next()) say(next.value)
 process.stdout.write(next.value ? 'the enclave is the same process\n' : 'the enclave was started anew\n')

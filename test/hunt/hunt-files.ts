@@ -66,8 +66,15 @@ const enclaveOf = (gateway: number): string | undefined =>
     .split(' ')
     .find((child) => child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('main.js\0enclave'))
 
-/** So many files of each kind, sealed, through the tools of a real enclave. The last word tells whether it is still the same process. */
-export async function* huntEnclave(count: number, seed: number): AsyncGenerator<Found, boolean> {
+/**
+ * So many files of each kind, or of those that are named, sealed, through the tools of a real enclave. The last word tells
+ * whether the enclave is still the same process.
+ */
+export async function* huntEnclave(
+  count: number,
+  seed: number,
+  named: readonly string[] = [],
+): AsyncGenerator<Found, boolean> {
   const ends: (() => unknown)[] = []
   const lasting = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test
   const folder = await mkdtemp(join(tmpdir(), 'hunt-'))
@@ -84,7 +91,8 @@ export async function* huntEnclave(count: number, seed: number): AsyncGenerator<
     }
     await client.tools.call('getTime', { timezone: 'UTC' })
     const before = enclaveOf(process.pid)
-    for (const kind of kinds) yield await hunted(kind, seedsOf(kind, count, seed), sealed, 2)
+    const wanted = kinds.filter(({ name }) => named.length === 0 || named.includes(name))
+    for (const kind of wanted) yield await hunted(kind, seedsOf(kind, count, seed), sealed, 2)
     return before !== undefined && enclaveOf(process.pid) === before
   } finally {
     for (const end of ends) await end()
