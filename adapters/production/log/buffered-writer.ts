@@ -18,6 +18,8 @@ export interface Door {
 export interface WrittenLines {
   write(line: string): void
   flushSync(): void
+  /** Resolves when the lines are out, with those of a write that is under way. */
+  close(): Promise<void>
 }
 
 const busy = ({ code }: NodeJS.ErrnoException): boolean => code === 'EAGAIN' || code === 'EBUSY'
@@ -67,6 +69,8 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
   let gone = false
   let timer: NodeJS.Timeout | null = null
   let watched = false
+  /** Called at the end of the write that is under way. */
+  let rested: (() => void) | null = null
 
   const watch = (on: boolean): void => {
     if (on !== watched) process[on ? 'once' : 'off']('exit', flushSync)
@@ -98,8 +102,10 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       writing = false
       failing = fault !== null
       // The reader of the pipe has left.
-      if (fault?.code === 'EPIPE') return leave()
-      queue.keep(chunk, fault === null ? written : 0)
+      if (fault?.code === 'EPIPE') leave()
+      else queue.keep(chunk, fault === null ? written : 0)
+      if (rested !== null) return rested()
+      if (gone) return
       if (fault === null) go()
       else setTimeout(put, busy(fault) ? moment : pause).unref()
     })
@@ -131,6 +137,19 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       if (!failing) go()
     },
     flushSync,
+    async close() {
+      // A slow reader holds a write back no longer than it holds the exit.
+      if (writing)
+        await new Promise<void>((resolve) => {
+          const late = setTimeout(resolve, tries * moment)
+          rested = () => {
+            clearTimeout(late)
+            resolve()
+          }
+        })
+      rested = null
+      flushSync()
+    },
   }
 }
 

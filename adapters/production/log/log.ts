@@ -51,8 +51,8 @@ const chain = (cause: unknown): Record<string, unknown>[] => {
   return [...seen].slice(0, depth).map(tell)
 }
 
-/** The destination of lines. `dispose` calls `flushSync`. */
-export type Destination = DestinationStream & { flushSync?(): void }
+/** The destination of lines. `dispose` calls `close`, or else `flushSync`. */
+export type Destination = DestinationStream & { flushSync?(): void; close?(): Promise<void> }
 
 export const standardOutput = (): Destination => writtenLines(1)
 
@@ -67,6 +67,6 @@ export const writeLog = (level: (typeof levels)[number], destination: Destinatio
     warn: (event, facts) => logger.warn(facts ?? {}, event),
     error: (event, facts, cause) =>
       logger.error(cause === undefined ? facts : { ...facts, cause: chain(cause) }, event),
-    dispose: () => destination.flushSync?.(),
+    dispose: () => (destination.close === undefined ? destination.flushSync?.() : destination.close()),
   }
 }

@@ -237,6 +237,32 @@ t.test('a line is out after a moment, also when the process stays', async (t) =>
   t.match(JSON.parse(String(line)), { event: 'heard', pid: child.pid })
 })
 
+t.test('a log that closes waits for the write that is under way', async (t) => {
+  const taken: string[] = []
+  let end = () => {}
+  const door = {
+    writeSync(_: number, bytes: Uint8Array) {
+      taken.push(Buffer.from(bytes).toString())
+      return bytes.length
+    },
+    write(_: number, bytes: Uint8Array, done: (fault: Error | null, written: number) => void) {
+      end = () => {
+        taken.push(Buffer.from(bytes).toString())
+        done(null, bytes.length)
+      }
+    },
+  }
+  const lines = writtenLines(1, door as unknown as Door)
+  const long = `${'a'.repeat(4000)}\n`
+  lines.write(long)
+  lines.write('later\n')
+  const closed = lines.close()
+  t.same(taken, [], 'the order of the lines stays')
+  end()
+  await closed
+  t.same(taken, [long, 'later\n'])
+})
+
 t.test('a log that cannot be written', async (t) => {
   const taken: string[] = []
   const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
