@@ -80,6 +80,8 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
         signal,
         redirect: 'manual' as const,
       }
+      // The library throws where nobody catches when it begins with an aborted signal and a body.
+      signal.throwIfAborted()
       return { response: await fetch(url.href, options), close: () => agent.destroy() }
     } catch (fault) {
       agent.destroy()

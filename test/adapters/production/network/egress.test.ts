@@ -304,3 +304,13 @@ t.test('the contract of a door', (t) =>
     { 'follows no redirect': 'it follows them under its policy' },
   ),
 )
+
+t.test('a caller who leaves before a body is sent ends that call alone', async (t) => {
+  const door = openOutside({ ports: [9], bytes: 1024, time: 5000, allow: ['127.0.0.1'] })
+  const caller = new AbortController()
+  const asked = door('http://127.0.0.1:9/', { method: 'POST', body: 'words', signal: caller.signal })
+  caller.abort(new Error('left'))
+  await t.rejects(asked, { message: 'left' })
+  // An error that nobody catches ends the process, and so this test.
+  await new Promise(setImmediate)
+})
