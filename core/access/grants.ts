@@ -15,7 +15,7 @@ export interface Given extends Bounds {
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
   readonly user?: string | undefined
-  /** The caller's own when absent. A caller of a team gives no other one, and nobody one that the configuration lacks. */
+  /** The caller's team when absent. A caller with a team gives that team alone, and every team stands in the configuration. */
   readonly team?: string | undefined
 }
 

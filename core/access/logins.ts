@@ -15,7 +15,7 @@ import { isToken, type Unproved, unproved } from './token.ts'
 export interface Logins {
   /** Whether a credential is looked at as a token here. Never where there is no issuer. */
   takes(credential: string): boolean
-  /** Null for every kind of bad token; why is told to the log alone. Throws Unavailable while the issuer's keys are out of reach. */
+  /** Null for every bad token; only the log has the reason. Throws Unavailable while the issuer's keys are out of reach. */
   find(token: string): Promise<Caller | null>
 }
 

@@ -19,7 +19,7 @@ const fits = (claims: Claims, { when }: PersonGrant): boolean =>
 
 const hashed = 'sha256.'
 
-/** A user's name that no other claim gives: one that is no name, or could stand for another, becomes its hash. Null without the claim. */
+/** The user's name, which no other claim gives. An invalid or ambiguous name becomes its hash. Null without the claim. */
 const userOf = (claims: Claims, name: string, { user }: IssuerSettings): string | null => {
   const { claim, prefix = `${name}.` } = user
   const text = claimAt(claims, claim)

@@ -43,7 +43,7 @@ export const backendsOf = (samples: readonly Sample[]): readonly Backend[] => {
 
 export type State = 'idle' | 'good' | 'mixed' | 'bad'
 
-/** What a backend did since an earlier reading, or since the start; one that has never answered stays bad while nobody asks it. */
+/** The backend's counts since an earlier reading or the start. A backend that never answered stays bad without calls. */
 export const stateOf = (now: Backend, before: Backend | null): State => {
   const answered = now.answered - (before?.answered ?? 0)
   const failed = now.failed + now.interrupted - (before?.failed ?? 0) - (before?.interrupted ?? 0)

@@ -32,7 +32,7 @@ export const operationOf = (it: Described, share: Share): JsonSchema => {
     ...operation.more,
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: { required: true, content: bodiesOf(it, route.body) } }),
-    responses: { ...(operation.alone ? {} : successOf(it)), ...emptyOf(it), ...failuresOf(it, share) },
+    responses: { ...(isRefused(it) ? {} : successOf(it)), ...emptyOf(it), ...failuresOf(it, share) },
   }
 }
 
@@ -136,6 +136,10 @@ const successOf = ({ route, operation, tables }: Described): JsonSchema => {
     },
   }
 }
+
+/** True for a route whose only answers have no body. */
+const isRefused = ({ route, operation: { empty, shape, types } }: Described): boolean =>
+  empty !== undefined && [route.answer, shape, types].every((it) => it === undefined)
 
 /** Answers without a body. */
 const emptyOf = ({ operation: { empty = {} } }: Described): JsonSchema =>

@@ -103,7 +103,7 @@ const securitySchemes: Readonly<Record<string, JsonSchema>> = {
   'x-goog-api-key': keyHeader('x-goog-api-key'),
 }
 
-/** The body of every error that is told in the envelope. */
+/** The schema of errors in the envelope. */
 const errorOf = ({ words }: Reference): JsonSchema => ({
   ...described(
     {

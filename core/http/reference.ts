@@ -37,8 +37,6 @@ export interface Operation {
   readonly statuses?: readonly number[]
   /** What answers without a body mean, by their status. */
   readonly empty?: Readonly<Record<number, string>>
-  /** True when the route never gives an answer with a body. */
-  readonly alone?: boolean
   /** Bodies by the names of their schemas, in place of the route's own. */
   readonly variants?: Readonly<Record<string, Variant>>
   /** The values of a path's parameter, where they are known. */

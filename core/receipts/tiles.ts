@@ -1,6 +1,6 @@
 import { Unavailable } from '../errors.ts'
 import { type MetadataStore, kind } from '../ports/metadata-store.ts'
-import { nodeOf } from '../sealed/wire/tree.ts'
+import { rootOver } from '../sealed/wire/tree.ts'
 import type { WholeNode } from './log-tree.ts'
 
 /** Up to 256 nodes of one level, side by side, as one text of hex. */
@@ -31,13 +31,6 @@ const nodesIn = (hex: string): readonly Uint8Array[] =>
     Uint8Array.from(Buffer.from(hex.slice(at * digits, (at + 1) * digits), 'hex')),
   )
 
-const rootOf = (nodes: readonly Uint8Array[]): Uint8Array => {
-  let level = nodes
-  while (level.length > 1)
-    level = Array.from({ length: level.length / 2 }, (_, at) => nodeOf(level[2 * at]!, level[2 * at + 1]!))
-  return level[0]!
-}
-
 export const tilesIn = (rows: MetadataStore): Tiles => {
   const write = async (id: string, seen: TileRow | null, nodes: string): Promise<void> => {
     if (seen?.nodes === nodes) return
@@ -57,7 +50,7 @@ export const tilesIn = (rows: MetadataStore): Tiles => {
       if (kept.length < used * digits) throw new Unavailable()
       const all = kept + taken.map((it) => Buffer.from(it).toString('hex')).join('')
       await write(id, seen, all)
-      if (all.length === width * digits) above.push(rootOf(nodesIn(all)))
+      if (all.length === width * digits) above.push(rootOver(nodesIn(all)))
       done += taken.length
     }
     if (above.length > 0) await append(level + 1, Math.floor(size / width), above)
@@ -72,7 +65,7 @@ export const tilesIn = (rows: MetadataStore): Tiles => {
       const from = (first % width) * digits
       const nodes = (row?.nodes ?? '').slice(from, from + 2 ** within * digits)
       if (nodes.length < 2 ** within * digits) throw new Unavailable()
-      return rootOf(nodesIn(nodes))
+      return rootOver(nodesIn(nodes))
     },
   }
 }

@@ -37,7 +37,7 @@ export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv)
   if (values.write && file === null) throw new Error('--write needs SEALGATE_CONFIG: the file to write to')
   const cases = await readCases(values.cases)
   if (cases.length < leastCases) throw new Error(`--cases has ${cases.length} cases; at least ${leastCases} are needed`)
-  // What can't be written is told before any model is paid for its answers.
+  // The command refuses a file that it cannot write before any model is asked.
   if (values.write) withCalibration(await readFile(file!, 'utf8'), model, { id: '-', temperature: 1, byOptions: {} })
   await withGateway(env, async (gateway) => {
     const asked = await askAll(gateway, model, cases, samples)
@@ -109,7 +109,7 @@ const figuresOf = (judged: readonly Judged[], seed: number) => {
   }
 }
 
-/** Everything but the temperatures and the order of the search is told of the held-out half alone. */
+/** The report covers the held-out half alone, except for the temperatures and the order of the search. */
 const reportOf = (asked: readonly Asked[], wish: Wish, seed: number) => {
   const [fit, held] = halves(asked, fractions(seed))
   const temperatures = temperaturesOf(fit)

@@ -1,7 +1,7 @@
 import { BadRequest } from '../../errors.ts'
 import type { Fields } from '../fields.ts'
 
-/** Characters of a refused name that the caller is told. */
+/** In characters: the part of a refused name that the error repeats. */
 const most = 64
 
 /** Throws BadRequest for a beta whose name the operator refuses; a star at the end of a refused name stands for any rest. */

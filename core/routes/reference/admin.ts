@@ -1,17 +1,7 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import type { Chapter } from '../../http/reference.ts'
-
-const envelope = {
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
-
-const done = { status: 200, ...envelope }
+import { envelope } from './shared.ts'
 
 const id = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 
@@ -126,8 +116,8 @@ export const admin: Chapter = {
       about: 'Without `scopes` the key gets the least ones: chat, models, files and tools.',
       body: { name: 'ci', scopes: ['chats.completion', 'models.read'], limits: { requestsPerSecond: 5 } },
       answer: {
-        status: 201,
         ...envelope,
+        status: 201,
         message: 'Key created; it is shown only here',
         data: { ...key, key: 'sk_live_…' },
       },
@@ -135,34 +125,34 @@ export const admin: Chapter = {
     'GET /admin/keys': {
       about: 'No answer has a whole key.',
       query: { limit: '20' },
-      answer: { ...done, data: { keys: [key], pagination } },
+      answer: { ...envelope, data: { keys: [key], pagination } },
     },
-    'GET /admin/keys/{id}': { path: { id }, answer: { ...done, data: key } },
+    'GET /admin/keys/{id}': { path: { id }, answer: { ...envelope, data: key } },
     'PATCH /admin/keys/{id}': {
       path: { id },
       body: { limits: { requestsPerSecond: 2 } },
-      answer: { ...done, message: 'Key changed', data: { ...key, limits: { requestsPerSecond: 2 } } },
+      answer: { ...envelope, message: 'Key changed', data: { ...key, limits: { requestsPerSecond: 2 } } },
     },
     'DELETE /admin/keys/{id}': {
       path: { id },
       shape: enveloped(v.object({ id: v.string() })),
-      answer: { ...done, message: 'Key revoked', data: { id } },
+      answer: { ...envelope, message: 'Key revoked', data: { id } },
     },
     'GET /admin/usage': {
       about: 'The gateway writes the counts once a second.',
       query: { from: '2030-01-01', to: '2030-01-31' },
-      answer: { ...done, data: { usage: [used], pagination } },
+      answer: { ...envelope, data: { usage: [used], pagination } },
     },
     'GET /admin/audit': {
       about: 'The audit has ids, names of acts and times, and no words of users.',
       query: { limit: '20' },
-      answer: { ...done, data: { acts: [act], pagination } },
+      answer: { ...envelope, data: { acts: [act], pagination } },
     },
     'POST /admin/reload': {
       about: 'Requests under way end as they began.',
       statuses: [400],
       shape: enveloped(v.null()),
-      answer: { ...done, message: 'Configuration reloaded', data: null },
+      answer: { ...envelope, message: 'Configuration reloaded', data: null },
     },
   },
 }

@@ -2,16 +2,7 @@ import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import type { Chapter } from '../../http/reference.ts'
 import { kept } from '../files.ts'
-
-const envelope = {
-  status: 200,
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
+import { envelope } from './shared.ts'
 
 const id = 'file_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 

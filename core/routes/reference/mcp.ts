@@ -6,7 +6,7 @@ const tool = {
   inputSchema: { type: 'object', properties: { timezone: { type: 'string' } } },
 }
 
-const none = { alone: true, empty: { 405: 'The server begins no messages and keeps no sessions.' } } as const
+const none = { empty: { 405: 'The server begins no messages and keeps no sessions.' } } as const
 
 /** Tools in the clear for agents. */
 export const mcpChapter: Chapter = {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import type { Operation } from '../../http/reference.ts'
+import { envelope } from './shared.ts'
 
 const head = v.object({
   text: v.string(),
@@ -10,16 +11,6 @@ const head = v.object({
 })
 
 const hash = 'c1f2'.repeat(16)
-
-const envelope = {
-  status: 200,
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
 
 const signed = { text: '{"v":1,"size":2}', ed25519: '1e9c…', ml_dsa_65: '5a07…' }
 

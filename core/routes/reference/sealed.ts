@@ -4,6 +4,7 @@ import type { Chapter, Operation } from '../../http/reference.ts'
 import { modelEntry } from '../models.ts'
 import { catalogSample, catalogWords } from './decision.ts'
 import { receiptWords, receipts } from './receipts.ts'
+import { envelope } from './shared.ts'
 
 const kid = '9f0a41c7d2e85b36'
 const sealed = { encryptedInference: '5be1…', cipherText: '8d1f…', nonce: '07c2…', enclaveKid: kid }
@@ -11,17 +12,6 @@ const opened = { encryptedResponse: '41ad…', nonce: 'e9b0…' }
 const reply = v.object({ encryptedResponse: v.string(), nonce: v.string() })
 
 const hint = { 'x-enclave-kid': 'The id of the enclave key, for gateways with several enclaves.' }
-
-const envelope = {
-  status: 200,
-  data: opened,
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
 
 const audio: Operation = {
   about: 'The sound has at most 25 MiB. Neither the sound nor the transcript is stored.',
@@ -33,7 +23,7 @@ const audio: Operation = {
     encryptedFile: 'f02e…',
   },
   shape: enveloped(reply),
-  answer: envelope,
+  answer: { ...envelope, data: opened },
   asks: hint,
   statuses: [400, 404, 502],
 }

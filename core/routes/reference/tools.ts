@@ -4,7 +4,7 @@ import { schemaOf } from '../../http/json-schema.ts'
 import { type Chapter, type JsonSchema, type Variant, type Words, described } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { parametersOf, variants } from '../tools.ts'
-import { shared } from './shared.ts'
+import { envelope, shared } from './shared.ts'
 
 type Kind = Tool['kind']
 
@@ -87,16 +87,6 @@ const result = v.union([
     message: v.string(),
   }),
 ])
-
-const envelope = {
-  status: 200,
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
 
 const clock = {
   name: 'getTime',

@@ -19,6 +19,20 @@ export const leafOf = (label: string, bytes: Uint8Array): Uint8Array =>
 /** The node above two others. */
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concat(Uint8Array.of(1), left, right))
 
+/** The nodes above a level. The last node of an odd level has no neighbour and moves up unchanged. */
+const above = (below: readonly Uint8Array[]): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
+    const [left, right] = [below[2 * at]!, below[2 * at + 1]]
+    return right === undefined ? left : nodeOf(left, right)
+  })
+
+/** The root over these nodes, of which there is at least one. */
+export const rootOver = (nodes: readonly Uint8Array[]): Uint8Array => {
+  let level = nodes
+  while (level.length > 1) level = above(level)
+  return level[0]!
+}
+
 /** The root over these leaves, and the place of each leaf. */
 export const treeOf = (
   leaves: readonly Uint8Array[],
@@ -31,11 +45,7 @@ export const treeOf = (
       const beside = below[(at >> depth) ^ 1]
       if (beside !== undefined) path.push(toHex(beside))
     }
-    level = Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
-      const [left, right] = [below[2 * at]!, below[2 * at + 1]]
-      // The last node of an odd level has no neighbour and moves up unchanged.
-      return right === undefined ? left : nodeOf(left, right)
-    })
+    level = above(below)
   }
   return { root: level[0]!, places: paths.map((path, index) => ({ index, size: leaves.length, path })) }
 }
