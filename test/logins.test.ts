@@ -132,7 +132,9 @@ t.test('people of a real issuer call with their access tokens', async (t) => {
   for (const [kind, each] of Object.entries(bad)) t.same(await words(await ask(each)), usual, kind)
   const reasons = it.logged.flatMap(({ event, facts }) => (event === 'login.refused' ? [facts['reason']] : []))
   t.same([...new Set(reasons)], ['signature', 'algorithm', 'issuer', 'audience', 'type', 'expired'])
-  t.notMatch(JSON.stringify(it.logged), new RegExp(`ada|staff|${body.slice(0, 40)}`))
+  // Ids are hex, in which `ada` may stand by chance.
+  const logged = JSON.stringify(it.logged).replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}/g, 'id')
+  t.notMatch(logged, new RegExp(`ada|staff|${body.slice(0, 40)}`))
 
   await issuer.rotate(second, first)
   clock.on(5_000)

@@ -1,10 +1,11 @@
 import { limited } from '../abort.ts'
+import { boundedBody } from '../bounded-body.ts'
 import { one } from '../container.ts'
 import { Unavailable, UpstreamFailed } from '../errors.ts'
 import type { Algorithm } from '../issuer-settings.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
-import { type Answer, Clock, Fetch, Log } from '../ports/platform.ts'
+import { Clock, Fetch, Log } from '../ports/platform.ts'
 import { type PublicKey, publicKeys } from './public-keys.ts'
 
 /** The public keys of issuers. They outlive reloads: a reload is no reason to ask again. */
@@ -29,17 +30,6 @@ const rest = 5_000
 const patience = 5_000
 const mostBytes = 256 * 1024
 
-const textOf = async ({ body }: Answer): Promise<string> => {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body) {
-    size += part.length
-    if (size > mostBytes) throw new UpstreamFailed('The list of keys is too large')
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
 /** Asks an issuer for its keys. Throws where it gives none. */
 const asking =
   (fetch: Fetch, clock: Clock, closing: AbortSignal) =>
@@ -56,7 +46,7 @@ const asking =
         answer.discard()
         throw new UpstreamFailed('The issuer gave no keys', { answered: answer.status })
       }
-      return publicKeys(await textOf(answer))
+      return publicKeys((await boundedBody(answer, mostBytes)).toString('utf8'))
     } finally {
       off()
     }

@@ -90,6 +90,11 @@ export const logins: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/bounded-body.ts',
+    test,
+    changes: [{ breaks: 'A list of keys has an end.', from: 'size > most', to: 'size < 0' }],
+  },
+  {
     file: 'core/access/issuer-keys.ts',
     test,
     changes: [
@@ -116,7 +121,6 @@ export const logins: readonly Changes[] = [
         from: 'found === null && !reached',
         to: 'found === null && reached === null',
       },
-      { breaks: 'A list of keys has an end.', from: 'size > mostBytes', to: 'size < 0' },
       { breaks: 'A silent issuer is given up.', from: 'const patience = 5_000', to: 'const patience = 50_000' },
       { breaks: 'Only a list is a list.', from: 'answer.status !== 200', to: 'answer.status >= 400' },
     ],

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { boundedBody } from '../../../core/bounded-body.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Answer, Door } from '../../../core/ports/platform.ts'
+import type { Door } from '../../../core/ports/platform.ts'
 import type { Raw, Wanted } from './piece.ts'
 
 /** Fetches a piece from a service or a folder. Throws when the source lacks the piece. */
@@ -11,17 +12,6 @@ export type Source = (wanted: Wanted) => Promise<Raw>
 const mostBytes = 256 * 1024
 /** In ms: the longest time of a whole answer. */
 const patience = 5_000
-
-const bodyOf = async ({ body }: Answer): Promise<Buffer> => {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body) {
-    size += part.length
-    if (size > mostBytes) throw new UpstreamFailed('The answer is too large')
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
-}
 
 const decoded = (header: string | null): string => (header === null ? '' : decodeURIComponent(header))
 
@@ -35,7 +25,10 @@ export const services =
       answer.discard()
       throw new UpstreamFailed('The service has no such piece')
     }
-    return { body: await bodyOf(answer), chain: header === undefined ? '' : decoded(answer.header(header)) }
+    return {
+      body: await boundedBody(answer, mostBytes),
+      chain: header === undefined ? '' : decoded(answer.header(header)),
+    }
   }
 
 /** A folder with the same pieces, for a gateway without egress. */
