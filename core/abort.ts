@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import type { Clock } from './ports/platform.ts'
 
-const most = 256
+const mostIdle = 256
 const idle: AbortController[] = []
 
 /** A controller that nobody else has. */
-export const lend = (): AbortController => idle.pop() ?? made()
+export const lendController = (): AbortController => idle.pop() ?? made()
 
 /** How often one serves: signals that were made from it stay on it, unseen, for as long as it lives. */
 const lives = 64
@@ -15,9 +15,9 @@ const lived = new WeakMap<AbortController, number>()
  * Takes a controller back once its work is done. Node 20 keeps every signal, with all that hangs on it, until the next
  * full collection, which made up a tenth of a request; so one that never fired and that nobody listens to serves again.
  */
-export const giveBack = (it: AbortController): void => {
+export const returnController = (it: AbortController): void => {
   const served = (lived.get(it) ?? 0) + 1
-  if (idle.length === most || served === lives || it.signal.aborted) return
+  if (idle.length === mostIdle || served === lives || it.signal.aborted) return
   if (getEventListeners(it.signal, 'abort').length > 1) return
   lived.set(it, served)
   idle.push(it)
@@ -46,7 +46,7 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /** A signal that fires after so many ms with the reason, or when the outer one does. Call `off` once the work is done. */
-export const limited = (clock: Clock, ms: number, outer: AbortSignal, reason: () => Error) => {
+export const withDeadline = (clock: Clock, ms: number, outer: AbortSignal, reason: () => Error) => {
   const own = new AbortController()
   const leave = () => own.abort(outer.reason)
   const alarm = clock.alarm(ms, () => own.abort(reason()))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { usualQueue } from './fair-shares.ts'
+import { defaultQueue } from './fair-shares.ts'
 import { kemNames } from './sealed/wire/kem-names.ts'
 
 const minute = 60_000
@@ -23,8 +23,8 @@ export const InsideShape = v.strictObject({
   /** Jobs with files that may wait for their turn; a call beyond them is refused as busy. */
   queue: v.optional(
     v.strictObject({
-      all: v.optional(count, usualQueue.all),
-      organization: v.optional(count, usualQueue.organization),
+      all: v.optional(count, defaultQueue.all),
+      organization: v.optional(count, defaultQueue.organization),
     }),
     {},
   ),

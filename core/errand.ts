@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Queue } from './fair-shares.ts'
+import type { QueueLimits } from './fair-shares.ts'
 import type { Usage } from './ports/upstream.ts'
 
 /** What one call of a model took. */
-export interface Use {
+export interface ModelUse {
   /** As callers name it. */
   readonly model: string
   readonly backend: string
@@ -16,18 +16,18 @@ export interface Errand {
   readonly organization: string
   readonly key: string
   /** How many of its jobs may wait for their turn. */
-  readonly queue: Queue
+  readonly queue: QueueLimits
   /** Models that may work for it; null for all. */
   readonly models: readonly string[] | null
   /** Models write here what they took. */
-  readonly uses: Use[]
+  readonly uses: ModelUse[]
 }
 
 const open = new AsyncLocalStorage<Errand>()
 let errands = 0
 
 /** Runs the work so that everything it calls, however deep within, knows the errand. */
-export const onErrand = async <T>(errand: Errand, work: () => Promise<T>): Promise<T> => {
+export const runErrand = async <T>(errand: Errand, work: () => Promise<T>): Promise<T> => {
   errands++
   try {
     return await open.run(errand, work)
@@ -38,4 +38,4 @@ export const onErrand = async <T>(errand: Errand, work: () => Promise<T>): Promi
 }
 
 /** The errand that the caller works for; null outside of any. */
-export const errand = (): Errand | null => open.getStore() ?? null
+export const currentErrand = (): Errand | null => open.getStore() ?? null

@@ -6,9 +6,9 @@ export interface Facts extends ErrorOptions {
   readonly retryAfter?: number | null
   /** A word by which programs tell the error from others of its status. */
   readonly code?: string | null
-  /** What the one who asked is told behind the message, such as a backend's own sentence; no log and nobody else gets it. */
+  /** Text for the caller alone, behind the message, such as a backend's own sentence. No log and no other caller gets it. */
   readonly told?: string | null
-  /** True where callers that wait at once are told different times already. */
+  /** True when `retryAfter` already differs among callers that wait at once. */
   readonly apart?: boolean
 }
 

@@ -1,25 +1,25 @@
 import { TooMany } from './errors.ts'
 
 /** Who takes a share: a key of an organisation. */
-export interface Holder {
+export interface ShareHolder {
   readonly organization: string
   readonly key: string
 }
 
 /** How much there is in all, and how much of it one organisation and one key may hold. */
-export interface Room {
+export interface ShareLimits {
   readonly all: number
   readonly organization: number
   readonly key: number
 }
 
 /** How many may wait for their turn, in all and of one organisation. */
-export interface Queue {
+export interface QueueLimits {
   readonly all: number
   readonly organization: number
 }
 
-export const usualQueue: Queue = { all: 512, organization: 64 }
+export const defaultQueue: QueueLimits = { all: 512, organization: 64 }
 
 type Release = () => void
 
@@ -28,11 +28,11 @@ export interface Shares {
    * Resolves when the holder's turn has come and its size fits. What is larger than its share is held where its holder has
    * nothing else. Throws TooMany where too many wait already, and the signal's reason where its caller left.
    */
-  take(holder: Holder, size: number, queue: Queue, signal: AbortSignal): Promise<Release>
+  take(holder: ShareHolder, size: number, queue: QueueLimits, signal: AbortSignal): Promise<Release>
 }
 
 interface Waiting {
-  readonly holder: Holder
+  readonly holder: ShareHolder
   readonly size: number
   readonly go: (release: Release) => void
 }
@@ -41,7 +41,7 @@ interface Waiting {
 const retryAfter = 2_000
 
 /** Shares of something that runs short: organisations take turns, and within each who came first is served first. */
-export const fairShares = (room: Room): Shares => {
+export const fairShares = (room: ShareLimits): Shares => {
   /** In the order in which organisations have their turn. */
   const waiting = new Map<string, Waiting[]>()
   const held = { all: 0, organization: new Map<string, number>(), key: new Map<string, number>() }
@@ -53,7 +53,7 @@ export const fairShares = (room: Room): Shares => {
     fits(held.organization.get(holder.organization) ?? 0, size, room.organization) &&
     fits(held.key.get(keyOf(holder)) ?? 0, size, room.key)
 
-  const hold = (holder: Holder, size: number): void => {
+  const hold = (holder: ShareHolder, size: number): void => {
     held.all += size
     add(held.organization, holder.organization, size)
     add(held.key, keyOf(holder), size)
@@ -71,7 +71,7 @@ export const fairShares = (room: Room): Shares => {
   }
 
   /** An organisation that has or had its turn stands behind the others. */
-  const stepBack = ({ organization }: Holder): void => {
+  const stepBack = ({ organization }: ShareHolder): void => {
     const theirs = waiting.get(organization)
     if (theirs !== undefined && waiting.delete(organization)) waiting.set(organization, theirs)
   }
@@ -132,7 +132,7 @@ export const fairShares = (room: Room): Shares => {
   }
 }
 
-const keyOf = ({ organization, key }: Holder): string => JSON.stringify([organization, key])
+const keyOf = ({ organization, key }: ShareHolder): string => JSON.stringify([organization, key])
 
 const add = (to: Map<string, number>, name: string, size: number): void => {
   const now = (to.get(name) ?? 0) + size

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What keeps a child process from the rest of the machine. */
-export interface Fences {
+export interface ProcessFences {
   /** Whether each process runs as a user of its own, who owns nothing. */
   readonly strangers: boolean
   /** Whether it has no network. */
@@ -20,14 +20,14 @@ let taken = randomInt(strangers.count)
 const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
 
 /** Ms for a program that only says whether it can. */
-const patience = 5_000
+const probeMs = 5_000
 
 const reaches = 'for it; do test -r "$it" && test -x "$it" || exit 1; done'
 
-const known = new Map<string, Fences>()
+const known = new Map<string, ProcessFences>()
 
 /** The fences of this machine for a program that reads at these paths: as many as the system lets this process put up. */
-export const fencesFor = (...paths: readonly string[]): Fences => {
+export const fencesFor = (...paths: readonly string[]): ProcessFences => {
   const name = paths.join('\0')
   const found = known.get(name) ?? probed(paths)
   known.set(name, found)
@@ -35,14 +35,14 @@ export const fencesFor = (...paths: readonly string[]): Fences => {
 }
 
 /** A user that no other process has had for a long time; null where a program can't have one of its own. */
-export const freshUser = ({ strangers: own }: Fences): number | null =>
+export const freshUser = ({ strangers: own }: ProcessFences): number | null =>
   own ? strangers.first + (taken = (taken + 1) % strangers.count) : null
 
-const probed = (paths: readonly string[]): Fences => {
+const probed = (paths: readonly string[]): ProcessFences => {
   if (process.platform !== 'linux') return { strangers: false, offline: false, words: () => [] }
   const works = (words: readonly string[]): boolean => {
     const [program = '/bin/sh', ...given] = [...words, '/bin/sh', '-c', reaches, 'sh', ...paths]
-    return spawnSync(program, given, { stdio: 'ignore', env: {}, timeout: patience }).status === 0
+    return spawnSync(program, given, { stdio: 'ignore', env: {}, timeout: probeMs }).status === 0
   }
   const first = (all: readonly (readonly string[])[]): readonly string[] => all.find(works) ?? []
   const isRoot = process.getuid?.() === 0

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 
 /** Settings that a gateway keeps for as long as it runs. */
-export const lasting = [
+export const fixedSettings = [
   'env',
   'names',
   'prefix',
@@ -17,7 +17,7 @@ export const lasting = [
 ] as const
 
 /** The first of the paths at which the two configurations differ. */
-export const differing = (paths: readonly string[], one: object, other: object): string | null =>
+export const firstDifference = (paths: readonly string[], one: object, other: object): string | null =>
   paths.find((path) => !isDeepStrictEqual(at(one, path), at(other, path))) ?? null
 
 const at = (it: unknown, path: string): unknown =>

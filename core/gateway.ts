@@ -9,18 +9,18 @@ import { GatewayError } from './errors.ts'
 import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
 import { app } from './http/app.ts'
-import { documents } from './http/api-docs.ts'
+import { describeInterface } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
-import { Metrics, alone, metrics, observer, witness } from './http/metrics.ts'
+import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
 import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
-import { type Inquiry, inquiryNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
+import { type CalibrationQuestion, calibrationNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
 import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
 import type { Middleware } from './http/middleware.ts'
-import { under } from './http/prefix.ts'
+import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -33,8 +33,8 @@ import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Siblings } from './ports/cluster.ts'
 import type { Tool } from './ports/tool.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
-import { lostAmong } from './routes/not-found-hint.ts'
-import { table } from './routes/all.ts'
+import { notFoundHint } from './routes/not-found-hint.ts'
+import { allRoutes } from './routes/all.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import { type Survey, survey } from './survey.ts'
 
@@ -72,7 +72,7 @@ export interface Gateway {
   /** Of every served model and its backends, whether the price is known. */
   prices(signal: AbortSignal): Promise<PriceCheck>
   /** A model's probabilities for one question, before its calibration and on nobody's bill. */
-  opinion(inquiry: Inquiry, signal: AbortSignal): Promise<readonly number[]>
+  opinion(inquiry: CalibrationQuestion, signal: AbortSignal): Promise<readonly number[]>
   readonly metrics: Metrics
   /** What keys used, as the store has it. */
   usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
@@ -86,7 +86,7 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-/** With `again` it can be told by its callers to read anew what it was made from. */
+/** Makes a gateway. `again` reads the gateway's configuration anew when a caller asks for a reload. */
 export const createGateway = (
   adapters: Adapters,
   settings: SettingsInput = adapters.settings ?? {},
@@ -103,7 +103,18 @@ export const createGateway = (
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
-  const { upstreams, enclave, tools, middleware = [], settings: _, ...lasting } = { siblings: use(alone), ...adapters }
+  const {
+    upstreams,
+    enclave,
+    tools,
+    guards = [],
+    middleware = [],
+    settings: _,
+    ...lasting
+  } = {
+    siblings: use(withoutSiblings),
+    ...adapters,
+  }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   const reloads = plugin({
@@ -122,8 +133,8 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     keepsakes,
     audit,
     metrics,
-    witness,
-    observer,
+    measuringObserver,
+    loggingObserver,
     usageMetrics,
     budgetWebhook,
     proofMetrics,
@@ -134,13 +145,13 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   ])
     base.fit(use<any, any, any>(part))
 
-  const routes = table(settings.surfaces)
+  const routes = allRoutes(settings.surfaces)
   const reference = async (tools: readonly Tool[]) => (await import('./routes/reference/all.ts')).referenceOf(tools)
-  const documented = documents(routes, settings, reference)
-  const served = app([...routes, ...documented], base, lostAmong(routes, settings), middleware)
-  const eras = generations(base, { upstreams, enclave, tools }, settings, served.prepared)
+  const documented = describeInterface(routes, settings, reference)
+  const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
+  const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
-  const listener = under(settings.prefix, served.listener)
+  const listener = withoutPrefix(settings.prefix, served.listener)
   const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })
 
   return {
@@ -151,7 +162,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
       const { catalog } = supply({ catalog: Catalog })
       return pricesOf(await catalog.list(signal), settings)
     },
-    opinion: async (inquiry, signal) => uncalibrated(eras.current().supply(inquiryNeeds), inquiry, signal),
+    opinion: async (inquiry, signal) => uncalibrated(eras.current().supply(calibrationNeeds), inquiry, signal),
     usage: (query) => rows.list(usages, query),
     survey: (signal) => survey(eras.supply, log, signal),
     listener,

@@ -3,7 +3,7 @@ import { isName } from './access/names.ts'
 import { personScopes } from './access/scopes.ts'
 import { OwnLimits } from './limit-settings.ts'
 
-export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof algorithms)[number]
 
 const ms = v.pipe(v.number(), v.integer())
@@ -12,7 +12,7 @@ const name = v.pipe(v.string(), v.check(isName, 'a name of letters, digits and .
 
 const isNear = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
-/** Public keys that come in the clear over a network are anybody's. */
+/** An attacker on the network can replace public keys that travel in the clear. */
 const isGuarded = (text: string): boolean => {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

@@ -54,7 +54,7 @@ const isAddress = (text: string): boolean => {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** Who is told of shares of budgets that are reached. */
+/** The receiver of messages about reached shares of budgets. */
 export const Webhook = v.strictObject({
   url: v.pipe(v.string(), v.check(isAddress, 'an http or https URL')),
   /** `whsec_` and 24 to 64 bytes in base64. */

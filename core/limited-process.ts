@@ -3,7 +3,7 @@ import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { fencesFor, freshUser } from './fences.ts'
 
-export interface Caged {
+export interface LimitedProcess {
   readonly program: string
   readonly given: readonly string[]
   /** Seconds of work, and ms by the wall. */
@@ -16,10 +16,10 @@ export interface Caged {
 }
 
 /** The user of a program that will be given files; null where it can have no other than ours. */
-export const helper = (): number | null => freshUser(fencesFor(tmpdir()))
+export const helperUser = (): number | null => freshUser(fencesFor(tmpdir()))
 
 /** Gives files to a helper, who could not read them else. */
-export const giveTo = async (user: number | null, ...paths: readonly string[]): Promise<void> => {
+export const giveFilesTo = async (user: number | null, ...paths: readonly string[]): Promise<void> => {
   if (user !== null) for (const path of paths) await chown(path, user, user)
 }
 
@@ -27,8 +27,8 @@ export const giveTo = async (user: number | null, ...paths: readonly string[]): 
 const memory = 2 * 1024 * 1024
 
 /** Starts a program with limits on all that it may use, without a network and as another user where the system allows that. */
-export const caged = (
-  { program, given, work, patience, writes = false, user = helper() }: Caged,
+export const startLimited = (
+  { program, given, work, patience, writes = false, user = helperUser() }: LimitedProcess,
   stdio: StdioOptions,
   signal: AbortSignal,
 ): ChildProcess => {

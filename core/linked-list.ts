@@ -1,22 +1,22 @@
-/** Something that stands in a row. */
-export interface Standing<T> {
+/** An entry of at most one list. */
+export interface Linked<T> {
   before: T | null
   behind: T | null
 }
 
 /**
- * Those who are there at the moment, in the order they came. Unlike a Set, which is laid out anew every few changes: the
- * old layouts keep what stood in them from being collected, which is dear where every request comes and goes.
+ * A linked list in the order of insertion. A Set rehashes while entries come and go, and its old tables keep removed
+ * entries alive; each request would pay for that.
  */
-export interface Row<T> {
+export interface LinkedList<T> {
   first: T | null
   last: T | null
   length: number
 }
 
-export const row = <T>(): Row<T> => ({ first: null, last: null, length: 0 })
+export const linkedList = <T>(): LinkedList<T> => ({ first: null, last: null, length: 0 })
 
-export const join = <T extends Standing<T>>(row: Row<T>, it: T): void => {
+export const append = <T extends Linked<T>>(row: LinkedList<T>, it: T): void => {
   it.before = row.last
   if (row.last === null) row.first = it
   else row.last.behind = it
@@ -25,7 +25,7 @@ export const join = <T extends Standing<T>>(row: Row<T>, it: T): void => {
 }
 
 /** False for one who has left already. */
-export const leave = <T extends Standing<T>>(row: Row<T>, it: T): boolean => {
+export const unlink = <T extends Linked<T>>(row: LinkedList<T>, it: T): boolean => {
   if (it.before === null && row.first !== it) return false
   if (it.before === null) row.first = it.behind
   else it.before.behind = it.behind

@@ -46,7 +46,7 @@ export const uninstalled = (name: string, cause?: unknown): Unconfigured => {
 }
 
 /** An optional package, loaded when it is first needed. Where it was left out the error names it. */
-export const engine = async <T>(name: string, load: () => Promise<T>): Promise<T> => {
+export const optionalPackage = async <T>(name: string, load: () => Promise<T>): Promise<T> => {
   try {
     return await load()
   } catch (cause) {

@@ -170,11 +170,13 @@ export const SettingsShape = v.strictObject({
           soft: v.optional(v.array(v.picklist(holders)), []),
           /** What happens with a call of a model without a price where a budget holds. */
           unknownPrice: v.optional(v.picklist(['refuse', 'count']), 'refuse'),
-          /** Is told of shares that are reached. */
+          /** The receiver of messages about reached shares. */
           webhook: v.optional(Webhook),
         }),
         {},
       ),
+      /** Of one key at once. */
+      sealedStreams: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
       /** Requests without a valid key, from one address to one process. */
       keyless: v.optional(v.strictObject({ requestsPerSecond: limit(200) }), {}),
       /** Whether the allowance of a day refills evenly or is whole again at midnight. */
@@ -282,6 +284,8 @@ export const SettingsShape = v.strictObject({
       keyless: v.optional(count, 4_096),
       /** Ms in which the head of a request must be there. */
       head: v.optional(ms, 15_000),
+      /** Who frames the chunks of a stream: the gateway in one write for each event, or Node in several. */
+      chunks: v.optional(v.picklist(['own', 'node']), 'own'),
     }),
     {},
   ),

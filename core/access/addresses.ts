@@ -26,11 +26,11 @@ const listOf = (ranges: readonly Range[]): BlockList => {
 }
 
 /** Null when there is no list; throws when something on it is neither an address nor a CIDR range. */
-export const listed = (addresses: readonly string[] | null): BlockList | null =>
+export const blockListOf = (addresses: readonly string[] | null): BlockList | null =>
   addresses === null ? null : listOf(addresses.map(rangeOf))
 
 /** Whether all that the one list admits is admitted by the other, entry by entry; null admits all. */
-export const reaches = (own: readonly string[] | null, wanted: readonly string[] | null): boolean => {
+export const admitsAll = (own: readonly string[] | null, wanted: readonly string[] | null): boolean => {
   if (own === null) return true
   if (wanted === null) return false
   const ranges = own.map(rangeOf)

@@ -44,7 +44,7 @@ export interface AuditRow {
 
 export const acts = kind<AuditRow>('audit', [['organization', 'at']])
 
-/** Administrative acts: ids, names of acts and times, and nothing else that anybody wrote. */
+/** Administrative acts: ids, names of acts and times, and no text of a user. */
 export interface Audit {
   /**
    * Runs the act between two writes: that it begins, and how it ended, with the id that `objectOf` finds in what it gave.

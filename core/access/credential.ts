@@ -16,7 +16,7 @@ const base58 = (bytes: Uint8Array): string => {
 }
 
 /** A new key: 32 random bytes behind a prefix that secret scanners know. */
-export const mint = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
+export const newCredential = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
 
 const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
 
@@ -24,4 +24,4 @@ const shape = /^sk_(live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
 export const modeOf = (credential: string): Mode | null => (shape.exec(credential)?.[1] as Mode | undefined) ?? null
 
 /** What is stored and looked up instead of the key: the hash of all of it, prefix included. */
-export const digest = (credential: string): string => hash('sha256', credential, 'hex')
+export const credentialHash = (credential: string): string => hash('sha256', credential, 'hex')

@@ -1,16 +1,16 @@
 import { BadRequest, Forbidden } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-import { listed } from './addresses.ts'
+import { blockListOf } from './addresses.ts'
 import { type Scope, plainScopes, teamsOf } from './caller.ts'
 import { type KeyRow, lives } from './key-row.ts'
 import type { Decide, KeyChange } from './keyring.ts'
-import { type Bound, type Reach, bounds, hasAll, within } from './reach.ts'
-import type { Act } from './register.ts'
+import { type Bound, type Reach, bounds, hasAll, isWithinBound } from './reach.ts'
+import type { RegisterAct } from './register.ts'
 
 type Bounds = { readonly [B in Bound]?: Reach[B] | undefined }
 
 /** What one key may give to another. */
-export interface Given extends Bounds {
+export interface KeyRequest extends Bounds {
   /** The plain ones of the caller's own when absent. */
   readonly scopes?: readonly Scope[] | undefined
   /** The caller's own when absent. */
@@ -20,19 +20,19 @@ export interface Given extends Bounds {
 }
 
 /** What may be changed of a key. */
-export interface Changed extends Bounds {
+export interface KeyChangeRequest extends Bounds {
   readonly name?: string | undefined
 }
 
-export type Granted = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
+export type GrantedPowers = Reach & Pick<KeyRow, 'scopes' | 'makers' | 'user' | 'team'>
 
 /** The powers of a new key: the given ones, and otherwise the plain scopes and the reach of its maker. Throws Forbidden for more than the maker has. */
-export const granted = (given: Given, own: KeyRow, settings: Settings, now: number): Granted => {
+export const grantedPowers = (given: KeyRequest, own: KeyRow, settings: Settings, now: number): GrantedPowers => {
   const { scopes = plainScopes.filter((it) => own.scopes.includes(it)), user = own.user, team = own.team } = given
   const reach = { ...own, ...reachOf(given, own) }
   sound(given, now)
   insist('scopes', hasAll(own, scopes))
-  for (const bound of bounds) insist(bound, within(bound, reach, own, settings))
+  for (const bound of bounds) insist(bound, isWithinBound(bound, reach, own, settings))
   insist('team', own.team === null || team === own.team)
   if (team !== null && team !== own.team && !Object.hasOwn(teamsOf(own.organization, settings.organizations), team))
     throw new BadRequest('Validation failed', { validator: { team: 'Expected a team of the configuration' } })
@@ -46,8 +46,8 @@ export const granted = (given: Given, own: KeyRow, settings: Settings, now: numb
 }
 
 /** What a caller's change makes of a key. Throws Forbidden where it widens the key further than the caller may. */
-export const changing =
-  (given: Changed, own: KeyRow, settings: Settings, now: number): Decide =>
+export const changedKey =
+  (given: KeyChangeRequest, own: KeyRow, settings: Settings, now: number): Decide =>
   (key) => {
     sound(given, now)
     const change: KeyChange = { ...(given.name !== undefined && { name: given.name }), ...reachOf(given, own) }
@@ -55,32 +55,32 @@ export const changing =
     let narrows = false
     for (const bound of bounds) {
       if (given[bound] === undefined) continue
-      const widens = !within(bound, after, key, settings)
-      const less = !within(bound, key, after, settings)
+      const widens = !isWithinBound(bound, after, key, settings)
+      const less = !isWithinBound(bound, key, after, settings)
       if (less) narrows = true
       if (less && !widens) continue
-      insist(bound, within(bound, after, own, settings))
+      insist(bound, isWithinBound(bound, after, own, settings))
       if (widens && !hasAll(own, key.scopes)) {
         throw new Forbidden('A key is widened by a caller with every scope of it', {
           validator: { [bound]: 'Expected no more than the key has' },
         })
       }
     }
-    return { change, leaves: narrows ? leaving(own, settings, now)(key) : null }
+    return { change, leaves: narrows ? keyToLeave(own, settings, now)(key) : null }
   }
 
 const administrative: readonly Scope[] = ['api_key.create', 'api_key.update', 'api_key.delete']
 
 /** Which other key an act of the caller has to leave when it narrows this one; null where it may leave none. */
-const leaving =
+const keyToLeave =
   ({ scopes }: { readonly scopes: readonly Scope[] }, settings: Settings, now: number) =>
-  (key: KeyRow): Act['leaves'] => {
+  (key: KeyRow): RegisterAct['leaves'] => {
     const administers = key.scopes.some((scope) => administrative.includes(scope))
     if (!administers || !lives(key, now) || hasAll({ scopes }, key.scopes)) return null
     // Where test keys are refused, one of them administers nothing.
     const stands = ({ mode }: KeyRow) => mode === 'live' || mode === key.mode
     return (other) =>
-      stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => within(bound, key, other, settings))
+      stands(other) && hasAll(other, key.scopes) && bounds.every((bound) => isWithinBound(bound, key, other, settings))
   }
 
 /** Limits are given all at once: an absent limit is the giver's. */
@@ -96,7 +96,7 @@ const sound = ({ addresses, expires_at }: Bounds, now: number): void => {
   if (expires_at != null && expires_at <= now) {
     throw new BadRequest('Validation failed', { validator: { expires_at: 'Expected a time in the future' } })
   }
-  listed(addresses ?? null)
+  blockListOf(addresses ?? null)
 }
 
 const insist = (field: string, fine: boolean): void => {

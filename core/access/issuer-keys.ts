@@ -1,4 +1,4 @@
-import { limited } from '../abort.ts'
+import { withDeadline } from '../abort.ts'
 import { boundedBody } from '../bounded-body.ts'
 import { one } from '../container.ts'
 import { Unavailable, UpstreamFailed } from '../errors.ts'
@@ -21,22 +21,22 @@ export const IssuerKeys = one<IssuerKeys>('IssuerKeys')
 
 const minute = 60_000
 /** Ms after which keys are asked for anew; meanwhile the ones at hand are used. */
-const fresh = 10 * minute
+const freshMs = 10 * minute
 /** Ms after which keys are used no more, though the issuer gives no others. */
 const kept = 60 * minute
 /** Ms between two questions to an issuer, whatever its tokens say. */
-const rest = 5_000
+const restMs = 5_000
 /** Ms for a whole answer. */
-const patience = 5_000
+const patienceMs = 5_000
 const mostBytes = 256 * 1024
 
 /** Asks an issuer for its keys. Throws where it gives none. */
 const asking =
   (fetch: Fetch, clock: Clock, closing: AbortSignal) =>
   async (url: string): Promise<readonly PublicKey[]> => {
-    const { signal, off } = limited(
+    const { signal, off } = withDeadline(
       clock,
-      patience,
+      patienceMs,
       closing,
       () => new UpstreamFailed('The list of keys took too long'),
     )
@@ -52,7 +52,7 @@ const asking =
     }
   }
 
-/** The keys of one issuer, asked for when they are old or lack one, and never more often than `rest` allows. */
+/** The keys of one issuer, asked for when they are old or lack one, and never more often than `restMs` allows. */
 const keySet = (clock: Clock, ask: () => Promise<readonly PublicKey[]>, failed: (cause: unknown) => void) => {
   let keys: readonly PublicKey[] = []
   let got = -Infinity
@@ -76,7 +76,7 @@ const keySet = (clock: Clock, ask: () => Promise<readonly PublicKey[]>, failed: 
   /** Waits for an answer that is under way, or asks unless that was done a moment ago. A clock that was set back may ask. */
   const renew = async (): Promise<void> => {
     const since = clock.now() - tried
-    if (flight === null && since >= 0 && since < rest) return
+    if (flight === null && since >= 0 && since < restMs) return
     flight ??= refetch().finally(() => (flight = null))
     await flight
   }
@@ -95,7 +95,7 @@ const keySet = (clock: Clock, ask: () => Promise<readonly PublicKey[]>, failed: 
     if (isAged(kept)) {
       await renew()
       if (isAged(kept)) throw new Unavailable('The keys of the issuer are out of reach')
-    } else if (isAged(fresh)) void renew()
+    } else if (isAged(freshMs)) void renew()
     if (suited() === null) await renew()
     const found = suited()
     if (found === null && !reached) throw new Unavailable('The keys of the issuer are out of reach')

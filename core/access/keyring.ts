@@ -6,11 +6,11 @@ import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import { listed } from './addresses.ts'
+import { blockListOf } from './addresses.ts'
 import { type Caller, type Maker, scopes } from './caller.ts'
-import { type Mode, digest, mint, modeOf } from './credential.ts'
+import { type Mode, credentialHash, newCredential, modeOf } from './credential.ts'
 import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
-import { type Act, register } from './register.ts'
+import { type RegisterAct, keyRegister } from './register.ts'
 
 export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoked_at'>>
 
@@ -18,7 +18,7 @@ export type NewKey = Partial<Omit<KeyRow, 'id' | 'hint' | 'created_at' | 'revoke
 export type KeyChange = Partial<Pick<KeyRow, 'name' | 'models' | 'addresses' | 'limits' | 'expires_at'>>
 
 /** A change that depends on the key as it is when the change is written. */
-export type Decide = (key: KeyRow) => Pick<Act, 'leaves'> & { readonly change: KeyChange }
+export type Decide = (key: KeyRow) => Pick<RegisterAct, 'leaves'> & { readonly change: KeyChange }
 
 export interface Holder {
   readonly caller: Caller
@@ -42,7 +42,7 @@ export interface Keyring {
 
 export const Keyring = one<Keyring>('Keyring')
 
-const fresh = 5_000
+const freshMs = 5_000
 const remembered = 10_000
 const mostMakers = 8
 
@@ -54,14 +54,14 @@ export const keyring = plugin({
     const testKeys = settings.testKeys ?? settings.env === 'development'
     const known = new Map<string, { readonly holder: Holder; readonly until: number; readonly expires: number }>()
     const asked = new Map<string, Promise<Holder | null>>()
-    const { get, act } = register(rows, clock)
+    const { get, act } = keyRegister(rows, clock)
 
     /** Its limits as they are now; the configured ones for a maker whose row was taken out of the store. */
     const makerOf = async (key: string): Promise<Maker> => ({ key, limits: (await get(key, null))?.limits ?? {} })
 
     const look = async (hash: string, mode: Mode | null): Promise<Holder | null> => {
       // Before it is read: it may be revoked while it is on its way here.
-      const until = clock.now() + fresh
+      const until = clock.now() + freshMs
       const found = await rows.get(keys, hash)
       const row = found && keyOf(found)
       if (row === null || mode === null || !lives(row, clock.now())) return null
@@ -74,12 +74,12 @@ export const keyring = plugin({
 
     return {
       async find(credential) {
-        const hash = digest(credential)
+        const hash = credentialHash(credential)
         const seen = known.get(hash)
         if (seen !== undefined) {
           const now = clock.now()
           // A clock that was set back keeps nobody in.
-          if (now < seen.until && seen.until - now <= fresh && now < seen.expires) return seen.holder
+          if (now < seen.until && seen.until - now <= freshMs && now < seen.expires) return seen.holder
           known.delete(hash)
         }
         const asking = asked.get(hash)
@@ -89,7 +89,7 @@ export const keyring = plugin({
         return answer
       },
 
-      async create(key, credential = mint(key.mode ?? 'live', random)) {
+      async create(key, credential = newCredential(key.mode ?? 'live', random)) {
         const mode = modeOf(credential)
         if (mode === null) throw new BadRequest('A key is sk_live_ or sk_test_ and 32 random bytes in base58')
         const row: KeyRow = {
@@ -109,9 +109,9 @@ export const keyring = plugin({
           expires_at: key.expires_at ?? null,
           revoked_at: null,
         }
-        listed(row.addresses)
+        blockListOf(row.addresses)
         if (row.makers.length > mostMakers) throw new BadRequest('A line of makers has at most eight keys')
-        await rows.create(keys, digest(credential), row)
+        await rows.create(keys, credentialHash(credential), row)
         return { credential, row }
       },
 
@@ -131,7 +131,7 @@ export const keyring = plugin({
         const done = await act(id, organization, (key) => {
           if (!lives(key, clock.now())) throw new BadRequest('The key was revoked or has expired')
           const it = typeof change === 'function' ? change(key) : { change, leaves: null }
-          if (it.change.addresses !== undefined) listed(it.change.addresses)
+          if (it.change.addresses !== undefined) blockListOf(it.change.addresses)
           return it
         })
         if (done === null) return null
@@ -152,7 +152,7 @@ export const keyring = plugin({
 })
 
 const holds = (row: KeyRow, makers: readonly Maker[]): Holder => {
-  const addresses = listed(row.addresses)
+  const addresses = blockListOf(row.addresses)
   return {
     caller: {
       key: row.id,

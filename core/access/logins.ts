@@ -4,12 +4,12 @@ import { plugin } from '../plugin.ts'
 import { Clock, Log } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import type { Caller } from './caller.ts'
-import { digest } from './credential.ts'
+import { credentialHash } from './credential.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { personOf } from './person.ts'
-import { type Flaw, type Reason, flaw, flawOf, hasAudience } from './token-flaws.ts'
+import { type TokenFlaw, type Reason, tokenFlaw, tokenFlawOf, hasAudience } from './token-flaws.ts'
 import { isSigned } from './token-signature.ts'
-import { isToken, type Unproved, unproved } from './token.ts'
+import { isToken, type UnprovedToken, readToken } from './token.ts'
 
 /** People who show an access token of an issuer of the configuration in the place of a key. */
 export interface Logins {
@@ -22,7 +22,7 @@ export interface Logins {
 export const Logins = one<Logins>('Logins')
 
 /** Ms that a token is taken as it was found; no longer than a key. */
-const fresh = 5_000
+const freshMs = 5_000
 const remembered = 10_000
 /** Ms between two lines of the log on the same reason of the same issuer. */
 const quiet = 10_000
@@ -33,7 +33,7 @@ type Named = readonly [name: string, issuer: IssuerSettings]
 /** Tells why tokens are refused, a line for each reason now and then. */
 const complaining = (clock: Clock, log: Log) => {
   const told = new Map<string, { readonly at: number; more: number }>()
-  return (issuer: string | null, { reason, seconds }: Flaw): void => {
+  return (issuer: string | null, { reason, seconds }: TokenFlaw): void => {
     const name = `${issuer ?? ''}/${reason}`
     const now = clock.now()
     const last = told.get(name)
@@ -52,36 +52,36 @@ export const logins = plugin({
     const known = new Map<string, { readonly caller: Caller; readonly since: number; readonly until: number }>()
     const complain = complaining(clock, log)
 
-    const issuerOf = (token: Unproved): Named | Reason => {
+    const issuerOf = (token: UnprovedToken): Named | Reason => {
       const its = issuers.filter(([, { issuer }]) => issuer === token.claims['iss'])
       if (its.length === 0) return 'issuer'
       return its.find(([, { audience }]) => hasAudience(token, audience)) ?? 'audience'
     }
 
-    const proved = async (text: string, token: Unproved, [name, issuer]: Named): Promise<Caller | Flaw> => {
-      const bad = flawOf(token, issuer, clock.now())
+    const proved = async (text: string, token: UnprovedToken, [name, issuer]: Named): Promise<Caller | TokenFlaw> => {
+      const bad = tokenFlawOf(token, issuer, clock.now())
       if (bad !== null) return bad
       const { alg, kid = null } = token.header
-      if (kid !== null && (typeof kid !== 'string' || kid.length > longestKid)) return flaw('key')
+      if (kid !== null && (typeof kid !== 'string' || kid.length > longestKid)) return tokenFlaw('key')
       const algorithm = alg as Algorithm
       const key = await keys.find(name, issuer.keys, kid, algorithm)
-      if (key === null) return flaw('key')
-      return (await isSigned(text, key, algorithm)) ? personOf(token.claims, name, issuer) : flaw('signature')
+      if (key === null) return tokenFlaw('key')
+      return (await isSigned(text, key, algorithm)) ? personOf(token.claims, name, issuer) : tokenFlaw('signature')
     }
 
     return {
       takes: (credential) => issuers.length > 0 && isToken(credential),
 
       async find(text) {
-        const hash = digest(text)
+        const hash = credentialHash(text)
         const now = clock.now()
         const seen = known.get(hash)
         if (seen !== undefined && now >= seen.since && now < seen.until) return seen.caller
         known.delete(hash)
-        const token = unproved(text)
+        const token = readToken(text)
         const named = token === null ? 'malformed' : issuerOf(token)
         if (token === null || typeof named === 'string') {
-          complain(null, flaw(named as Reason))
+          complain(null, tokenFlaw(named as Reason))
           return null
         }
         const found = await proved(text, token, named)
@@ -91,7 +91,7 @@ export const logins = plugin({
         }
         if (known.size >= remembered) known.clear()
         const over = Number(token.claims['exp']) * 1000 + named[1].skew
-        known.set(hash, { caller: found, since: now, until: Math.min(now + fresh, over) })
+        known.set(hash, { caller: found, since: now, until: Math.min(now + freshMs, over) })
         return found
       },
     }

@@ -3,7 +3,7 @@ import type { IssuerSettings, PersonGrant } from '../issuer-settings.ts'
 import type { Caller } from './caller.ts'
 import { isName } from './names.ts'
 import { type Scope, plainScopes } from './scopes.ts'
-import { type Flaw, flaw } from './token-flaws.ts'
+import { type TokenFlaw, tokenFlaw } from './token-flaws.ts'
 import { claimAt } from './token.ts'
 
 type Claims = Readonly<Record<string, unknown>>
@@ -37,11 +37,11 @@ const scopesOf = (claims: Claims, { scopes: claim }: IssuerSettings, { scopes }:
 }
 
 /** Whom a proved token of the issuer with this name stands for, as the configuration has it. */
-export const personOf = (claims: Claims, name: string, issuer: IssuerSettings): Caller | Flaw => {
+export const personOf = (claims: Claims, name: string, issuer: IssuerSettings): Caller | TokenFlaw => {
   const user = userOf(claims, name, issuer)
-  if (user === null) return flaw('user')
+  if (user === null) return tokenFlaw('user')
   const grant = issuer.grants.find((it) => fits(claims, it))
-  if (grant === undefined) return flaw('grant')
+  if (grant === undefined) return tokenFlaw('grant')
   const { organization, models, limits, team } = grant
   return {
     key: `person_${hash('sha256', [name, organization, user].join('\n'), 'hex').slice(0, 32)}`,

@@ -1,5 +1,5 @@
 import type { Limits, Settings } from '../settings.ts'
-import { reaches } from './addresses.ts'
+import { admitsAll } from './addresses.ts'
 import { type Scope, limitsOf } from './caller.ts'
 import type { KeyRow } from './key-row.ts'
 
@@ -11,14 +11,14 @@ export const bounds = ['models', 'addresses', 'limits', 'expires_at'] as const s
 export type Bound = (typeof bounds)[number]
 
 /** Whether the first reaches no further than the second in this bound. False where nothing proves it. */
-export const within = (bound: Bound, inner: Reach, outer: Reach, settings: Settings): boolean => {
+export const isWithinBound = (bound: Bound, inner: Reach, outer: Reach, settings: Settings): boolean => {
   switch (bound) {
     case 'models': {
       const most = outer.models && new Set(outer.models)
       return most === null || (inner.models !== null && inner.models.every((model) => most.has(model)))
     }
     case 'addresses':
-      return reaches(outer.addresses, inner.addresses)
+      return admitsAll(outer.addresses, inner.addresses)
     case 'limits':
       return limitsWithin(inner, outer, settings)
     case 'expires_at':

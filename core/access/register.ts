@@ -4,7 +4,7 @@ import type { MetadataStore, Row } from '../ports/metadata-store.ts'
 import { type KeyRow, type StoredKey, keyOf, keys, lives } from './key-row.ts'
 
 /** What an act does to a key, and what it needs. */
-export interface Act {
+export interface RegisterAct {
   readonly change: Partial<StoredKey>
   /** The act is refused unless it leaves another living key of the organisation that is like this. */
   readonly leaves: ((other: KeyRow) => boolean) | null
@@ -34,7 +34,7 @@ const another = async (
 }
 
 /** The keys in the store. Of two acts at once that rest on each other's keys, at most one succeeds. */
-export const register = (rows: MetadataStore, clock: Clock) => {
+export const keyRegister = (rows: MetadataStore, clock: Clock) => {
   const stored = async (id: string, organization: string | null): Promise<Row<StoredKey> | null> => {
     const where = { id, ...(organization !== null && { organization }) }
     return (await rows.list(keys, { where, limit: 1 })).rows[0] ?? null
@@ -59,7 +59,7 @@ export const register = (rows: MetadataStore, clock: Clock) => {
     async act(
       id: string,
       organization: string | null,
-      decide: (key: KeyRow) => Act | null,
+      decide: (key: KeyRow) => RegisterAct | null,
     ): Promise<Row<KeyRow> | null> {
       for (let tries = 0; tries < mostTries; tries++) {
         const found = await stored(id, organization)

@@ -1,5 +1,5 @@
 import type { IssuerSettings } from '../issuer-settings.ts'
-import type { Unproved } from './token.ts'
+import type { UnprovedToken } from './token.ts'
 
 /** Why a token is refused, for the log of the operator. */
 export type Reason =
@@ -19,18 +19,18 @@ export type Reason =
   | 'user'
   | 'grant'
 
-export interface Flaw {
+export interface TokenFlaw {
   readonly reason: Reason
   /** How far the token is outside its times by our clock; null for other reasons. */
   readonly seconds: number | null
 }
 
-export const flaw = (reason: Reason, seconds: number | null = null): Flaw => ({ reason, seconds })
+export const tokenFlaw = (reason: Reason, seconds: number | null = null): TokenFlaw => ({ reason, seconds })
 
 /** Claims of ID tokens and of logout tokens, which give access to nothing. */
 const identities = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events']
 
-export const hasAudience = ({ claims }: Unproved, audience: string): boolean => {
+export const hasAudience = ({ claims }: UnprovedToken, audience: string): boolean => {
   const { aud } = claims
   return Array.isArray(aud) ? aud.includes(audience) : aud === audience
 }
@@ -42,16 +42,18 @@ const typeOf = (typ: unknown): string | null => {
 }
 
 /** What is wrong with a token of this issuer, before its signature is looked at; null where nothing is. */
-export const flawOf = (token: Unproved, issuer: IssuerSettings, now: number): Flaw | null =>
+export const tokenFlawOf = (token: UnprovedToken, issuer: IssuerSettings, now: number): TokenFlaw | null =>
   flawOfHeader(token, issuer) ?? flawOfTimes(token, issuer, now)
 
-const flawOfHeader = ({ header, claims }: Unproved, issuer: IssuerSettings): Flaw | null => {
+const flawOfHeader = ({ header, claims }: UnprovedToken, issuer: IssuerSettings): TokenFlaw | null => {
   const { alg, typ, crit } = header
-  if (!issuer.algorithms.some((it) => it === alg)) return flaw('algorithm')
+  if (!issuer.algorithms.some((it) => it === alg)) return tokenFlaw('algorithm')
   const type = typeOf(typ)
-  if (!issuer.types.some((it) => it.toLowerCase() === type)) return flaw('type')
-  if (crit !== undefined) return flaw('critical')
-  return identities.some((name) => Object.hasOwn(claims, name)) || isIdentity(claims['typ']) ? flaw('identity') : null
+  if (!issuer.types.some((it) => it.toLowerCase() === type)) return tokenFlaw('type')
+  if (crit !== undefined) return tokenFlaw('critical')
+  return identities.some((name) => Object.hasOwn(claims, name)) || isIdentity(claims['typ'])
+    ? tokenFlaw('identity')
+    : null
 }
 
 /** Some issuers say the kind of a token in a claim. */
@@ -59,12 +61,12 @@ const isIdentity = (typ: unknown): boolean => typeof typ === 'string' && /^(id|r
 
 const isTime = (it: unknown): it is number => typeof it === 'number' && Number.isFinite(it)
 
-const flawOfTimes = ({ claims }: Unproved, { skew, lifetime }: IssuerSettings, now: number): Flaw | null => {
+const flawOfTimes = ({ claims }: UnprovedToken, { skew, lifetime }: IssuerSettings, now: number): TokenFlaw | null => {
   const { exp, iat, nbf = iat } = claims
-  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return flaw('times')
-  if ((exp - iat) * 1000 > lifetime) return flaw('lifetime')
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return tokenFlaw('times')
+  if ((exp - iat) * 1000 > lifetime) return tokenFlaw('lifetime')
   const over = now - exp * 1000
-  if (over >= skew) return flaw('expired', Math.round(over / 1000))
+  if (over >= skew) return tokenFlaw('expired', Math.round(over / 1000))
   const early = Math.max(nbf, iat) * 1000 - now
-  return early > skew ? flaw('early', Math.round(early / 1000)) : null
+  return early > skew ? tokenFlaw('early', Math.round(early / 1000)) : null
 }

@@ -1,13 +1,13 @@
 type Members = Readonly<Record<string, unknown>>
 
 /** What a JSON web token says of itself; nothing of it is proved. */
-export interface Unproved {
+export interface UnprovedToken {
   readonly header: Members
   readonly claims: Members
 }
 
 /** Characters of a token; a longer one is not looked at. */
-const longest = 8_192
+const mostCharacters = 8_192
 const shape = /^([\w-]+)\.([\w-]+)\.[\w-]*$/
 
 /** Whether a credential is meant as a token; no key has dots. */
@@ -24,8 +24,8 @@ const decoded = (part: string): Members | null => {
 }
 
 /** Null for what is too long, or is no token. */
-export const unproved = (token: string): Unproved | null => {
-  if (token.length > longest) return null
+export const readToken = (token: string): UnprovedToken | null => {
+  if (token.length > mostCharacters) return null
   const [, head = '', body = ''] = shape.exec(token) ?? []
   const header = decoded(head)
   const claims = header && decoded(body)

@@ -83,5 +83,4 @@ export const curlOf = (base: string, path: string, method = 'GET', body: object 
   ].join(' \\\n  ')
 
 /** A word for a shell, whatever stands in it. */
-export const shellWord = (text: string): string =>
-  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+const shellWord = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

@@ -5,7 +5,7 @@ import { copied, link, note, section } from './parts.ts'
 import { modelsOf } from './sight.ts'
 import { snippetsOf } from './snippets.ts'
 
-/** The credential of a new key, and how clients are told of it. Leaving the page is the end of it. */
+/** The credential of a new key, with snippets for clients. The page forgets the credential when the reader leaves. */
 export const secretOf = async ({ gateway, sight }: View, made: MadeKey): Promise<HTMLElement> => {
   const listed = await modelsOf(gateway, sight).catch(() => [])
   const model = made.models?.[0] ?? listed.find(({ clear }) => clear)?.model ?? 'MODEL'

@@ -15,16 +15,16 @@ export interface Measured {
 /** What is shown is of so many ms. */
 const minute = 60_000
 /** Readings closer than this tell too little of each other; in ms. */
-const apart = 1_000
+const leastMsApart = 1_000
 
 /** Reads the measurements, and remembers those of the last minute for as long as the tab is open. */
-export const readingsOf = () => {
+const readingsOf = () => {
   let past: readonly Reading[] = []
   return async (gateway: Gateway): Promise<Measured> => {
     const now = { at: Date.now(), samples: samplesOf(await gateway.text('/metrics')) }
     // The last one is kept however old it is: a tab that nobody looks at reads nothing.
     past = past.filter(({ at }, place) => now.at - at <= minute || place === past.length - 1)
-    const before = past.find(({ at }) => now.at - at >= apart) ?? null
+    const before = past.find(({ at }) => now.at - at >= leastMsApart) ?? null
     past = [...past, now]
     const earlier = before === null ? [] : backendsOf(before.samples)
     return { now, traffic: before && trafficOf(now, before), backends: backendsOf(now.samples), earlier }

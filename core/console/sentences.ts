@@ -7,7 +7,7 @@ export interface Trouble {
   readonly words: string
 }
 
-export interface Seen {
+export interface GatewayState {
   /** What keeps the gateway from being ready; null when nothing does. */
   readonly obstacle: string | null
   /** What clients that seal would refuse. */
@@ -44,7 +44,7 @@ const ofEvidence = ({ name, labels, value }: Sample): readonly Trouble[] =>
     : []
 
 /** What is wrong now, the gravest first; empty when nothing is. */
-export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: Seen): readonly Trouble[] => {
+export const troublesOf = ({ obstacle, degraded, samples, backends, earlier }: GatewayState): readonly Trouble[] => {
   const all = [
     ...(obstacle === null ? [] : [{ grave: true, words: `The gateway is not ready: ${obstacle}.` }]),
     ...degraded.map((piece) => ({

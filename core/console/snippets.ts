@@ -5,7 +5,7 @@ export interface Snippet {
   readonly text: string
 }
 
-/** How usual clients are told of the gateway. The key itself stands in the first one alone. */
+/** Configurations of usual clients for this gateway. Only the first snippet contains the key. */
 export const snippetsOf = (
   base: string,
   links: Front['links'],

@@ -30,7 +30,7 @@ const download = (file: string, text: string): void => {
 }
 
 /** The table as it would be read in a spreadsheet. */
-export const csvOfTable = <Row>({ columns, rows }: Pick<Table<Row>, 'columns' | 'rows'>): string =>
+const csvOfTable = <Row>({ columns, rows }: Pick<Table<Row>, 'columns' | 'rows'>): string =>
   csvOf(
     columns.map(({ head }) => head),
     rows.map((row) => columns.map(({ value }) => value(row))),

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { BadRequest, UpstreamFailed, type GatewayError } from '../errors.ts'
 import type { Answer, Clock } from '../ports/platform.ts'
+import { keepTexts, memberTexts } from './json-text.ts'
 import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
 /** Bytes of an answer that is read whole. */
-const most = 64 * 1024 * 1024
+const mostAnswerBytes = 64 * 1024 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
 const refusal = 16 * 1024
-const patience = 1_000
+const finishMs = 1_000
 
 /** A setting: where a backend is, without a slash at the end. */
 export const BaseUrl = v.pipe(
@@ -77,7 +78,7 @@ export const retryAfterOf = (answer: Answer, clock: Clock): number | null => {
 }
 
 const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
-  const late = clock.alarm(patience, () => answer.discard())
+  const late = clock.alarm(finishMs, () => answer.discard())
   const parts: Uint8Array[] = []
   let size = 0
   try {
@@ -100,7 +101,7 @@ export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
   let size = 0
   for await (const part of body) {
     size += part.length
-    if (size > most) throw garbled('The answer is over 64 MiB', status)
+    if (size > mostAnswerBytes) throw garbled('The answer is over 64 MiB', status)
     parts.push(part)
   }
   const [whole] = parts
@@ -113,6 +114,15 @@ export const readText = async (answer: Answer): Promise<string> => (await readBy
 export const readObject = async (answer: Answer): Promise<Record<string, unknown>> => {
   const value = parseObject(await readText(answer))
   if (value === null) throw garbled('The answer is not a JSON object', answer.status)
+  return value
+}
+
+/** A JSON object whose members are printed as they came. */
+export const readKept = async (answer: Answer): Promise<Record<string, unknown>> => {
+  const text = await readText(answer)
+  const value = parseObject(text)
+  if (value === null) throw garbled('The answer is not a JSON object', answer.status)
+  keepTexts(value, memberTexts(text, value))
   return value
 }
 
@@ -130,7 +140,7 @@ export const parseObject = (text: string): Record<string, unknown> | null => {
 
 /** Behind the end mark: the connection serves again when the answer ends soon, and is closed when it does not. */
 export const finish = (reads: AsyncIterator<Uint8Array>, answer: Answer, clock: Clock): void => {
-  const late = clock.alarm(patience, () => answer.discard())
+  const late = clock.alarm(finishMs, () => answer.discard())
   const off = () => late.off()
   const drain = (): Promise<void> => reads.next().then(({ done }) => (done ? off() : drain()), off)
   void drain()

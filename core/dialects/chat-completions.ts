@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ModelName } from './model-name.ts'
+import { renamed } from './rename-model.ts'
 import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })
@@ -81,9 +82,10 @@ export const printChunk = (chunk: Chunk, model: string): string => JSON.stringif
 
 export const endMark = '[DONE]'
 
-/** As it came, where nothing has to be changed. */
+/** As it came, but for the name of the model, where nothing else has to be changed. */
 export const printCompletion = (completion: Completion, model: string, text?: string): string =>
-  text !== undefined && completion.model === model ? text : JSON.stringify({ ...completion, model })
+  (text === undefined ? null : renamed(text, 'model', completion.model, model)) ??
+  JSON.stringify({ ...completion, model })
 
 export const wireUsage = ({ input, output, reasoning, cached, estimated }: Usage): WireUsage => ({
   prompt_tokens: input,

@@ -7,7 +7,7 @@ export type FlatPart =
 const quote = 0x22
 const backslash = 0x5c
 /** Levels of a nested value. */
-const deepest = 64
+const deepestNesting = 64
 const spaces = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
@@ -110,7 +110,7 @@ const reading = (source: AsyncIterable<Uint8Array>, most: number) => {
       } else if (it === quote) quoted = true
       else if (it === 0x7b || it === 0x5b) depth++
       else if (it === 0x7d || it === 0x5d) depth--
-      if (depth > deepest) throw malformed()
+      if (depth > deepestNesting) throw malformed()
     }
     const end = await next()
     if (end !== 0x2c && end !== 0x7d) throw malformed()

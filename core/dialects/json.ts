@@ -1,8 +1,8 @@
 import { BadRequest } from '../errors.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
 
-/** Containers within containers; deeper is refused, since whoever walks the value may do so by recursion. */
-const deepest = 128
+/** The deepest nesting of containers. The parser refuses deeper values, since recursive readers would overflow the stack. */
+const deepestNesting = 128
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const control = /[\u0000-\u001f]/
 
@@ -59,10 +59,7 @@ export const readOrdered = (text: string, most = mostElements): OrderedJson => {
   const key = (into: Map<string, OrderedJson>): string => {
     if (space() !== 34) throw malformed()
     const name = string()
-    if (into.has(name))
-      throw new BadRequest('A key stands twice in one JSON object', {
-        validator: { [name.slice(0, 100)]: 'Expected once' },
-      })
+    if (into.has(name)) twice(name)
     if (space() !== 58) throw malformed()
     at++
     return name
@@ -91,7 +88,7 @@ export const readOrdered = (text: string, most = mostElements): OrderedJson => {
     let value: OrderedJson
     if (++elements > most) throw tooMany()
     if (code === 123 || code === 91) {
-      if (open.length === deepest) throw tooDeep()
+      if (open.length === deepestNesting) throw tooDeep()
       at++
       const made = code === 123 ? new Map<string, OrderedJson>() : []
       if (space() !== code + 2) {
@@ -138,14 +135,21 @@ const parsed = (text: string): unknown => {
 
 /** `JSON.parse` with the faults and the depth of `readOrdered`; of equal keys the last one counts. */
 export const readPlain = (text: string, most = mostElements): unknown => {
-  if (text.length > short) survey(text, most)
+  if (text.length > shortLength) survey(text, most)
   const value = parsed(text)
-  if (holds(value)) measure(value, deepest)
+  if (holds(value)) measure(value, deepestNesting)
   return value
 }
 
+/** Throws BadRequest for a key that one object has twice. */
+export const twice = (name: string): never => {
+  throw new BadRequest('A key stands twice in one JSON object', {
+    validator: { [name.slice(0, 100)]: 'Expected once' },
+  })
+}
+
 /** Text of this length can't have enough brackets and commas to cost much. */
-const short = 16_384
+const shortLength = 16_384
 
 /** Throws for brackets that are nested too deep and for too many values, before anything is made of them. */
 const survey = (text: string, most: number): void => {
@@ -158,7 +162,7 @@ const survey = (text: string, most: number): void => {
     else if (it === ']' || it === '}') depth--
     else {
       if (++elements > most) throw tooMany()
-      if (it !== ',' && ++depth > deepest) throw tooDeep()
+      if (it !== ',' && ++depth > deepestNesting) throw tooDeep()
     }
   }
 }

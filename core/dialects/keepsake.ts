@@ -1,7 +1,7 @@
 import type { Dialect, Message } from '../ports/upstream.ts'
 import { parseObject } from './backend.ts'
-import { isFields, type Fields } from './fields.ts'
-import type { Drop } from './understood.ts'
+import { isJsonObject, type JsonObject } from './json-object.ts'
+import type { Drop } from './translated-request.ts'
 
 /** Seals texts that a caller keeps between turns. */
 export interface Seal {
@@ -35,10 +35,10 @@ export const readKeepsake = (token: unknown, { open }: Seal): Keepsake | null =>
 }
 
 /** The keepsake of an assistant's message; null when nothing has to be kept. */
-export const keepsakeOf = (message: Fields): Keepsake | null => {
+export const keepsakeOf = (message: JsonObject): Keepsake | null => {
   const { thinking_blocks, reasoning_content, extra_content, tool_calls } = message
   const calls = Object.fromEntries(
-    ((tool_calls ?? []) as readonly Fields[]).flatMap(({ id, extra_content }) =>
+    ((tool_calls ?? []) as readonly JsonObject[]).flatMap(({ id, extra_content }) =>
       extra_content == null ? [] : [[String(id), extra_content]],
     ),
   )
@@ -74,10 +74,10 @@ export const restored = (
       continue
     }
     if (extra !== undefined) it['extra_content'] = extra
-    if (isFields(calls)) it['tool_calls'] = message.tool_calls?.map((call) => signed(call, calls))
+    if (isJsonObject(calls)) it['tool_calls'] = message.tool_calls?.map((call) => signed(call, calls))
   }
   return (blocks.length > 0 ? { ...it, thinking_blocks: blocks } : it) as Message
 }
 
-const signed = (call: NonNullable<Message['tool_calls']>[number], calls: Fields) =>
+const signed = (call: NonNullable<Message['tool_calls']>[number], calls: JsonObject) =>
   Object.hasOwn(calls, call.id) ? { ...call, extra_content: calls[call.id] } : call

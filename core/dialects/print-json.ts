@@ -1,19 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { keptText, printKept } from './json-text.ts'
 
 /** Characters of a value that are printed in one turn of the loop; a longer one would stall every other call. */
-const short = 1024 * 1024
+const oneTurnLength = 1024 * 1024
 
 /** Characters of a text that are escaped at once. */
 const piece = 64 * 1024
 
 /** JSON of a request body: a text where it is short, else bytes that are made in many turns of the loop. */
 export const printJson = (value: unknown): string | Promise<Uint8Array> =>
-  lengthOf(value, short) <= short ? JSON.stringify(value) : printInTurns(value)
+  lengthOf(value, oneTurnLength) <= oneTurnLength ? printKept(value) : printInTurns(value)
 
 /** Characters of all texts in a value; more than `most` is not counted on. */
 const lengthOf = (value: unknown, most: number): number => {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
+  const text = keptText(value)
+  if (text !== undefined) return text.length
   let length = 0
   for (const name in value) {
     length += name.length + lengthOf(value[name as keyof typeof value], most - length)
@@ -27,7 +30,7 @@ const printInTurns = async (value: unknown): Promise<Uint8Array> => {
   let text = ''
   for (const it of printed(value)) {
     text += it
-    if (text.length < short) continue
+    if (text.length < oneTurnLength) continue
     parts.push(Buffer.from(text))
     text = ''
     await nextTurn()
@@ -39,6 +42,7 @@ const printInTurns = async (value: unknown): Promise<Uint8Array> => {
 function* printed(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > piece) yield* printedText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
+  else if (keptText(value) !== undefined) yield keptText(value)!
   else if (Array.isArray(value)) {
     for (const [at, it] of value.entries()) {
       yield at === 0 ? '[' : ','

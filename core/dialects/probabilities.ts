@@ -31,7 +31,7 @@ export const distributionOf = (index: number, given: readonly unknown[], labelMa
   return mass === null ? { probabilities } : { probabilities, labelMass: mass }
 }
 
-/** The question's place in the call stands in `validator`; whoever knows the ids puts the id there. */
+/** `validator` contains the question's place in the call; the caller of this function replaces the place by the id. */
 export const badAnswer = (index: number, cause?: unknown): UpstreamFailed =>
   new UpstreamFailed('The backend gave no valid answer to a question', {
     again: true,

@@ -5,7 +5,7 @@ import type { Read } from './json-thread.ts'
 import { mostElements } from './json.ts'
 
 /** Bytes of JSON that are read on the main loop; a longer text would stall every other call. */
-const short = 1024 * 1024
+const mainLoopBytes = 1024 * 1024
 
 interface Job {
   readonly reading: Reading
@@ -49,7 +49,7 @@ const next = (): void => {
   thread.postMessage(running.reading, whole ? [bytes.buffer as ArrayBuffer] : [])
 }
 
-const apart = (reading: Reading): Promise<unknown> =>
+const readInThread = (reading: Reading): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const settle = (read: Read | null) => {
       if (read === null) reject(new Unavailable())
@@ -62,9 +62,9 @@ const apart = (reading: Reading): Promise<unknown> =>
 
 /**
  * JSON of a body, in time and memory that its length bounds; a long one is read in a thread. The bytes belong to this
- * call afterwards. Throws BadRequest for anything but UTF-8 JSON of at most `most` elements.
+ * call afterwards. `relayed` gives `Relayed`. Throws BadRequest for anything but UTF-8 JSON of at most `most` elements.
  */
 export const readJson = (bytes: Uint8Array, form: Reading['form'], most = mostElements): unknown => {
-  if (bytes.length > short) return apart({ bytes, form, most })
+  if (bytes.length > mainLoopBytes) return readInThread({ bytes, form, most })
   return decodeJson({ bytes, form, most })
 }

@@ -1,7 +1,7 @@
-import { isFields, type Fields } from './fields.ts'
-import { fitToTell, isTellable } from './fit-to-tell.ts'
+import { isJsonObject, type JsonObject } from './json-object.ts'
+import { redactedSentence, needsNoRedaction } from './redact-sentence.ts'
 
-/** Why a backend refuses, in the words that callers are told, whatever its dialect. */
+/** The reasons for which a backend refuses. Callers see the same words for every dialect. */
 export const refusalCodes = [
   'context_length_exceeded',
   'content_filter',
@@ -80,10 +80,10 @@ export const refusalIn = (status: number, text: string): Refusal => {
   const said = saidIn(text)
   const code = codeOf(status, said)
   const param = code === 'unsupported_parameter' ? paramOf(said) : null
-  return { code, param, sentence: said.message === null ? null : fitToTell(said.message) }
+  return { code, param, sentence: said.message === null ? null : redactedSentence(said.message) }
 }
 
-const codeOf = (status: number, { names, message }: Said): RefusalCode | null => {
+const codeOf = (status: number, { names, message }: RefusalBody): RefusalCode | null => {
   const named = signs.find(({ named }) => names.some((name) => named.test(name)))
   if (named !== undefined) return named.code
   if (status === 413) return 'request_too_large'
@@ -94,16 +94,16 @@ const codeOf = (status: number, { names, message }: Said): RefusalCode | null =>
   return signs.find(({ said }) => said.test(words))?.code ?? null
 }
 
-interface Said {
+interface RefusalBody {
   readonly names: readonly string[]
   readonly message: string | null
   readonly param: string | null
 }
 
-const silent: Said = { names: [], message: null, param: null }
+const silent: RefusalBody = { names: [], message: null, param: null }
 
 /** What a body says, in all dialects: an object, one in a list, one under `error`, a list of details, or a text. */
-const saidIn = (text: string): Said => {
+const saidIn = (text: string): RefusalBody => {
   const trimmed = text.trim()
   if (trimmed === '') return silent
   const body = parsed(trimmed)
@@ -121,12 +121,12 @@ const parsed = (text: string): unknown => {
 }
 
 /** A backend that passes on what another one said puts that inside, `deep` times at most. */
-const saidBy = (value: unknown, deep: number): Said => {
+const saidBy = (value: unknown, deep: number): RefusalBody => {
   if (typeof value === 'string') return { ...silent, message: value }
   const it = Array.isArray(value) ? value[0] : value
-  if (!isFields(it) || deep === 0) return silent
+  if (!isJsonObject(it) || deep === 0) return silent
   const inner = saidBy(it['error'] ?? it['detail'] ?? it['innererror'], deep - 1)
-  const passed = isFields(it['metadata']) ? it['metadata']['raw'] : undefined
+  const passed = isJsonObject(it['metadata']) ? it['metadata']['raw'] : undefined
   const raw = typeof passed === 'string' ? saidIn(passed) : saidBy(passed, deep - 1)
   const names = ['code', 'type', 'status', 'err_code', 'reason'].map((name) => it[name]).filter(isText)
   return {
@@ -138,7 +138,7 @@ const saidBy = (value: unknown, deep: number): Said => {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-const firstText = (it: Fields, names: readonly string[]): string | null =>
+const firstText = (it: JsonObject, names: readonly string[]): string | null =>
   names.map((name) => it[name]).find(isText) ?? null
 
 /** A list of details says where in the request it is. */
@@ -154,8 +154,8 @@ const worded: readonly RegExp[] = [
 /** Names of members are words and places in lists. */
 const member = /^[a-z_][\w.[\]]{0,63}$/i
 
-const paramOf = ({ param, message }: Said): string | null => {
+const paramOf = ({ param, message }: RefusalBody): string | null => {
   const words = message?.slice(0, looked) ?? ''
   const found = param ?? worded.map((form) => form.exec(words)?.[1]).find((it) => it !== undefined)
-  return found !== undefined && member.test(found) && isTellable(found) ? found : null
+  return found !== undefined && member.test(found) && needsNoRedaction(found) ? found : null
 }

@@ -7,7 +7,7 @@ export interface SseEvent {
 }
 
 /** Characters of one event, or of one line. */
-const most = 4 * 1024 * 1024
+const mostEventLength = 4 * 1024 * 1024
 
 /** Bytes to events as the standard says: any line ends, byte order mark, comments, many data lines, UTF-8 cut anywhere. An event that never ends is never given. */
 export const sseUnpacker = (): Unpack<SseEvent> => {
@@ -27,7 +27,7 @@ export const sseUnpacker = (): Unpack<SseEvent> => {
     } else if (text.startsWith('data:')) {
       const value = text.slice(text.charCodeAt(5) === 32 ? 6 : 5)
       data = data === null ? value : `${data}\n${value}`
-      if (data.length > most) throw oversized()
+      if (data.length > mostEventLength) throw oversized()
     } else if (text.startsWith('event:')) {
       event = text.slice(text.charCodeAt(6) === 32 ? 7 : 6) || null
     } else if (text === 'data') {
@@ -49,7 +49,7 @@ export const sseUnpacker = (): Unpack<SseEvent> => {
       const end = feed < back ? feed : back
       if (end === Infinity) {
         begun += text.slice(at)
-        if (begun.length > most) throw oversized()
+        if (begun.length > mostEventLength) throw oversized()
         return
       }
       line(begun + text.slice(at, end), into)

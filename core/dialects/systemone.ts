@@ -8,7 +8,7 @@ export interface Read {
   readonly usage: Usage
 }
 
-type Fields = ReadonlyMap<string, OrderedJson>
+type OrderedObject = ReadonlyMap<string, OrderedJson>
 
 /** The name of a question on the way to a backend: its place, so that no id of a caller gets there. */
 const nameOf = (index: number) => `q${index + 1}`
@@ -68,7 +68,7 @@ export const parseSystemOne = (text: string, questions: readonly Question[]): Re
   return { distributions, usage: countsOf(fieldsOf(body.get('usage'))) }
 }
 
-const givenFor = (question: Question, answer: Fields, index: number): readonly unknown[] => {
+const givenFor = (question: Question, answer: OrderedObject, index: number): readonly unknown[] => {
   if (question.type === 'noul') {
     const yes = answer.get('noul')
     if (!isProbability(yes)) throw badAnswer(index)
@@ -90,5 +90,5 @@ export const readAnswer = (text: string): OrderedJson => {
   }
 }
 
-export const fieldsOf = (value: OrderedJson | undefined): Fields | null =>
-  value instanceof Map ? (value as Fields) : null
+export const fieldsOf = (value: OrderedJson | undefined): OrderedObject | null =>
+  value instanceof Map ? (value as OrderedObject) : null

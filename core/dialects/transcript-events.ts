@@ -1,6 +1,6 @@
 import type { Transcript, TranscriptEvent } from '../ports/upstream.ts'
 
-/** A whole transcript as the events of one that is told while it is heard. */
+/** A whole transcript as the events of a streamed transcript. */
 export const transcriptEvents = ({ text, segments, answer }: Transcript): readonly TranscriptEvent[] => {
   const pieces = segments.map((segment) => segment.text)
   const told = pieces.join('').trim() === text.trim() ? pieces : [text]

@@ -1,11 +1,10 @@
 import type { Spoken, Transcript } from '../ports/upstream.ts'
 import { subtitles } from './subtitles.ts'
+import type { JsonObject } from './json-object.ts'
 
 export const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
 
 export type TranscriptFormat = (typeof formats)[number]
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Text with its type. */
 export interface Printed {
@@ -13,7 +12,7 @@ export interface Printed {
   readonly text: string
 }
 
-const json = (value: Fields): Printed => ({ type: 'application/json; charset=utf-8', text: JSON.stringify(value) })
+const json = (value: JsonObject): Printed => ({ type: 'application/json; charset=utf-8', text: JSON.stringify(value) })
 
 /** A transcript as its caller wants it, with all that the backend told in the common format. */
 export const printTranscript = (
@@ -23,7 +22,7 @@ export const printTranscript = (
 ): Printed => {
   switch (format) {
     case 'json':
-      return json({ text: it.text, ...told(it, ['logprobs', 'usage']) })
+      return json({ text: it.text, ...pickedMembers(it, ['logprobs', 'usage']) })
     case 'text':
       return { type: 'text/plain; charset=utf-8', text: `${it.text}\n` }
     case 'srt':
@@ -37,14 +36,14 @@ export const printTranscript = (
   }
 }
 
-const told = ({ answer = {} }: Transcript, names: readonly string[]): Fields =>
+const pickedMembers = ({ answer = {} }: Transcript, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (answer[name] == null ? [] : [[name, answer[name]]])))
 
 const lengthOf = ({ duration, segments }: Transcript): number => duration ?? segments.at(-1)?.end ?? 0
 
-const verbose = (it: Transcript, task: string): Fields => {
+const verbose = (it: Transcript, task: string): JsonObject => {
   const { text, segments: _, words: __, ...rest } = it.answer ?? {}
-  const own = (it.answer?.['segments'] ?? []) as readonly Fields[]
+  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
   return {
     ...rest,
     task,
@@ -57,7 +56,11 @@ const verbose = (it: Transcript, task: string): Fields => {
 }
 
 /** Stock clients refuse a segment that lacks one of these; the backend's own stand behind them. */
-const segmentOf = ({ text, start, end, speaker, confidence }: Spoken, id: number, own: Fields = {}): Fields => ({
+const segmentOf = (
+  { text, start, end, speaker, confidence }: Spoken,
+  id: number,
+  own: JsonObject = {},
+): JsonObject => ({
   id,
   seek: Math.round(start * 100),
   start,
@@ -73,8 +76,8 @@ const segmentOf = ({ text, start, end, speaker, confidence }: Spoken, id: number
   ...(typeof own['id'] !== 'number' && { id }),
 })
 
-const diarized = (it: Transcript, task: string): Fields => {
-  const own = (it.answer?.['segments'] ?? []) as readonly Fields[]
+const diarized = (it: Transcript, task: string): JsonObject => {
+  const own = (it.answer?.['segments'] ?? []) as readonly JsonObject[]
   return {
     task,
     duration: lengthOf(it),
@@ -87,7 +90,7 @@ const diarized = (it: Transcript, task: string): Fields => {
       text,
       speaker: own[at]?.['speaker'] ?? letter(speaker ?? 0),
     })),
-    ...told(it, ['usage']),
+    ...pickedMembers(it, ['usage']),
   }
 }
 
@@ -95,6 +98,6 @@ const diarized = (it: Transcript, task: string): Fields => {
 const letter = (speaker: number): string =>
   (speaker < 26 ? '' : letter(Math.floor(speaker / 26) - 1)) + String.fromCharCode(65 + (speaker % 26))
 
-/** Whether anybody told the speakers apart. */
+/** True when the transcript names its speakers. */
 export const tellsSpeakers = ({ segments }: Transcript): boolean =>
   segments.length > 0 && segments.every(({ speaker }) => speaker !== undefined)

@@ -30,13 +30,13 @@ const mostFlaws = 20
 const longestPath = 100
 
 type Report = (path: string, expected: string) => void
-type Fields = ReadonlyMap<string, OrderedJson>
+type OrderedObject = ReadonlyMap<string, OrderedJson>
 
 /** Throws BadRequest that says, path by path, what was expected. */
 export const parseDecision = (body: OrderedJson): DecisionRequest => {
   const flaws: [path: string, expected: string][] = []
   const report: Report = (path, expected) => flaws.push([path, expected])
-  const fields = body instanceof Map ? (body as Fields) : new Map<string, OrderedJson>()
+  const fields = body instanceof Map ? (body as OrderedObject) : new Map<string, OrderedJson>()
   if (fields !== body) throw invalid([['body', 'expected an object']])
 
   const { success, output: model } = v.safeParse(ModelName, fields.get('model'))
@@ -88,7 +88,7 @@ const questionsOf = (value: OrderedJson | undefined, report: Report): readonly N
     return []
   }
   const questions: Named[] = []
-  for (const [id, its] of value as Fields) {
+  for (const [id, its] of value as OrderedObject) {
     if (id === '') report('questions', 'expected ids of at least one character')
     const question = questionOf(its, `questions.${id}`, report)
     if (question) questions.push({ id, question })
@@ -101,7 +101,7 @@ const questionOf = (value: OrderedJson, path: string, report: Report): Question 
     report(path, 'expected an object')
     return null
   }
-  const fields = value as Fields
+  const fields = value as OrderedObject
   const instructions = described(fields.get('instructions'), `${path}.instructions`, report)
   const criteria = fields.get('criteria')
   const at = `${path}.criteria`
@@ -128,7 +128,7 @@ const optionsOf = (criteria: OrderedJson | undefined, path: string, report: Repo
     return []
   }
   if (criteria.has('')) report(path, 'expected labels of at least one character')
-  return [...(criteria as Fields)].map(([label, description]) => ({
+  return [...(criteria as OrderedObject)].map(([label, description]) => ({
     label,
     description: described(description, `${path}.${label}`, report),
   }))
@@ -140,7 +140,7 @@ const outcomesOf = (criteria: OrderedJson | undefined, path: string, report: Rep
     report(path, 'expected an object with true, false or both, or null')
     return { yes: null, no: null }
   }
-  const fields = criteria as Fields
+  const fields = criteria as OrderedObject
   for (const key of fields.keys()) {
     if (key !== 'true' && key !== 'false') report(path, 'expected no keys but true and false')
   }
@@ -173,7 +173,7 @@ const described = (value: OrderedJson | undefined, path: string, report: Report)
 
 /** The data URLs of a field in their plainest spelling. */
 const media = (
-  fields: Fields,
+  fields: OrderedObject,
   name: string,
   types: readonly string[],
   expected: string,
@@ -192,7 +192,7 @@ const media = (
   return []
 }
 
-const count = (fields: Fields, name: string, most: number, report: Report): number | null => {
+const count = (fields: OrderedObject, name: string, most: number, report: Report): number | null => {
   const value = fields.get(name) ?? null
   if (value === null) return null
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value

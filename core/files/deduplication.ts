@@ -20,7 +20,7 @@ const step = 25
 const idOf = ({ organization, user }: Owner, hash: string): string => `${organization}/${user}/${hash}`
 
 /** Keeps only one of an owner's equal files, also when uploads race. */
-export const claiming = (rows: MetadataStore, clock: Clock) => {
+export const deduplicating = (rows: MetadataStore, clock: Clock) => {
   /** The file with a final claim to the hash; null when there is none. */
   const holder = async (owner: Owner, hash: string): Promise<{ id: string; row: FileRow } | null> => {
     const claim = await rows.get(claims, idOf(owner, hash))

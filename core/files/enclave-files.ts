@@ -1,21 +1,25 @@
 import { NotFound } from '../errors.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
-import type { Shelf } from '../ports/enclave.ts'
+import type { EnclaveFiles } from '../ports/enclave.ts'
 import type { MetadataStore } from '../ports/metadata-store.ts'
-import type { Cabinet } from './file-store.ts'
+import type { FileStore } from './file-store.ts'
 import { type FileRow, type FileType, type Owner, type RagStatus, files } from './record.ts'
 
 /**
  * The enclave's access to one owner's files. Only an indexing can write an index. `made` is the type of a tool's file.
  */
-export const shelfOf = (
+export const enclaveFilesOf = (
   { organization, user }: Owner,
-  { cabinet, blobs, rows }: { readonly cabinet: Cabinet; readonly blobs: BlobStore; readonly rows: MetadataStore },
+  {
+    fileStore,
+    blobs,
+    rows,
+  }: { readonly fileStore: FileStore; readonly blobs: BlobStore; readonly rows: MetadataStore },
   made: FileType = 'general',
-): Shelf => {
+): EnclaveFiles => {
   const owner = { organization, user }
   const found = (id: string): Promise<FileRow | null> =>
-    cabinet.find(owner, id).catch((error: unknown) => {
+    fileStore.find(owner, id).catch((error: unknown) => {
       if (error instanceof NotFound) return null
       throw error
     })
@@ -28,13 +32,13 @@ export const shelfOf = (
 
     async content(id, signal) {
       const row = await found(id)
-      return row && cabinet.content(row, null, signal)
+      return row && fileStore.content(row, null, signal)
     },
 
     async keep({ id: chosen = null, kid, wrappedDek, name, mime }, bytes, signal) {
       const labels = { version: '2', kid, wrapped_dek: wrappedDek, original_name: name, mime_type: mime }
       const unclaimed = { client_hash: null, name_tag: null, type_hint: made } as const
-      const { id, row } = await cabinet.keep(owner, chosen, { ...labels, ...unclaimed }, bytes, signal)
+      const { id, row } = await fileStore.keep(owner, chosen, { ...labels, ...unclaimed }, bytes, signal)
       return { fileId: id, size: row.file_size, path: row.file_path }
     },
 

@@ -9,12 +9,12 @@ import { BlobStore, type Range } from '../ports/blob-store.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore, type Query } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import { type IndexKeys, UploadFields, arrive, indexKeysOf } from './upload.ts'
-import { claiming } from './deduplication.ts'
+import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
+import { deduplicating } from './deduplication.ts'
 import { quotaOf, storage } from './quota.ts'
 import { type FileRow, type Labels, type Owner, files, idOf, isTimely, nameOf, pathOf } from './record.ts'
 
-export interface Filed {
+export interface StoredFile {
   readonly id: string
   readonly row: FileRow
 }
@@ -32,13 +32,13 @@ export interface Rewrapping {
  * Sealed files with their records. The bytes are durable before a record becomes visible, and are removed after the
  * record.
  */
-export interface Cabinet {
+export interface FileStore {
   /** Stores an upload. `keys` are present when the client wants the file indexed at once. */
   receive(
     owner: Owner,
     parts: AsyncIterable<FlatPart>,
     signal: AbortSignal,
-  ): Promise<Filed & { readonly duplicate: boolean; readonly keys: IndexKeys | null }>
+  ): Promise<StoredFile & { readonly duplicate: boolean; readonly keys: IndexKeys | null }>
   /**
    * Throws BadRequest when the id is not a client's recent choice or already has a record. `field` is its place in the
    * request.
@@ -51,10 +51,10 @@ export interface Cabinet {
     labels: Labels,
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
-  ): Promise<Filed>
+  ): Promise<StoredFile>
   /** Throws NotFound when the file belongs to another owner or does not exist. */
   find(owner: Owner, id: string): Promise<FileRow>
-  list(owner: Owner, query: Query<FileRow>): Promise<{ readonly rows: readonly Filed[]; readonly total: number }>
+  list(owner: Owner, query: Query<FileRow>): Promise<{ readonly rows: readonly StoredFile[]; readonly total: number }>
   /** The sealed bytes. */
   content(row: FileRow, range: Range | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** A link to the store itself; null when the store offers no links. */
@@ -64,14 +64,14 @@ export interface Cabinet {
   remove(owner: Owner, id: string): Promise<void>
 }
 
-export const Cabinet = one<Cabinet>('Cabinet')
+export const FileStore = one<FileStore>('Cabinet')
 
-export const cabinet = plugin({
-  port: Cabinet,
-  name: 'cabinet',
+export const fileStore = plugin({
+  port: FileStore,
+  name: 'fileStore',
   needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random },
-  create: ({ blobs, rows, settings, clock, random }): Cabinet => {
-    const claims = claiming(rows, clock)
+  create: ({ blobs, rows, settings, clock, random }): FileStore => {
+    const claims = deduplicating(rows, clock)
     const stored = storage(rows)
 
     const find = async ({ organization, user }: Owner, id: string): Promise<FileRow> => {
@@ -82,7 +82,7 @@ export const cabinet = plugin({
     }
 
     /** Writes the record of bytes that are already stored. */
-    const enter = async (id: string, row: FileRow): Promise<Filed & { readonly duplicate: boolean }> => {
+    const enter = async (id: string, row: FileRow): Promise<StoredFile & { readonly duplicate: boolean }> => {
       const { client_hash: hash, organization, file_size, file_path } = row
       const other = hash === null ? null : await claims.take(row, hash, id)
       if (other !== null) {
@@ -146,7 +146,7 @@ export const cabinet = plugin({
             (await claims.holder(owner, client_hash)) !== null
           )
         }
-        const { fields, size } = await arrive(
+        const { fields, size } = await receiveUpload(
           parts,
           (bytes) => blobs.put(path(), bytes, signal),
           () => blobs.remove(path()),

@@ -4,14 +4,14 @@ import { uuid7 } from '../uuid7.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { plugin } from '../plugin.ts'
 import { BlobStore } from '../ports/blob-store.ts'
-import { Enclave, type Grant, type Shelf } from '../ports/enclave.ts'
+import { Enclave, type Grant, type EnclaveFiles } from '../ports/enclave.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import type { IndexKeys } from './upload.ts'
-import { Cabinet } from './file-store.ts'
+import { FileStore } from './file-store.ts'
 import { type FileRow, type Owner, files, indexPathOf } from './record.ts'
-import { shelfOf } from './enclave-files.ts'
+import { enclaveFilesOf } from './enclave-files.ts'
 
 export interface IndexItem extends IndexKeys {
   readonly file_id: string
@@ -57,7 +57,7 @@ export const indexing = plugin({
   port: Indexing,
   name: 'indexing',
   needs: {
-    cabinet: Cabinet,
+    fileStore: FileStore,
     enclave: Enclave,
     blobs: BlobStore,
     rows: MetadataStore,
@@ -67,7 +67,7 @@ export const indexing = plugin({
     random: Random,
     log: Log,
   },
-  create: ({ cabinet, enclave, blobs, rows, settings, lifecycle, clock, random, log }): Indexing => {
+  create: ({ fileStore, enclave, blobs, rows, settings, lifecycle, clock, random, log }): Indexing => {
     const running = new Set<Promise<void>>()
 
     const lease = (status: 'pending' | 'running') => ({
@@ -128,9 +128,9 @@ export const indexing = plugin({
     }
 
     const work = async (grant: Grant, tasks: readonly Task[]): Promise<void> => {
-      const whole = shelfOf(grant, { cabinet, blobs, rows })
+      const whole = enclaveFilesOf(grant, { fileStore, blobs, rows })
       const taskFor = (id: string) => tasks.find(({ item }) => item.file_id === id) ?? null
-      const shelf: Shelf = {
+      const enclaveFiles: EnclaveFiles = {
         ...whole,
         async file(id) {
           const task = taskFor(id)
@@ -146,7 +146,7 @@ export const indexing = plugin({
         },
       }
       const signal = AbortSignal.any([lifecycle.closing, AbortSignal.timeout(settings.files.indexing)])
-      const reply = await enclave.handle('files/encrypted/index', sealedOf(tasks), grant, signal, shelf)
+      const reply = await enclave.handle('files/encrypted/index', sealedOf(tasks), grant, signal, enclaveFiles)
       if (reply.kind !== 'body' || reply.failure !== null) throw new Refused()
       const codes = codesOf(reply.body)
       for (const task of tasks) await task.end(codes.get(task.item.file_id) ?? 'refused')
@@ -160,7 +160,7 @@ export const indexing = plugin({
     /** The record of an item; null when the caller has no such file. */
     const found = async (grant: Grant, item: IndexItem): Promise<FileRow | null> => {
       try {
-        const row = await cabinet.find(grant, item.file_id)
+        const row = await fileStore.find(grant, item.file_id)
         return row.file_path === item.s3_r2_path ? row : null
       } catch (error) {
         if (error instanceof NotFound) return null
@@ -193,7 +193,7 @@ export const indexing = plugin({
       announce: async (id) => void (await rows.update(files, id, lease('pending'))),
 
       async forget(owner, id) {
-        const row = await cabinet.find(owner, id)
+        const row = await fileStore.find(owner, id)
         await rows.update(files, id, { rag_status: 'none', rag_until: null, rag_path: null })
         if (row.rag_path !== null) await blobs.remove(row.rag_path)
       },

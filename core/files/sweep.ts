@@ -4,7 +4,7 @@ import { BlobStore } from '../ports/blob-store.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
-import { claiming } from './deduplication.ts'
+import { deduplicating } from './deduplication.ts'
 import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
 
@@ -29,7 +29,7 @@ export const sweep = plugin({
   name: 'sweep',
   needs: { blobs: BlobStore, rows: MetadataStore, settings: Settings, clock: Clock, random: Random, log: Log },
   create: ({ blobs, rows, settings, clock, random, log }): Sweep => {
-    const claims = claiming(rows, clock)
+    const claims = deduplicating(rows, clock)
     const stored = storage(rows)
 
     /** The record is removed first, so that no caller sees a file without bytes. */

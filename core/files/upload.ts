@@ -6,7 +6,7 @@ import { fileTypes } from './record.ts'
 const big = 'encrypted_content'
 
 /** The fields of an upload and its content, which the store takes while it arrives. */
-export interface Arrived {
+export interface ReceivedUpload {
   readonly fields: Readonly<Record<string, unknown>>
   /** In bytes of the stored content; null when the content was skipped. */
   readonly size: number | null
@@ -17,13 +17,13 @@ export interface Arrived {
  * duplicate, which is skipped. The content is durable when the promise resolves; when it rejects, `drop` has removed
  * the content.
  */
-export const arrive = async (
+export const receiveUpload = async (
   parts: AsyncIterable<FlatPart>,
   put: (bytes: AsyncIterable<Uint8Array>) => Promise<{ readonly size: number }>,
   drop: () => Promise<void>,
   known: (fields: Readonly<Record<string, unknown>>) => Promise<boolean>,
   most: number,
-): Promise<Arrived> => {
+): Promise<ReceivedUpload> => {
   const fields: Record<string, unknown> = Object.create(null)
   const source = parts[Symbol.asyncIterator]()
   let held: FlatPart | null = null

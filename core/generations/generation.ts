@@ -1,6 +1,6 @@
 import { logins } from '../access/logins.ts'
 import type { Container, Fitting } from '../container.ts'
-import { cabinet } from '../files/file-store.ts'
+import { fileStore } from '../files/file-store.ts'
 import { indexing } from '../files/indexing.ts'
 import { inference } from '../inference/inference.ts'
 import { catalog } from '../inference/models/catalog.ts'
@@ -8,6 +8,7 @@ import { meter } from '../inference/metering/meter.ts'
 import { receiptLog } from '../receipts/receipt-log.ts'
 import { plugin, use } from '../plugin.ts'
 import type { Enclave } from '../ports/enclave.ts'
+import type { Guard } from '../ports/guard.ts'
 import { Clock, Log } from '../ports/platform.ts'
 import type { Tool } from '../ports/tool.ts'
 import type { Upstream } from '../ports/upstream.ts'
@@ -18,6 +19,8 @@ export interface Renewable {
   readonly upstreams: readonly Fitting<Upstream>[]
   readonly enclave: Fitting<Enclave>
   readonly tools: readonly Fitting<Tool<any>>[]
+  /** Guards of chats in the clear, in their order; none when absent. */
+  readonly guards?: readonly Fitting<Guard>[]
 }
 
 /** The plugins and settings of a request from its begin to its end, across reloads. */
@@ -38,10 +41,10 @@ const after = 1_000
 export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
   const container = base.child()
   const { clock, log } = base.supply({ clock: Clock, log: Log })
-  const { upstreams, enclave, tools } = renewable
+  const { upstreams, enclave, tools, guards = [] } = renewable
   for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
-  const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools]
-  const parts = [catalog, inference, logins, meter, cabinet, indexing, receiptLog].map((part) =>
+  const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools, ...guards]
+  const parts = [catalog, inference, logins, meter, fileStore, indexing, receiptLog].map((part) =>
     use<any, any, any>(part),
   )
   for (const fitting of [...own, ...parts]) container.fit<any>(fitting)

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Container, Needs, Supplied } from '../container.ts'
 import { type Generation, type Renewable, generation } from './generation.ts'
-import { forget } from '../inference/models/model-lists.ts'
-import { differing, lasting } from '../fixed-settings.ts'
+import { forgetModels } from '../inference/models/model-lists.ts'
+import { firstDifference, fixedSettings } from '../fixed-settings.ts'
 import { flaw } from '../plugin.ts'
 import { Cache } from '../ports/cache.ts'
 import { Enclave } from '../ports/enclave.ts'
@@ -43,7 +43,7 @@ export const generations = (
     /** All steps that may fail come before the switch, which cannot fail. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checkedSettings(renewal.settings)
-      const fixed = differing(lasting, settings, told)
+      const fixed = firstDifference(fixedSettings, settings, told)
       if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
       const parts: Renewable = { ...given, ...renewal }
       const next = generation(base, parts, told)
@@ -54,7 +54,7 @@ export const generations = (
         if (parts.enclave !== given.enclave) await next.supply({ enclave: Enclave }).enclave.keys()
         const { cache } = base.supply({ cache: Cache })
         const others = parts.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
-        await Promise.all(others.map(({ name }) => forget(cache, name)))
+        await Promise.all(others.map(({ name }) => forgetModels(cache, name)))
         turn()
       } catch (error) {
         await drop(next)

@@ -11,10 +11,9 @@ interface Documents {
 }
 
 /**
- * The interface described by itself: `/openapi.json` for programs and `/docs` for people, without any script. Both are
- * made when somebody first asks, once for each set of tools, and all answers share their bytes.
+ * The interface described by itself: `/openapi.json` for programs and `/docs` for people, without any script. Both are made with the first request, once for each set of tools, and all answers share their bytes.
  */
-export const documents = (
+export const describeInterface = (
   routes: readonly AnyRoute[],
   settings: Settings,
   referenceOf: (tools: readonly Tool[]) => Promise<Reference>,

@@ -18,18 +18,18 @@ import { inTurn } from './in-turn.ts'
 import { keylessAllowance } from './keyless.ts'
 import { leaveUnread } from './unread-body.ts'
 import { errorEnvelope } from './envelope.ts'
-import { type Wait, challenge, known, retryHeaders } from './http-errors.ts'
+import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
 import { crossOrigin, preflight } from './cross-origin.ts'
-import { counting, crowding } from './limits.ts'
+import { countRequests, holdPlaces } from './limits.ts'
 import { type Middleware, isAnswered } from './middleware.ts'
 import { Metrics } from './metrics.ts'
-import { named } from './named-path.ts'
+import { namedPath } from './named-path.ts'
 import { send } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import { serving } from './pipeline.ts'
-import { slots } from './concurrency.ts'
+import { serveRoute } from './pipeline.ts'
+import { renewedPlaces } from './concurrency.ts'
 import { overHttp, webSocketRoutes } from './upgrade.ts'
-import { type Era, type Visit, labelOf } from './context.ts'
+import { type RouteGeneration, type RequestContext, labelOf } from './context.ts'
 
 export interface App {
   readonly listener: RequestListener
@@ -59,7 +59,7 @@ export const app = (
   })
   const { env } = settings
   const admit = admitting(keyring, settings)
-  const take = slots(limiter, clock, random)
+  const take = renewedPlaces(limiter, clock, random)
   const inMemory = bodyBudget()
   const hold = (caller: Caller, { bodies }: Settings) => inMemory(caller, bodies.inMemory)
   const allow = keylessAllowance(clock)
@@ -71,38 +71,38 @@ export const app = (
   let active = 0
   let draining = false
 
-  const eraOf = (generation: Generation): Era => {
+  const eraOf = (generation: Generation): RouteGeneration => {
     const { settings } = generation
     const given = routes.map(({ needs, places }) => ({
       supplied: generation.supply(needs),
       most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
     }))
-    const pace = { clock, ...settings.timeouts }
+    const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
     const { logins } = generation.supply({ logins: Logins })
-    const [count, crowd] = [counting(limiter, settings), crowding(take, settings)]
+    const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
     return { generation, settings, logins, pace, count, crowd, given }
   }
-  let era: Era
+  let routeGeneration: RouteGeneration
 
-  const report = (visit: Visit, thrown: unknown): void => {
-    const error = known(thrown)
+  const report = (context: RequestContext, thrown: unknown): void => {
+    const error = knownError(thrown)
     if (error instanceof Aborted) return
     metrics.fault(error.name)
     log.error(
       'fault',
-      { request: visit.about.id, route: visit.route && labelOf(visit.route), status: error.status },
+      { request: context.about.id, route: context.route && labelOf(context.route), status: error.status },
       error.cause ?? error,
     )
   }
 
-  const left = (visit: Visit, response: ServerResponse): void => {
+  const left = (context: RequestContext, response: ServerResponse): void => {
     active--
-    visit.era.generation.end()
+    context.routeGeneration.generation.end()
     const status = response.writableFinished ? response.statusCode : 499
-    const ms = clock.now() - visit.began
-    const route = visit.route === null ? 'none' : labelOf(visit.route)
+    const ms = clock.now() - context.began
+    const route = context.route === null ? 'none' : labelOf(context.route)
     metrics.ended(route, status, ms)
-    log.info('request', { request: visit.about.id, route, status, ms, key: visit.key })
+    log.info('request', { request: context.about.id, route, status, ms, key: context.key })
   }
 
   /** Guessing keys is bounded as the routes without a key are. */
@@ -112,13 +112,13 @@ export const app = (
       keyless(request, settings)
       return error
     } catch (tooMany) {
-      return known(tooMany)
+      return knownError(tooMany)
     }
   }
 
   /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
-  const asksFirst = (ctx: Koa.Context, { era, headers }: Visit): boolean => {
-    const { origins } = era.settings.cors
+  const asksFirst = (ctx: Koa.Context, { routeGeneration, headers }: RequestContext): boolean => {
+    const { origins } = routeGeneration.settings.cors
     const allowed = crossOrigin(ctx.req, ctx.path, origins)
     Object.assign(headers, allowed)
     const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, methodsOf(ctx.path))
@@ -135,44 +135,51 @@ export const app = (
   koa.use(async (ctx, next) => {
     const id = uuid7(clock, random)
     const headers = { 'x-request-id': id }
-    const visit: Visit = { era, about: { env, id }, began: clock.now(), headers, route: null, key: null }
-    ctx.state = visit
+    const context: RequestContext = {
+      routeGeneration,
+      about: { env, id },
+      began: clock.now(),
+      headers,
+      route: null,
+      key: null,
+    }
+    ctx.state = context
     active++
-    era.generation.begin()
+    routeGeneration.generation.begin()
     metrics.began()
     ctx.res.once('close', () => {
       leaveUnread(ctx.req, clock)
-      left(visit, ctx.res)
+      left(context, ctx.res)
     })
-    if (draining) visit.headers['connection'] = 'close'
+    if (draining) context.headers['connection'] = 'close'
     try {
       if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-      if (!asksFirst(ctx, visit)) await next()
-      if (visit.route !== null) return
+      if (!asksFirst(ctx, context)) await next()
+      if (context.route !== null) return
       if (!isAnswered(ctx)) {
         keyless(ctx.req, settings)
         const allowed = methodsOf(ctx.path)
-        if (allowed !== '') visit.headers['allow'] = allowed
-        visit.route = webSocketRoute(ctx.req, ctx.path)
-        if (visit.route !== null) {
-          Object.assign(visit.headers, overHttp)
+        if (allowed !== '') context.headers['allow'] = allowed
+        context.route = webSocketRoute(ctx.req, ctx.path)
+        if (context.route !== null) {
+          Object.assign(context.headers, overHttp)
           throw new HttpAlone()
         }
         throw new NotFound(lost(ctx.path, allowed))
       }
-      if (!ctx.headerSent) for (const [name, value] of Object.entries(visit.headers)) ctx.set(name, String(value))
+      if (!ctx.headerSent) for (const [name, value] of Object.entries(context.headers)) ctx.set(name, String(value))
     } catch (thrown) {
-      const error = refusedKey(ctx.req, known(thrown))
-      if (error.status >= 500) report(visit, thrown)
+      const error = refusedKey(ctx.req, knownError(thrown))
+      if (error.status >= 500) report(context, thrown)
       if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
-      const { status, body } = (visit.route?.errors ?? errorEnvelope)(visit.about, error)
+      const { status, body } = (context.route?.errors ?? errorEnvelope)(context.about, error)
       Object.assign(
-        visit.headers,
+        context.headers,
         waits(error),
-        challenge(error, visit.route?.challenge?.(visit.era.settings)),
+        challenge(error, context.route?.challenge?.(context.routeGeneration.settings)),
         error instanceof TooMany && error.headers,
       )
-      await send(ctx, status, JSON.stringify(body), visit.era.pace)
+      await send(ctx, status, JSON.stringify(body), context.routeGeneration.pace)
     }
   })
 
@@ -182,7 +189,7 @@ export const app = (
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const handle = serving({ admit, take, hold, keyless, clock, waits, report }, route, at)
+    const handle = serveRoute({ admit, take, hold, keyless, clock, waits, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)
@@ -206,13 +213,13 @@ export const app = (
     },
     prepared(generation) {
       const next = eraOf(generation)
-      return () => void (era = next)
+      return () => void (routeGeneration = next)
     },
   }
 }
 
 const pathOf = (path: string, settings: Settings): string =>
-  named(path, settings)
+  namedPath(path, settings)
     .replaceAll(':', '\\:')
     .replace(/\{(\w+)\}/g, ':$1')
 

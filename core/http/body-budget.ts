@@ -3,7 +3,7 @@ import { TooMany, Unavailable } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 
 /** Bytes that one request holds in memory. */
-export interface Held {
+export interface HeldBytes {
   /** Throws TooMany or Unavailable when there is no room for so many bytes more. */
   grow(bytes: number): void
   release(): void
@@ -24,7 +24,7 @@ export const bodyBudget = () => {
     else counts.delete(name)
   }
 
-  return ({ key, organization }: Caller, room: Room): Held => {
+  return ({ key, organization }: Caller, room: Room): HeldBytes => {
     const [ofKey, ofOrganization] = [`key/${key}`, `organization/${organization}`]
     let own = 0
     const full = (name: string, most: number, bytes: number) => (counts.get(name) ?? 0) + bytes > most

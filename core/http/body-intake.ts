@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Aborted, BadRequest, GatewayError, Unavailable } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
-import type { Held } from './body-budget.ts'
+import type { HeldBytes } from './body-budget.ts'
 import { mayContinue } from './continue.ts'
 
 /** A body on its way in: who pays for its bytes, and how slowly they may come. */
@@ -16,7 +16,7 @@ export interface Intake {
 
 export interface IntakeTerms {
   readonly clock: Clock
-  readonly held: Held
+  readonly held: HeldBytes
   /** Takes bytes from the allowances of the caller; rejects when they are used up. */
   charge(bytes: number): Promise<void>
   /** Bytes in a second that a body needs on average. */
@@ -29,7 +29,7 @@ const window = 15_000
 const block = 256 * 1024
 
 /** Bytes from which on a body is gathered in one piece of memory: its parts and their sum would take twice its length. */
-const long = 1024 * 1024
+const onePieceBytes = 1024 * 1024
 
 const intoOne = (length: number) => {
   const whole = Buffer.from(new ArrayBuffer(length))
@@ -124,7 +124,7 @@ export const bodyIntake = (
   return {
     async whole(most, oversized) {
       begin()
-      const kept = declared !== null && declared > long ? intoOne(declared) : inParts()
+      const kept = declared !== null && declared > onePieceBytes ? intoOne(declared) : inParts()
       let size = 0
       await new Promise<void>((resolve, reject) =>
         reading(

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { checked } from '../validate.ts'
 import { BadRequest, TooLarge } from '../errors.ts'
+import type { Relayed } from '../dialects/decode-json.ts'
+import { keepTexts } from '../dialects/json-text.ts'
 import { readJson } from '../dialects/read-json.ts'
 import type { Settings } from '../settings.ts'
 import type { Intake } from './body-intake.ts'
@@ -32,6 +34,12 @@ export const inputOf = async (
   switch (body.read) {
     case 'json':
       return checked(body.schema, await readJson(bytes, 'plain', elements))
+    case 'relayed': {
+      const { value, members } = (await readJson(bytes, 'relayed', elements)) as Relayed
+      const input = checked(body.schema, value)
+      keepTexts(input, members)
+      return input
+    }
     case 'ordered':
       return body.check((await readJson(bytes, 'ordered', elements)) as Parameters<typeof body.check>[0])
     case 'sealed':

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, type Socket, SocketAddress, isIP } from 'node:net'
-import { listed } from '../access/addresses.ts'
+import { blockListOf } from '../access/addresses.ts'
 
 /** Where a request comes from, in one spelling for each address; null when it is unknown. */
 export type CallerAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null
@@ -10,7 +10,7 @@ export type CallerAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'
  * caller itself; a name that can't be read makes the address unknown.
  */
 export const callerAddress = (trustedProxies: readonly string[]): CallerAddress => {
-  const proxies = trustedProxies.length === 0 ? null : listed(trustedProxies)
+  const proxies = trustedProxies.length === 0 ? null : blockListOf(trustedProxies)
   return ({ headers, socket }) => {
     const peer = peerOf(socket)
     return proxies === null ? peer : beyond(peer, forwarded(headers['x-forwarded-for']), proxies)

@@ -1,23 +1,23 @@
 import { TooMany } from '../errors.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { Concern, Place, RateLimiter } from '../ports/rate-limiter.ts'
-import { join, leave, row, type Row, type Standing } from '../linked-list.ts'
+import { append, unlink, linkedList, type LinkedList, type Linked } from '../linked-list.ts'
 
 export type Release = () => Promise<void>
 
 const ttl = 30_000
 /** Minimum hold time in ms assumed for Retry-After: coming back late is cheaper than a second 429. */
-const least = 300
+const leastHoldMs = 300
 /** Names that are remembered although nobody holds a place there. */
 const idle = 10_000
 
-interface Hold extends Standing<Hold> {
+interface Hold extends Linked<Hold> {
   readonly place: Place
   readonly began: number
 }
 
 interface Lane {
-  readonly holds: Row<Hold>
+  readonly holds: LinkedList<Hold>
   /** Ms that a place is usually held. */
   held: number
   /** When the place is free that the next who is refused may have. */
@@ -26,10 +26,10 @@ interface Lane {
 
 /**
  * Places that are held while a request runs and renewed as long as it does. A refused caller learns when to come
- * back: each refused caller is given the next free moment of an imagined queue, with some jitter, so that those who wait
- * don't all come at once and don't wait longer than they need.
+ * back: each refused caller gets the next free moment of an imagined queue, with some jitter. So waiting callers come
+ * neither all at once nor later than needed.
  */
-export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
+export const renewedPlaces = (limiter: RateLimiter, clock: Clock, random: Random) => {
   const lanes = new Map<string, Lane>()
   const renew = renewing(lanes, clock)
   let bound = idle
@@ -41,7 +41,7 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
         for (const [name, { holds }] of lanes) if (holds.length === 0) lanes.delete(name)
         bound = idle + lanes.size
       }
-      lanes.set(name, (lane = { holds: row(), held: least, next: 0 }))
+      lanes.set(name, (lane = { holds: linkedList(), held: leastHoldMs, next: 0 }))
     }
     return lane
   }
@@ -53,16 +53,16 @@ export const slots = (limiter: RateLimiter, clock: Clock, random: Random) => {
     const { holds } = lane
     if (place === null) {
       // What is held for long already will be held for longer than was usual so far.
-      const held = Math.max(least, lane.held, 2 * (began - (holds.first?.began ?? began)))
+      const held = Math.max(leastHoldMs, lane.held, 2 * (began - (holds.first?.began ?? began)))
       lane.next = Math.max(began + held, lane.next) + (1.25 * held) / most
       const retryAfter = Math.ceil(lane.next - began + (random.fraction() * held) / most)
       throw new TooMany('Too many concurrent requests', { retryAfter, apart: true })
     }
     const hold: Hold = { place, began, before: null, behind: null }
-    join(holds, hold)
+    append(holds, hold)
     renew()
     return () => {
-      if (leave(holds, hold)) lane.held += (clock.now() - began - lane.held) / 8
+      if (unlink(holds, hold)) lane.held += (clock.now() - began - lane.held) / 8
       return place.release()
     }
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { listed } from '../access/addresses.ts'
+import { blockListOf } from '../access/addresses.ts'
 import type { Settings } from '../settings.ts'
 import { isListed, peerOf } from './caller-address.ts'
 
@@ -20,7 +20,7 @@ export const capped = (
   trustedProxies: readonly string[],
 ): void => {
   server.maxConnections = most
-  const proxies = listed(trustedProxies)
+  const proxies = blockListOf(trustedProxies)
   const counts = new Map<string, number>()
 
   const leave = (address: string): void => {

@@ -7,7 +7,14 @@ const closed = /^\/(?:admin|metrics)(?:\/|$)/
 
 /** Headers of an answer that a page may read. */
 const shown = [
-  ...['x-request-id', 'retry-after', 'x-should-retry', 'x-sealgate-dropped', 'x-sealgate-estimated'],
+  ...[
+    'x-request-id',
+    'retry-after',
+    'x-should-retry',
+    'x-sealgate-dropped',
+    'x-sealgate-guards',
+    'x-sealgate-estimated',
+  ],
   ...['requests', 'tokens'].flatMap((kind) => ['limit', 'remaining', 'reset'].map((it) => `x-ratelimit-${it}-${kind}`)),
 ].join(', ')
 

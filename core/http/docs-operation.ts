@@ -1,7 +1,7 @@
 import { samples } from './openapi-errors.ts'
 import { curlOf } from './curl.ts'
 import { fieldOf, fieldsOf } from './docs-schema.ts'
-import { prose, safe } from './page.ts'
+import { prose, escapeHtml } from './page.ts'
 import type { JsonSchema } from './reference.ts'
 
 interface Media {
@@ -37,7 +37,8 @@ export const anchorOf = (method: string, path: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/-$/, '')
 
-export const example = (value: unknown): string => `<pre><code>${safe(JSON.stringify(value, null, 2))}</code></pre>`
+export const example = (value: unknown): string =>
+  `<pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`
 
 const folded = (title: string, body: string): string =>
   body === '' ? '' : `<details><summary>${title}</summary>${body}</details>`
@@ -53,7 +54,7 @@ const mediaOf = ([type, { schema = {}, example: shown }]: readonly [string, Medi
     schema['properties'] === undefined && typeof schema['description'] === 'string' ? schema['description'] : ''
   const fields = fieldsOf(schema)
   return (
-    `<p><code>${safe(type)}</code>${words === '' ? '' : ` ${prose(words)}`}</p>${fields}` +
+    `<p><code>${escapeHtml(type)}</code>${words === '' ? '' : ` ${prose(words)}`}</p>${fields}` +
     (shown === undefined ? '' : `<p class="dim">For example:</p>${example(shown)}`)
   )
 }
@@ -76,9 +77,9 @@ export const sectionOf = (method: string, path: string, operation: JsonSchema, v
     .join('')
   const answers = success.flatMap(([, { content = {} }]) => Object.entries(content).map(mediaOf)).join('')
   return (
-    `<section class="operation" id="${id}"><h3><a href="#${id}"><b class="${method.toLowerCase()}">${method}</b> ${safe(path)}</a></h3>` +
+    `<section class="operation" id="${id}"><h3><a href="#${id}"><b class="${method.toLowerCase()}">${method}</b> ${escapeHtml(path)}</a></h3>` +
     `<p>${prose(summary)}</p><p class="dim">${prose(description)}</p>` +
-    `<pre class="call"><code>${safe(curlOf(method, path, operation))}</code></pre>` +
+    `<pre class="call"><code>${escapeHtml(curlOf(method, path, operation))}</code></pre>` +
     parametersOf(parameters, 'path', 'In the path') +
     parametersOf(parameters, 'query', 'In the query') +
     parametersOf(parameters, 'header', 'In the head') +

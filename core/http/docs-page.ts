@@ -3,8 +3,8 @@ import { fieldsOf } from './docs-schema.ts'
 import { style } from './docs-style.ts'
 import type { Document } from './openapi.ts'
 import { samples } from './openapi-errors.ts'
-import { pageOf, prose, safe } from './page.ts'
-import type { JsonSchema, Words } from './reference.ts'
+import { pageOf, prose, escapeHtml } from './page.ts'
+import type { JsonSchema, Sentences } from './reference.ts'
 
 interface Listed {
   readonly method: string
@@ -34,7 +34,7 @@ const sectionsOf = ({ tags, paths }: Document): readonly Section[] => {
 }
 
 /** A long path breaks in front of its parts. */
-const broken = (path: string): string => safe(path).replace(/(?<!^)[/:]/g, '<wbr>$&')
+const broken = (path: string): string => escapeHtml(path).replace(/(?<!^)[/:]/g, '<wbr>$&')
 
 const linkOf = ({ method, path }: Listed): string =>
   `<li><a href="#${anchorOf(method, path)}"><b class="${method.toLowerCase()}">${method}</b> ${broken(path)}</a></li>`
@@ -42,7 +42,7 @@ const linkOf = ({ method, path }: Listed): string =>
 const indexOf = (sections: readonly Section[]): string => {
   const entries = sections.map(
     ({ id, name, operations }) =>
-      `<li><a href="#${id}">${safe(name)}</a><ul>${operations.map(linkOf).join('')}</ul></li>`,
+      `<li><a href="#${id}">${escapeHtml(name)}</a><ul>${operations.map(linkOf).join('')}</ul></li>`,
   )
   return `<nav aria-label="Contents"><ul>${entries.join('')}<li><a href="#errors">Errors</a></li></ul></nav>`
 }
@@ -54,22 +54,22 @@ const variantsOf = ({ operation }: Listed, { components }: Document): string => 
   return [...names]
     .map((name) => {
       const schema = components['schemas']?.[name] ?? {}
-      return `<h5>${safe(name)}</h5><p>${prose(String(schema['description'] ?? ''))}</p>${fieldsOf(schema)}`
+      return `<h5>${escapeHtml(name)}</h5><p>${prose(String(schema['description'] ?? ''))}</p>${fieldsOf(schema)}`
     })
     .join('')
 }
 
 const chapterOf = ({ id, name, about, operations }: Section, document: Document): string =>
-  `<section id="${id}"><h2>${safe(name)}</h2><p>${prose(about)}</p><ul class="within">${operations.map(linkOf).join('')}</ul>` +
+  `<section id="${id}"><h2>${escapeHtml(name)}</h2><p>${prose(about)}</p><ul class="within">${operations.map(linkOf).join('')}</ul>` +
   operations.map((it) => sectionOf(it.method, it.path, it.operation, variantsOf(it, document))).join('') +
   '</section>'
 
-const errorsOf = ({ components }: Document, codes: Words): string => {
+const errorsOf = ({ components }: Document, codes: Sentences): string => {
   const statuses = Object.entries(samples).map(
     ([status, { about }]) => `<dt id="status-${status}">${status}</dt><dd>${prose(about)}</dd>`,
   )
   const words = Object.entries(codes).map(
-    ([code, about]) => `<dt><code>${safe(code)}</code></dt><dd>${prose(about)}</dd>`,
+    ([code, about]) => `<dt><code>${escapeHtml(code)}</code></dt><dd>${prose(about)}</dd>`,
   )
   const shown = components['responses']?.['Error400'] as
     { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> } | undefined
@@ -84,12 +84,12 @@ const errorsOf = ({ components }: Document, codes: Words): string => {
 }
 
 const opening = ({ info }: Document, prefix: string): string =>
-  `<header><h1>${safe(info.title)}</h1><p>${prose(info.description)}</p>` +
-  `<p>Programs read the same as <a href="${safe(prefix)}/openapi.json">openapi.json</a>. The calls below need two variables:</p>` +
-  `<pre><code>export SEALGATE_URL=http://127.0.0.1:3000${safe(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
+  `<header><h1>${escapeHtml(info.title)}</h1><p>${prose(info.description)}</p>` +
+  `<p>Programs read the same as <a href="${escapeHtml(prefix)}/openapi.json">openapi.json</a>. The calls below need two variables:</p>` +
+  `<pre><code>export SEALGATE_URL=http://127.0.0.1:3000${escapeHtml(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
 
 /** The interface as a page to read, made from its OpenAPI document. */
-export const docsPage = (document: Document, codes: Words, prefix: string): string => {
+export const docsPage = (document: Document, codes: Sentences, prefix: string): string => {
   const sections = sectionsOf(document)
   return pageOf(
     'sealgate: the interface',

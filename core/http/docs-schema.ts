@@ -1,23 +1,23 @@
-import { prose, safe } from './page.ts'
+import { prose, escapeHtml } from './page.ts'
 import type { JsonSchema } from './reference.ts'
 
 const alternativesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   ['anyOf', 'oneOf', 'allOf'].flatMap((name) => (schema[name] ?? []) as readonly JsonSchema[])
 
 const code = (value: unknown): string =>
-  `<code>${safe(typeof value === 'string' ? value : JSON.stringify(value))}</code>`
+  `<code>${escapeHtml(typeof value === 'string' ? value : JSON.stringify(value))}</code>`
 
 const nameOf = (ref: unknown): string => String(ref).slice(String(ref).lastIndexOf('/') + 1)
 
 /** The type in words: `string or null`, `array of integer`, the values of an enumeration. */
-export const typeOf = (schema: JsonSchema): string => {
+const typeOf = (schema: JsonSchema): string => {
   if (schema['$ref'] !== undefined) return code(nameOf(schema['$ref']))
   if (schema['const'] !== undefined) return code(schema['const'])
   if (Array.isArray(schema['enum'])) return schema['enum'].map(code).join(', ')
   const within = [...new Set(alternativesOf(schema).map(typeOf))]
   if (within.length > 0) return within.join(' or ')
   if (schema['type'] === 'array') return `array of ${typeOf((schema['items'] ?? {}) as JsonSchema)}`
-  return safe([schema['type'] ?? 'any'].flat().join(' or '))
+  return escapeHtml([schema['type'] ?? 'any'].flat().join(' or '))
 }
 
 const bounds: Readonly<Record<string, string>> = {
@@ -84,5 +84,5 @@ export const fieldOf = (
 ): string => {
   const facts = [typeOf(schema), ...boundsOf(schema), ...(isRequired ? ['<b>required</b>'] : [])].join(' · ')
   const meaning = typeof words === 'string' ? `<p>${prose(words)}</p>` : ''
-  return `<li><code class="name">${safe(name)}</code> <span class="dim">${facts}</span>${meaning}${fieldsOf(schema)}</li>`
+  return `<li><code class="name">${escapeHtml(name)}</code> <span class="dim">${facts}</span>${meaning}${fieldsOf(schema)}</li>`
 }

@@ -1,15 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Alarm } from '../ports/platform.ts'
-import { type Patience, end, hand } from './backpressure.ts'
+import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
+import { framesOf } from './frames.ts'
 import type { Quiet, ServerEvent } from './reply.ts'
 
-export interface Pace extends Patience {
+export interface Pace extends ReaderPatience {
   /** Ms of silence before the first event after which `quiet` speaks, again and again. */
   readonly heartbeat: number
+  /** Whether the gateway frames the chunks of HTTP/1.1 itself. */
+  readonly ownChunks: boolean
 }
 
 /** One event as the standard writes it. */
-export const written = (event: ServerEvent): string => {
+const written = (event: ServerEvent): string => {
   if ('comment' in event) return `: ${event.comment}\n\n`
   const data = event.data.includes('\n') ? event.data.replaceAll('\n', '\ndata: ') : event.data
   return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
@@ -29,15 +32,19 @@ export const sendEvents = async (
   pace: Pace,
 ): Promise<void> => {
   const source = events[Symbol.asyncIterator]()
+  const frames = framesOf(response, pace.ownChunks)
   const begin = (): void => {
-    if (!response.headersSent) response.writeHead(200, head())
+    if (response.headersSent) return
+    response.writeHead(200, { ...head(), ...frames.headers })
+    frames.begin()
   }
+  const framed = (event: ServerEvent): string => frames.frame(written(event))
   const beating = (say: Quiet): Alarm =>
     pace.clock.alarm(pace.heartbeat, () => {
       if (response.destroyed) return
       if (!response.writableNeedDrain) {
         begin()
-        response.write(written(say()))
+        response.write(framed(say()))
       }
       beat = beating(say)
     })
@@ -50,7 +57,7 @@ export const sendEvents = async (
       ended = done === true
       if (ended || response.destroyed) break
       begin()
-      const full = hand(response, written(value), pace)
+      const full = handOn(response, framed(value), pace)
       if (full !== null) await full
     }
     begin()
@@ -58,10 +65,10 @@ export const sendEvents = async (
     ended = true
     if (!response.headersSent) throw error
     const last = broken(error)
-    if (last !== null && !response.destroyed) response.write(written(last))
+    if (last !== null && !response.destroyed) response.write(framed(last))
   } finally {
     beat?.off()
     if (!ended) await source.return?.()
   }
-  await end(response, undefined, pace)
+  await endAnswer(response, frames.last ?? undefined, pace)
 }

@@ -1,7 +1,7 @@
 import { BadRequest, GatewayError, NotFound, Unavailable } from '../errors.ts'
 
 /** Errors of the HTTP library become ours; anything else is a fault and says nothing. */
-export const known = (thrown: unknown): GatewayError => {
+export const knownError = (thrown: unknown): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   const { status, code } = (thrown ?? {}) as { readonly status?: unknown; readonly code?: unknown }
   if (code === 'ERR_INVALID_URL') return new BadRequest('Malformed request', { cause: thrown })
@@ -18,8 +18,8 @@ export type Wait = Pick<GatewayError, 'status' | 'retryAfter'> & { readonly apar
 const spanOf = (wait: number): number => Math.min(30_000, Math.max(250, wait))
 
 /**
- * When to come back, in whole seconds for everyone and in ms for those who read that. `fraction` is drawn for each
- * refusal: callers that were told the same moment would all come back together.
+ * The time of the next try, in whole seconds and, for clients that read it, in ms. Each refusal draws its own
+ * `fraction`: callers with the same time would all come back together.
  */
 export const retryHeaders = (it: Wait, fraction: number): Record<string, string> => {
   const { retryAfter, apart } = it
@@ -31,7 +31,7 @@ export const retryHeaders = (it: Wait, fraction: number): Record<string, string>
   return { ...again, 'retry-after': `${seconds}`, 'retry-after-ms': `${Math.ceil(retryAfter + fraction * span)}` }
 }
 
-/** Only whoever is told a time comes back with any hope; a backend that failed was tried often enough. */
+/** A retry has hope only with a time in the refusal: the gateway has already tried a failed backend often enough. */
 const isHopeless = ({ status, retryAfter }: Wait): boolean =>
   status === 429 || status === 503 ? retryAfter === null || !Number.isFinite(retryAfter) : true
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 /** Requests of one connection that may wait behind an unfinished answer. */
-const most = 32
+const mostWaiting = 32
 
 /** A request that was sent ahead begins when the answer before it has ended: its handler, and all that it holds, wait. */
 export const inTurn = (listener: RequestListener): RequestListener => {
@@ -15,7 +15,7 @@ export const inTurn = (listener: RequestListener): RequestListener => {
   return (request, response) => {
     if (response.socket !== null) return listener(request, response)
     if (request.socket.destroyed) return
-    if (count(request, 1) > most) return void request.socket.destroy()
+    if (count(request, 1) > mostWaiting) return void request.socket.destroy()
     response.once('socket', () => {
       count(request, -1)
       listener(request, response)

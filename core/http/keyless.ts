@@ -8,7 +8,7 @@ interface Bucket {
 }
 
 /** Addresses that are remembered; the ones seen longest ago are forgotten first. */
-const most = 10_000
+const mostAddresses = 10_000
 
 /** Who sends from an address: of IPv6 the network, since a caller has all of it. */
 const senderOf = (address: string): string => (isIPv6(address) ? address.split(':').slice(0, 4).join(':') : address)
@@ -29,7 +29,7 @@ export const keylessAllowance = (clock: Clock) => {
     buckets.delete(sender)
     buckets.set(sender, bucket)
     for (const oldest of buckets.keys()) {
-      if (buckets.size <= most) break
+      if (buckets.size <= mostAddresses) break
       buckets.delete(oldest)
     }
     if (bucket.left < 1) throw new TooMany('Too many requests', { retryAfter: Math.ceil(1000 / perSecond) })

@@ -7,7 +7,7 @@ import type { Release } from './concurrency.ts'
 type Headers = Record<string, string | number>
 
 /** Counts requests and bytes against the key and its organisation, and puts what is left of the requests into these headers. */
-export const counting = (limiter: RateLimiter, settings: Settings) => {
+export const countRequests = (limiter: RateLimiter, settings: Settings) => {
   const allowancesOf = perCaller((caller) => {
     const its = limitsOf(caller, settings)
     const organization = organizationLimitsOf(caller.organization, settings)
@@ -61,7 +61,7 @@ const tooMany = (ofBytes: boolean, wait: number): TooMany =>
   })
 
 /** Takes places of the key and its organisation, over all routes, and adds them to `held`. */
-export const crowding = (
+export const holdPlaces = (
   take: (name: string, most: number, concern: Concern) => Promise<Release>,
   settings: Settings,
 ) => {

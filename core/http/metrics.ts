@@ -3,10 +3,10 @@ import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Log } from '../ports/platform.ts'
 import { Siblings } from '../ports/cluster.ts'
-import { Witness } from '../ports/backend-observer.ts'
+import { BackendObserver } from '../ports/backend-observer.ts'
 
 /** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
-export interface Metrics extends Witness {
+export interface Metrics extends BackendObserver {
   /** Others may register their own here. */
   readonly registry: Registry
   /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
@@ -19,7 +19,7 @@ export interface Metrics extends Witness {
 export const Metrics = one<Metrics>('Metrics')
 
 /** A process without siblings. */
-export const alone = plugin({ port: Siblings, name: 'alone', create: () => ({ measured: async () => [] }) })
+export const withoutSiblings = plugin({ port: Siblings, name: 'alone', create: () => ({ measured: async () => [] }) })
 
 /** Seconds. */
 const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
@@ -70,19 +70,19 @@ export const metrics = plugin({
 })
 
 /** What is measured of backends. */
-export const witness = plugin({
-  port: Witness,
+export const measuringObserver = plugin({
+  port: BackendObserver,
   name: 'metrics',
   needs: { metrics: Metrics },
   create: ({ metrics }) => metrics,
 })
 
 /** What an operator looks for when a backend fails, and another one may have answered in its place. */
-export const observer = plugin({
-  port: Witness,
+export const loggingObserver = plugin({
+  port: BackendObserver,
   name: 'log',
   needs: { log: Log },
-  create: ({ log }): Witness => ({
+  create: ({ log }): BackendObserver => ({
     saw(provider, outcome, ms, status) {
       if (outcome === 'failed' || outcome === 'broke') log.warn('backend.failed', { provider, outcome, ms, status })
     },

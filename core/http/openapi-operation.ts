@@ -1,7 +1,7 @@
 import { schemaOf } from './json-schema.ts'
 import { exampleOf, headersOf, sampleOf, statusesOf } from './openapi-errors.ts'
-import { type Chapter, type JsonSchema, type Operation, type Words, described } from './reference.ts'
-import { type AnyRoute, type Body, keyless } from './route.ts'
+import { type Chapter, type JsonSchema, type Operation, type Sentences, described } from './reference.ts'
+import { type AnyRoute, type Body, isKeyless } from './route.ts'
 
 /** A route with what the reference says of it. */
 export interface Described {
@@ -9,15 +9,15 @@ export interface Described {
   readonly chapter: Chapter
   readonly operation: Operation
   /** The tables of sentences, the nearest first. */
-  readonly tables: readonly Words[]
+  readonly tables: readonly Sentences[]
 }
 
 /** Puts a response among the shared ones, and gives the reference to it. */
-export type Share = (name: string, response: JsonSchema) => JsonSchema
+export type ShareResponse = (name: string, response: JsonSchema) => JsonSchema
 
 const json = 'application/json'
 
-export const operationOf = (it: Described, share: Share): JsonSchema => {
+export const operationOf = (it: Described, share: ShareResponse): JsonSchema => {
   const { route, chapter, operation } = it
   const parameters = [...pathOf(it), ...queryOf(it), ...asksOf(it)]
   const { scope, operators } = typeof route.access === 'object' ? route.access : {}
@@ -40,21 +40,21 @@ const idOf = ({ method, path }: AnyRoute): string =>
   `${method.toLowerCase()} ${path}`.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())
 
 /** Who may call, as a sentence. */
-export const accessOf = ({ access }: AnyRoute): string => {
-  if (keyless(access)) return 'No key is needed.'
+const accessOf = ({ access }: AnyRoute): string => {
+  if (isKeyless(access)) return 'No key is needed.'
   if (typeof access === 'string') return 'Any key will do.'
   return `The key needs the scope \`${access.scope}\`${access.operators ? ', and is of an operator' : ''}.`
 }
 
 /** Without roles, since a scope is the same under every scheme. */
 const securityOf = ({ access, keyHeaders = [] }: AnyRoute): readonly JsonSchema[] =>
-  keyless(access) ? [] : ['bearer', 'apiKey', ...keyHeaders].map((scheme) => ({ [scheme]: [] }))
+  isKeyless(access) ? [] : ['bearer', 'apiKey', ...keyHeaders].map((scheme) => ({ [scheme]: [] }))
 
 const worded = (words: string | undefined): JsonSchema => (words === undefined ? {} : { description: words })
 
 const example = (value: unknown): JsonSchema => (value === undefined ? {} : { example: value })
 
-const parametersOf = ({ tables }: Described, place: string, schema: JsonSchema, samples: Words = {}) => {
+const parametersOf = ({ tables }: Described, place: string, schema: JsonSchema, samples: Sentences = {}) => {
   const whole = described(schema, [place], tables)
   const { properties = {}, required = [] } = whole as {
     readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -148,7 +148,7 @@ const emptyOf = ({ operation: { empty = {} } }: Described): JsonSchema =>
 /** The name of the schema of a fault, by its title. */
 const titleOf = (schema: JsonSchema): string => String(schema['title'] ?? 'BareError')
 
-const failuresOf = ({ route, operation, tables }: Described, share: Share): JsonSchema => {
+const failuresOf = ({ route, operation, tables }: Described, share: ShareResponse): JsonSchema => {
   const { faults } = route
   const failure = (status: number) => {
     const fault = faults?.[status] ?? faults?.['default']

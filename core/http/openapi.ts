@@ -1,9 +1,9 @@
 import { scopes } from '../access/caller.ts'
 import type { Settings } from '../settings.ts'
-import { named } from './named-path.ts'
+import { namedPath } from './named-path.ts'
 import { headers } from './openapi-errors.ts'
 import { type Described, operationOf } from './openapi-operation.ts'
-import { type JsonSchema, type Reference, described, wordOf } from './reference.ts'
+import { type JsonSchema, type Reference, described, sentenceFor } from './reference.ts'
 import type { AnyRoute } from './route.ts'
 
 export interface Document {
@@ -34,7 +34,7 @@ export const openapi = (routes: readonly AnyRoute[], settings: Settings, referen
   const paths: Record<string, Record<string, JsonSchema>> = {}
   const all = routes.map((route) => describe(route, reference))
   for (const it of all) {
-    const path = named(it.route.path, settings)
+    const path = namedPath(it.route.path, settings)
     paths[path] = { ...paths[path], [it.route.method.toLowerCase()]: operationOf(it, share) }
   }
   const chapters = [...reference.chapters, others].filter((chapter) => all.some((it) => it.chapter === chapter))
@@ -123,5 +123,5 @@ const errorOf = ({ words }: Reference): JsonSchema => ({
     ['fault'],
     [words],
   ),
-  description: wordOf(['Error'], [words]) ?? '',
+  description: sentenceFor(['Error'], [words]) ?? '',
 })

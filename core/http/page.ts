@@ -1,5 +1,5 @@
 /** Text inside of a page, whatever stands in it. */
-export const safe = (text: string): string => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`)
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`)
 
 /** What a page may load and run: its own style, and nothing else. */
 export const pageHeaders = {
@@ -7,13 +7,13 @@ export const pageHeaders = {
 } as const
 
 /** A sentence inside of a page; what stands in backticks is code. */
-export const prose = (text: string): string => safe(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+export const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
 /** A whole page in both colour schemes, without any script; `more` is style of its own. */
 export const pageOf = (title: string, body: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
   `<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">` +
-  `<title>${safe(title)}</title><style>${style}${more}</style></head><body>${body}</body></html>`
+  `<title>${escapeHtml(title)}</title><style>${style}${more}</style></head><body>${body}</body></html>`
 
 const style = `
 :root{color-scheme:light dark;--text:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0550ae;--page:#fff;--good:#116329;--bad:#a40e26}

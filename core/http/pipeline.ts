@@ -5,46 +5,46 @@ import { checked } from '../validate.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Settings } from '../settings.ts'
 import type { Admit } from './access.ts'
-import { Asked } from './request.ts'
+import { RouteRequest } from './request.ts'
 import { inputOf, lengthOf } from './body.ts'
-import type { Held } from './body-budget.ts'
+import type { HeldBytes } from './body-budget.ts'
 import { type Intake, bodyIntake } from './body-intake.ts'
 import { render } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import type { Release, slots } from './concurrency.ts'
+import type { Release, renewedPlaces } from './concurrency.ts'
 import type { Wait } from './http-errors.ts'
 import { showsKey } from './connections.ts'
-import { spanOf } from './spans.ts'
-import { type Visit, labelOf } from './context.ts'
+import { isTraced, spanOf } from './spans.ts'
+import { type RequestContext, labelOf } from './context.ts'
 
 interface Gate {
   readonly admit: Admit
-  readonly take: ReturnType<typeof slots>
-  readonly hold: (caller: Caller, settings: Settings) => Held
+  readonly take: ReturnType<typeof renewedPlaces>
+  readonly hold: (caller: Caller, settings: Settings) => HeldBytes
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly clock: Clock
   /** The headers that say when a refused request may come again. */
   waits(refusal: Wait): Record<string, string>
-  report(visit: Visit, error: unknown): void
+  report(context: RequestContext, error: unknown): void
 }
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
+export const serveRoute = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
 
   return async (ctx: Koa.Context): Promise<void> => {
-    const visit = ctx.state as Visit
-    const { settings, pace, count, crowd, given, logins } = visit.era
+    const visit = ctx.state as RequestContext
+    const { settings, pace, count, crowd, given, logins } = visit.routeGeneration
     const own = given[at]
     if (own === undefined) throw new Error('A route has no supplies')
     const { supplied, most } = own
     visit.route = route
     for (const [name, value] of headers) visit.headers[name] = value.replace('{id}', visit.about.id)
-    const span = await spanOf(label)
+    const span = isTraced() ? await spanOf(label) : null
     const held: Release[] = []
-    let room: Held | null = null
+    let room: HeldBytes | null = null
     try {
       const caller = await admit(ctx.req, route.access, logins, route.keyHeaders)
       if (caller === null) keyless(ctx.req, settings)
@@ -65,7 +65,7 @@ export const serving = ({ admit, take, hold, keyless, clock, waits, report }: Ga
       const input = intake === null ? undefined : await inputOf(ctx, route.body, settings, intake)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
-      const request = new Asked(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
+      const request = new RouteRequest(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
       const reply = await route.handle(request, supplied)
       await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 
 /** Takes a mount path off the URL; a path without it is served as it is, since some frameworks take it off themselves. */
-export const under = (prefix: string, listener: RequestListener): RequestListener => {
+export const withoutPrefix = (prefix: string, listener: RequestListener): RequestListener => {
   if (prefix === '') return listener
   return (request, response) => {
     const { url = '/' } = request

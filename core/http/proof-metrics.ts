@@ -1,15 +1,15 @@
 import { Gauge } from 'prom-client'
 import { plugin } from '../plugin.ts'
 import { Clock, Log } from '../ports/platform.ts'
-import { ProofWitness } from '../ports/proof-witness.ts'
+import { ProofObserver } from '../ports/proof-observer.ts'
 import { Metrics } from './metrics.ts'
 
 /** What proves the enclave, as metrics, as events of the log at each change, and for readiness. */
 export const proofMetrics = plugin({
-  port: ProofWitness,
+  port: ProofObserver,
   name: 'proof',
   needs: { metrics: Metrics, clock: Clock, log: Log },
-  create: ({ metrics: { registry }, clock, log }): ProofWitness => {
+  create: ({ metrics: { registry }, clock, log }): ProofObserver => {
     const pieces = new Map<string, number | null>()
     const told = new Set<string>()
     let refused: string | null = null

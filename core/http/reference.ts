@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
  * Sentences for properties, by the end of their path: `usage.input` beats `input`. A path begins with `body`, `query`,
  * `path`, `answer`, `fault` or `schema`, and passes over lists and the names of maps.
  */
-export type Words = Readonly<Record<string, string>>
+export type Sentences = Readonly<Record<string, string>>
 
 /** One of several bodies that an operation takes. */
 export interface Variant {
@@ -21,18 +21,18 @@ export interface Operation {
   readonly about?: string
   /** Examples. They are checked against the schemas, and the clear ones are sent to a gateway. */
   readonly body?: unknown
-  readonly form?: Words
-  readonly path?: Words
-  readonly query?: Words
+  readonly form?: Sentences
+  readonly path?: Sentences
+  readonly query?: Sentences
   readonly answer?: unknown
   /** The JSON of the answer, where the route declares none. */
   readonly shape?: GenericSchema
   /** Other media types of the answer, with what they hold. */
-  readonly types?: Words
+  readonly types?: Sentences
   /** Request headers that the route reads, and response headers of its own. */
-  readonly asks?: Words
-  readonly tells?: Words
-  readonly words?: Words
+  readonly asks?: Sentences
+  readonly tells?: Sentences
+  readonly words?: Sentences
   /** Statuses beyond those that follow from the route. */
   readonly statuses?: readonly number[]
   /** What answers without a body mean, by their status. */
@@ -48,7 +48,7 @@ export interface Operation {
 export interface Chapter {
   readonly name: string
   readonly about: string
-  readonly words: Words
+  readonly words: Sentences
   /** By method and path, the path with the families under their own names. */
   readonly operations: Readonly<Record<string, Operation>>
   /** Schemas that the chapter's operations name. */
@@ -56,14 +56,14 @@ export interface Chapter {
 }
 
 export interface Reference {
-  readonly words: Words
+  readonly words: Sentences
   /** What the codes of errors mean. */
-  readonly codes: Words
+  readonly codes: Sentences
   readonly chapters: readonly Chapter[]
 }
 
 /** The sentence of the longest known end of the path, from the first table that has any; undefined where none has. */
-export const wordOf = (path: readonly string[], tables: readonly Words[]): string | undefined => {
+export const sentenceFor = (path: readonly string[], tables: readonly Sentences[]): string | undefined => {
   for (const words of tables) {
     for (let from = 0; from < path.length; from++) {
       const key = path.slice(from).join('.')
@@ -85,7 +85,7 @@ const ownWord = (schema: JsonSchema): string | undefined => {
 }
 
 /** The schema with a sentence at every property. */
-export const described = (schema: JsonSchema, path: readonly string[], tables: readonly Words[]): JsonSchema => {
+export const described = (schema: JsonSchema, path: readonly string[], tables: readonly Sentences[]): JsonSchema => {
   const each = (it: unknown) => (isSchema(it) ? described(it, path, tables) : it)
   const { properties, items, additionalProperties } = schema
   return {
@@ -99,11 +99,11 @@ export const described = (schema: JsonSchema, path: readonly string[], tables: r
   }
 }
 
-const propertiesOf = (properties: JsonSchema, path: readonly string[], tables: readonly Words[]): JsonSchema =>
+const propertiesOf = (properties: JsonSchema, path: readonly string[], tables: readonly Sentences[]): JsonSchema =>
   Object.fromEntries(
     Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, schema]) => {
       const at = [...path, name]
-      const description = ownWord(schema) ?? wordOf(at, tables)
+      const description = ownWord(schema) ?? sentenceFor(at, tables)
       return [name, { ...described(schema, at, tables), ...(description !== undefined && { description }) }]
     }),
   )

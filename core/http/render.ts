@@ -6,8 +6,8 @@ import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
 import { type About, envelope, refusedEnvelope } from './envelope.ts'
 import { type Pace, sendEvents } from './events.ts'
-import { type Wait, known } from './http-errors.ts'
-import { type Patience, end, hand } from './backpressure.ts'
+import { type Wait, knownError } from './http-errors.ts'
+import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
 import type { Reply } from './reply.ts'
 
 const streaming = {
@@ -58,7 +58,7 @@ export const render = async (
         reply.quiet,
         (error) => {
           report(error)
-          return reply.broken(known(error))
+          return reply.broken(knownError(error))
         },
         pace,
       )
@@ -68,12 +68,13 @@ export const render = async (
 type Headers = Record<string, string | number>
 
 /** The reader of the answer; when it leaves, the rest of the answer is dropped. */
-const readerOf = (response: ServerResponse, patience: Patience): Writable => {
+const readerOf = (response: ServerResponse, patience: ReaderPatience): Writable => {
   const reader = new Writable({
-    write: (part: Uint8Array, _, done) => void Promise.resolve(hand(response, part, patience)).then(() => done(), done),
-    final: (done) => void end(response, undefined, patience).then(() => done(), done),
+    write: (part: Uint8Array, _, done) =>
+      void Promise.resolve(handOn(response, part, patience)).then(() => done(), done),
+    final: (done) => void endAnswer(response, undefined, patience).then(() => done(), done),
   })
-  // One that is gone already is never told to close again.
+  // A connection that has closed already gets no second close.
   if (response.destroyed) reader.destroy()
   else response.once('close', () => void (response.writableFinished || reader.destroy()))
   return reader
@@ -84,7 +85,7 @@ export const send = (
   ctx: Koa.Context,
   status: number,
   text: string | Uint8Array,
-  patience: Patience,
+  patience: ReaderPatience,
   type = 'application/json; charset=utf-8',
 ): Promise<void> => {
   ctx.respond = false
@@ -92,5 +93,5 @@ export const send = (
   headers['content-type'] = type
   headers['content-length'] = typeof text === 'string' ? Buffer.byteLength(text) : text.length
   ctx.res.writeHead(status, headers)
-  return end(ctx.res, ctx.method === 'HEAD' ? undefined : text, patience)
+  return endAnswer(ctx.res, ctx.method === 'HEAD' ? undefined : text, patience)
 }

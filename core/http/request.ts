@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { Aborted } from '../errors.ts'
-import { giveBack, lend } from '../abort.ts'
+import { returnController, lendController } from '../abort.ts'
 import type { Intake } from './body-intake.ts'
 import type { Request } from './route.ts'
 
@@ -9,7 +9,7 @@ import type { Request } from './route.ts'
  * What a handler is given. A class, since a literal with a getter would be given a shape of its own on every request, and
  * the signal is made when it is asked for: many handlers never wait, and one costs as much as parsing a small body.
  */
-export class Asked implements Request<unknown, unknown, Caller | null> {
+export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   readonly id: string
   readonly input: unknown
   readonly query: unknown
@@ -50,9 +50,9 @@ export class Asked implements Request<unknown, unknown, Caller | null> {
 
   get signal(): AbortSignal {
     if (this.#gone === null) {
-      const gone = (this.#gone = lend())
+      const gone = (this.#gone = lendController())
       const leave = () => {
-        if (this.#response.writableFinished) giveBack(gone)
+        if (this.#response.writableFinished) returnController(gone)
         else gone.abort(new Aborted())
       }
       if (this.#response.destroyed) leave()

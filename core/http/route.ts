@@ -16,18 +16,19 @@ import type { Reply } from './reply.ts'
 export type Access = { readonly scope: Scope; readonly operators?: true } | 'any-key' | 'anyone' | 'unasked'
 
 /** Whether a request may come without a key. */
-export const keyless = (access: Access): boolean => access === 'anyone' || access === 'unasked'
+export const isKeyless = (access: Access): boolean => access === 'anyone' || access === 'unasked'
 
 /** A number, or how the settings name it. */
 export type Bound = number | ((settings: Settings) => number)
 
 /**
- * How the body is read, at most `bytes` of it. `json` is checked by the schema; `ordered` keeps keys in order and is
+ * How the body is read, at most `bytes` of it. `json` is checked by the schema; `relayed` too, and its members can go on as
+ * they came, so its schema changes nothing; `ordered` keeps keys in order and is
  * checked by `check` (the schema then only documents); `form` is multipart, its files in memory; a long `sealed` one is handed on
  * as its bytes, since only the enclave looks into it; `stream` is not read at all, and its `form` documents another way to send it.
  */
 export type Body<S extends GenericSchema = GenericSchema> =
-  | (Bounded & { readonly read: 'json'; readonly schema: S })
+  | (Bounded & { readonly read: 'json' | 'relayed'; readonly schema: S })
   | (Bounded & { readonly read: 'ordered'; readonly schema: S; check(body: OrderedJson): InferOutput<S> })
   | (Bounded & { readonly read: 'sealed'; readonly schema: S })
   | (Bounded & {

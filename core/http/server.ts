@@ -40,7 +40,7 @@ export const serverFor = (
     const about = { env, id: uuid7(clock, random) }
     const body = JSON.stringify(errorEnvelope(about, error).body)
     // A peer that never closes its half would keep the socket.
-    clock.alarm(patience, () => socket.destroy())
+    clock.alarm(patienceMs, () => socket.destroy())
     socket.end(
       `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${about.id}\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
@@ -50,7 +50,7 @@ export const serverFor = (
 }
 
 /** Ms in which a refused connection may take its answer. */
-const patience = 1_000
+const patienceMs = 1_000
 
 const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers are too large',

@@ -5,9 +5,11 @@ const registered = Symbol.for('opentelemetry.js.api.1')
 
 let tracer: Tracer | null = null
 
-/** A span around a request; null, and nothing is loaded for it, where no SDK is registered in this process. */
-export const spanOf = async (label: string): Promise<Span | null> => {
-  if (!(registered in globalThis)) return null
+/** Whether an SDK is registered in this process. */
+export const isTraced = (): boolean => registered in globalThis
+
+/** A span around a request. */
+export const spanOf = async (label: string): Promise<Span> => {
   const { SpanKind, trace } = await import('@opentelemetry/api')
   tracer ??= trace.getTracer('sealgate')
   return tracer.startSpan(label, { kind: SpanKind.SERVER })

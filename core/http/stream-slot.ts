@@ -4,11 +4,12 @@ import { TooMany } from '../errors.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
-import { type Release, slots } from './concurrency.ts'
+import { type Release, renewedPlaces } from './concurrency.ts'
 
-/** The one sealed chat stream that a caller may have open. */
+/** The sealed chat streams that a key may have open. */
 export interface Streams {
-  take(caller: Caller): Promise<Release>
+  /** Rejects when `most` are open. */
+  take(caller: Caller, most: number): Promise<Release>
 }
 
 export const Streams = one<Streams>('Streams')
@@ -18,10 +19,10 @@ export const streams = plugin({
   name: 'streams',
   needs: { limiter: RateLimiter, clock: Clock, random: Random },
   create: ({ limiter, clock, random }): Streams => {
-    const take = slots(limiter, clock, random)
+    const take = renewedPlaces(limiter, clock, random)
     return {
-      take: (caller) =>
-        take(`stream/key/${caller.key}`, 1).catch((error: unknown) => {
+      take: (caller, most) =>
+        take(`stream/key/${caller.key}`, most).catch((error: unknown) => {
           if (!(error instanceof TooMany)) throw error
           throw new TooMany('An active chat stream already exists', { retryAfter: error.retryAfter, apart: true })
         }),

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../ports/platform.ts'
 
 /** Bytes of a refused body, and ms, in which its sender may still see the answer. */
-const most = 4 * 1024 * 1024
-const patience = 1_000
+const mostBytes = 4 * 1024 * 1024
+const patienceMs = 1_000
 
 /**
  * What is left of a body that was not read to its end would hold up its connection for as long as it comes. A little of it
@@ -13,9 +13,9 @@ export const leaveUnread = (request: IncomingMessage, clock: Clock): void => {
   if (request.complete || request.socket.destroyed) return
   const { socket } = request
   let size = 0
-  const late = clock.alarm(patience, () => socket.destroy())
+  const late = clock.alarm(patienceMs, () => socket.destroy())
   request.on('data', (part: Buffer) => {
-    if ((size += part.length) > most) socket.destroy()
+    if ((size += part.length) > mostBytes) socket.destroy()
   })
   request.on('end', () => late.off())
   // An iterator that still waits for its next piece would keep the rest from flowing.

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Settings } from '../settings.ts'
-import { named } from './named-path.ts'
+import { namedPath } from './named-path.ts'
 import type { AnyRoute } from './route.ts'
 
 /** Some clients try a WebSocket first, and come by plain HTTP at once when the answer is 426. */
-export const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+const asksWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && /\bwebsocket\b/i.test(headers.upgrade ?? '')
 
 /** Of an answer that refuses the upgrade; the connection ends with it. */
@@ -12,7 +12,7 @@ export const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } as
 
 /** The route that a WebSocket was meant for, by the path of the request; null where none is tried so. */
 export const webSocketRoutes = (routes: readonly AnyRoute[], settings: Settings) => {
-  const byPath = new Map(routes.filter(({ webSocket }) => webSocket).map((it) => [named(it.path, settings), it]))
+  const byPath = new Map(routes.filter(({ webSocket }) => webSocket).map((it) => [namedPath(it.path, settings), it]))
   return (request: IncomingMessage, path: string): AnyRoute | null =>
     asksWebSocket(request) ? (byPath.get(path) ?? null) : null
 }

@@ -6,12 +6,12 @@ import { Metrics } from './metrics.ts'
 /** Seconds. */
 const buckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** Values of one label; whatever comes after them is `other`. */
-const most = 200
+const mostValues = 200
 
 const bounded = (): ((value: string) => string) => {
   const known = new Set<string>()
   return (value) => {
-    if (known.size < most) known.add(value)
+    if (known.size < mostValues) known.add(value)
     return known.has(value) ? value : 'other'
   }
 }

@@ -1,14 +1,14 @@
 import type { Chunk, Completion, Message, WireUsage } from '../ports/upstream.ts'
 
-type Fields = Record<string, unknown>
+type MutableJson = Record<string, unknown>
 
-interface Choice extends Fields {
+interface Choice extends MutableJson {
   index: number
-  message: Fields
+  message: MutableJson
   finish_reason: string | null
 }
 
-/** Texts that come in pieces; any other is told anew each time. */
+/** Texts that arrive in pieces. Each chunk repeats any other text whole. */
 const growing = new Set([
   'content',
   'reasoning_content',
@@ -23,8 +23,8 @@ const growing = new Set([
 ])
 
 /** One completion of all chunks. Rejects with what the chunks throw. */
-export const fold = async (chunks: AsyncIterable<Chunk>): Promise<Completion> => {
-  const whole: Fields = { id: '', object: 'chat.completion', created: 0, model: '' }
+export const collectChunks = async (chunks: AsyncIterable<Chunk>): Promise<Completion> => {
+  const whole: MutableJson = { id: '', object: 'chat.completion', created: 0, model: '' }
   const choices = new Map<number, Choice>()
   let usage: WireUsage | null | undefined
   for await (const { choices: news, usage: its, object: _, ...rest } of chunks) {
@@ -42,13 +42,13 @@ export const fold = async (chunks: AsyncIterable<Chunk>): Promise<Completion> =>
   }
   const made = [...choices.values()].sort((a, b) => a.index - b.index)
   for (const { message } of made)
-    if (message['tool_calls']) message['tool_calls'] = ordered(message['tool_calls'] as Fields[])
+    if (message['tool_calls']) message['tool_calls'] = ordered(message['tool_calls'] as MutableJson[])
   return { ...whole, choices: made, ...(usage !== undefined && { usage }) } as unknown as Completion
 }
 
-const isFields = (it: unknown): it is Fields => typeof it === 'object' && it !== null && !Array.isArray(it)
+const isFields = (it: unknown): it is MutableJson => typeof it === 'object' && it !== null && !Array.isArray(it)
 
-const merge = (into: Fields, news: Fields): void => {
+const merge = (into: MutableJson, news: MutableJson): void => {
   for (const name in news) {
     const value = news[name]
     if (value === undefined || name === '__proto__') continue
@@ -57,7 +57,7 @@ const merge = (into: Fields, news: Fields): void => {
     else if (typeof value === 'string') into[name] = typeof old === 'string' && growing.has(name) ? old + value : value
     else if (Array.isArray(value)) into[name] = join(Array.isArray(old) ? old : [], value, name === 'tool_calls')
     else if (isFields(value)) {
-      const fields: Fields = isFields(old) ? old : {}
+      const fields: MutableJson = isFields(old) ? old : {}
       merge(fields, value)
       into[name] = fields
     } else into[name] = value
@@ -67,10 +67,10 @@ const merge = (into: Fields, news: Fields): void => {
 /** Items that carry an index are pieces of one another; all others stand for themselves. */
 const join = (old: unknown[], news: readonly unknown[], pieces: boolean): unknown[] => {
   for (const item of news) {
-    const there = isFields(item) ? (whole(old, item, pieces) as Fields | undefined) : undefined
-    if (there) merge(there, item as Fields)
+    const there = isFields(item) ? (whole(old, item, pieces) as MutableJson | undefined) : undefined
+    if (there) merge(there, item as MutableJson)
     else if (isFields(item)) {
-      const made: Fields = {}
+      const made: MutableJson = {}
       merge(made, item)
       old.push(made)
     } else old.push(item)
@@ -79,17 +79,17 @@ const join = (old: unknown[], news: readonly unknown[], pieces: boolean): unknow
 }
 
 /** What the item is a piece of. A backend that leaves the index out of its tool calls tells their ids instead. */
-const whole = (old: readonly unknown[], { index, id }: Fields, pieces: boolean): unknown => {
+const whole = (old: readonly unknown[], { index, id }: MutableJson, pieces: boolean): unknown => {
   if (typeof index === 'number') return old.find((it) => isFields(it) && it['index'] === index)
   if (!pieces) return undefined
   return id === undefined || id === null ? old.at(-1) : old.find((it) => isFields(it) && it['id'] === id)
 }
 
-const ordered = (calls: readonly Fields[]): Fields[] =>
+const ordered = (calls: readonly MutableJson[]): MutableJson[] =>
   calls.toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0)).map(({ index: _, ...call }) => call)
 
 /** The same answer as a stream: per choice its whole message, then its finish reason; usage last. */
-export async function* unfold(completion: Completion): AsyncGenerator<Chunk, undefined> {
+export async function* chunksOfCompletion(completion: Completion): AsyncGenerator<Chunk, undefined> {
   const { choices, usage, ...rest } = completion
   const head = { ...rest, object: 'chat.completion.chunk' }
   for (const { index, message, finish_reason, logprobs, ...more } of choices) {
@@ -101,6 +101,6 @@ export async function* unfold(completion: Completion): AsyncGenerator<Chunk, und
 }
 
 const deltaOf = ({ tool_calls, ...message }: Message): Chunk['choices'][number]['delta'] => ({
-  ...(message as Fields),
+  ...(message as MutableJson),
   ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ index, ...call })) }),
 })

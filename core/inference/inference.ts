@@ -1,33 +1,30 @@
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
-import type {
-  ChatAnswer,
-  ChatBody,
-  ChatCall,
-  Completion,
-  Dialect,
-  Ongoing,
-  Upstream,
-  WireUsage,
-} from '../ports/upstream.ts'
-import { Witness } from '../ports/backend-observer.ts'
+import type { ChatAnswer, ChatBody, ChatCall, Completion, Dialect, Ongoing, WireUsage } from '../ports/upstream.ts'
+import { BackendObserver } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
-import { giveBack } from '../abort.ts'
+import { returnController } from '../abort.ts'
 import { breakers } from './routing/breaker.ts'
-import type { Ability, Candidate, Entry } from './models/catalog-entry.ts'
-import { flow, leave, open, type Live, type Opened } from './routing/resilient-stream.ts'
-import { fold, unfold } from './collect-chunks.ts'
-import { begun, lasting } from './media/ongoing.ts'
-import { ownCaches } from './prompt-caches.ts'
+import { type Ability, type Candidate, dialectOf, type Entry } from './models/catalog-entry.ts'
+import {
+  resilientStream,
+  leaveSource,
+  openStream,
+  type StreamState,
+  type OpenedStream,
+} from './routing/resilient-stream.ts'
+import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
+import { onceBegun, withEnds } from './media/ongoing.ts'
+import { withOwnCache } from './prompt-caches.ts'
 import { hedges } from './routing/hedges.ts'
-import { holding } from './routing/context-window.ts'
-import { pick } from './routing/order-backends.ts'
-import { remaining, rescuable } from './routing/continue-stream.ts'
+import { largeEnough } from './routing/context-window.ts'
+import { orderBackends } from './routing/order-backends.ts'
+import { continuationBody, continuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
-import { seek, type Found, type Plan, type Search } from './routing/failover.ts'
+import { askInTurn, type Found, type Plan, type Search } from './routing/failover.ts'
 
-interface Wish {
+interface TaskOptions {
   readonly entry: Entry
   /** The backend that the caller pins. */
   readonly provider?: string | null
@@ -37,11 +34,11 @@ interface Wish {
   readonly total?: number
 }
 
-export interface Task extends Wish {
+export interface Task extends TaskOptions {
   readonly ability: Ability
 }
 
-export interface ChatTask extends Wish {
+export interface ChatTask extends TaskOptions {
   readonly body: ChatBody
   readonly stream: boolean
   /** Whose part of the backends' prompt caches is used; no part is named when absent. */
@@ -49,12 +46,12 @@ export interface ChatTask extends Wish {
   /** Ms to the first token of a stream over all attempts, of which the last backend has what is left; `timeouts.total` bounds them when absent. */
   readonly patience?: number
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
-  readonly fit?: (dialect: Dialect | undefined) => Fitted
+  readonly fit?: (dialect: Dialect | undefined) => FittedRequest
 }
 
-type Fitted = Pick<ChatCall, 'body' | 'native'>
+type FittedRequest = Pick<ChatCall, 'body' | 'native'>
 
-/** The answer with what can be told of it; for a stream that changes as it runs. */
+/** An answer with its facts. The facts of a stream change while it runs. */
 export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly answer: A
   /** Who answers; null until a stream's first token. */
@@ -65,7 +62,7 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly size: number
   /** Each backend that was asked, in order, as often as it was. */
   readonly asked: readonly string[]
-  /** Attempts that the caller was not told of yet; whoever tells takes them out. */
+  /** Attempts that the caller does not know of yet. The route that reports an attempt removes it. */
   readonly notes: string[]
 }
 
@@ -97,22 +94,22 @@ export const Inference = one<Inference>('Inference')
 export const inference = plugin({
   port: Inference,
   name: 'inference',
-  needs: { settings: Settings, clock: Clock, random: Random, witnesses: Witness },
+  needs: { settings: Settings, clock: Clock, random: Random, witnesses: BackendObserver },
   create: ({ settings: { timeouts, routing }, clock, random, witnesses }): Inference => {
     const breakerOf = breakers(routing.breaker)
-    const saw: Witness['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
+    const saw: BackendObserver['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
     const searching = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
     const weighing = {
       fraction: () => random.fraction(),
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
     }
 
-    const order = ({ entry, provider, affinity }: Wish, ability: Ability): readonly Candidate[] =>
-      pick({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
+    const order = ({ entry, provider, affinity }: TaskOptions, ability: Ability): readonly Candidate[] =>
+      orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
     const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
       signal.throwIfAborted()
-      const search = seek(searching, plan)
+      const search = askInTurn(searching, plan)
       const stop = () => search.stop(signal.reason)
       signal.addEventListener('abort', stop, { once: true })
       try {
@@ -128,17 +125,20 @@ export const inference = plugin({
       const { total = timeouts.total } = task
       const asked: string[] = []
       const plan: Plan<Whole> = {
-        order: holding(order(task, 'chat'), task.body),
+        order: largeEnough(order(task, 'chat'), task.body),
         total,
         each: total,
-        async ask({ upstream, model, provider }, signal) {
+        async ask(candidate, signal) {
+          const { upstream, model, provider } = candidate
           asked.push(provider)
-          const answer = await upstream.chat!({ model, ...fitted(task, upstream), stream: false }, signal)
-          return answer.kind === 'completion' ? answer : { kind: 'completion', completion: await fold(answer.chunks) }
+          const answer = await upstream.chat!({ model, ...fittedRequest(task, candidate), stream: false }, signal)
+          return answer.kind === 'completion'
+            ? answer
+            : { kind: 'completion', completion: await collectChunks(answer.chunks) }
         },
       }
       const { answer, candidate, controller } = await settle(plan, signal)
-      giveBack(controller)
+      returnController(controller)
       const { completion } = answer
       return {
         answer,
@@ -152,30 +152,32 @@ export const inference = plugin({
 
     const stream = async (task: ChatTask, signal: AbortSignal): Promise<Served<Chunks>> => {
       const { entry, body, patience, total = patience ?? timeouts.total } = task
-      const candidates = holding(order(task, 'chat'), body)
-      const given = rescuable(entry, body)
-      const live: Live = { backend: null, usage: null, size: 0, asked: [], notes: [] }
+      const candidates = largeEnough(order(task, 'chat'), body)
+      const given = continuable(entry, body)
+      const live: StreamState = { backend: null, usage: null, size: 0, asked: [], notes: [] }
 
-      const search = (after: Candidate | null): Search<Opened> =>
-        seek(searching, {
+      const search = (after: Candidate | null): Search<OpenedStream> =>
+        askInTurn(searching, {
           order: after === null ? candidates : startingBehind(candidates, after),
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
           patient: after === null && patience !== undefined,
-          async ask({ upstream, model, provider }, signal) {
+          async ask(candidate, signal) {
+            const { upstream, model, provider } = candidate
             live.asked.push(provider)
-            const { body, ...own } = fitted(task, upstream)
+            const { body, ...own } = fittedRequest(task, candidate)
             const call = { model, stream: true }
             // A call that goes on from a prefix is no request of the caller's any more.
-            const going = after === null ? { body, ...own } : { body: remaining(given!, body), prefix: given!.text }
+            const going =
+              after === null ? { body, ...own } : { body: continuationBody(given!, body), prefix: given!.text }
             const answer = await upstream.chat!({ ...call, ...going }, signal)
-            return open(answer.kind === 'chunks' ? answer.chunks : unfold(answer.completion))
+            return openStream(answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion))
           },
-          drop: ({ source }) => leave(source),
+          drop: ({ source }) => leaveSource(source),
           told: (backend, attempt) => live.notes.push(`attempt ${attempt} by ${backend}`),
         })
 
-      const chunks = flow({
+      const chunks = resilientStream({
         clock,
         signal,
         live,
@@ -201,7 +203,7 @@ export const inference = plugin({
           ask: async (...it: Parameters<typeof ask>) => ask(...it),
         }
         const { answer, candidate, controller } = await settle(plan, signal)
-        giveBack(controller)
+        returnController(controller)
         return { answer, backend: candidate.provider }
       },
       async stream(task, ask, signal) {
@@ -210,11 +212,11 @@ export const inference = plugin({
           order: order(task, task.ability),
           total,
           each: total,
-          ask: async (...it: Parameters<typeof ask>) => begun(await ask(...it)),
+          ask: async (...it: Parameters<typeof ask>) => onceBegun(await ask(...it)),
         }
         const { answer, candidate, controller } = await settle(plan, signal)
         const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
-        return { answer: lasting(answer, controller, signal, bounds), backend: candidate.provider }
+        return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider }
       },
       chat: ((asked: ChatTask, signal: AbortSignal) => {
         const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
@@ -226,15 +228,15 @@ export const inference = plugin({
 
 const withOwnCaches = (task: ChatTask): ChatTask => {
   const { fit, organization = null } = task
-  const body = ownCaches(task.body, organization)
+  const body = withOwnCache(task.body, organization)
   if (body === task.body) return task
   if (fit === undefined) return { ...task, body }
-  const own = (it: Fitted): Fitted => ({ ...it, body: ownCaches(it.body, organization) })
+  const own = (it: FittedRequest): FittedRequest => ({ ...it, body: withOwnCache(it.body, organization) })
   return { ...task, body, fit: (dialect) => own(fit(dialect)) }
 }
 
-const fitted = (task: ChatTask, { dialect }: Upstream): Fitted => {
-  const { body, native }: Fitted = task.fit?.(dialect) ?? task
+const fittedRequest = (task: ChatTask, candidate: Candidate): FittedRequest => {
+  const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
   return native === undefined ? { body } : { body, native }
 }
 

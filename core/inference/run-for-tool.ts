@@ -1,5 +1,5 @@
 import type { Supplied } from '../container.ts'
-import { type Use, errand } from '../errand.ts'
+import { type ModelUse, currentErrand } from '../errand.ts'
 import { Unconfigured } from '../errors.ts'
 import { Inference } from './inference.ts'
 import { Catalog } from './models/catalog.ts'
@@ -7,7 +7,7 @@ import { type Ability, type Candidate, type Entry, entryOf } from './models/cata
 
 export const workNeeds = { catalog: Catalog, inference: Inference }
 
-export interface Work {
+export interface ModelWork {
   readonly ability: Ability
   /** The one that the tool's settings name; when absent the first that can do it, a model that only pretends last. */
   readonly model?: string | undefined
@@ -15,18 +15,18 @@ export interface Work {
   readonly modality?: 'image'
 }
 
-/** What an answer took of the model, as far as that is told or can be guessed. */
-export type Cost<T> = (answer: T) => Partial<Pick<Use, 'usage' | 'audioSeconds'>>
+/** The usage of an answer, as the backend reports it or as a guess. */
+export type CostOf<T> = (answer: T) => Partial<Pick<ModelUse, 'usage' | 'audioSeconds'>>
 
-export interface Done<T> {
+export interface ModelResult<T> {
   readonly answer: T
   /** As callers name it. */
   readonly model: string
 }
 
 /** Whether the key that the errand is for may use the model. */
-export const employable = ({ name }: Entry): boolean => {
-  const models = errand()?.models ?? null
+export const mayWork = ({ name }: Entry): boolean => {
+  const models = currentErrand()?.models ?? null
   return models === null || models.includes(name)
 }
 
@@ -34,23 +34,23 @@ export const employable = ({ name }: Entry): boolean => {
  * Has a model do a tool's work, with the routing, retries and deadlines of every other call, on the bill of the tool's
  * caller. Throws Unconfigured when the caller may use no such model, and where every embedding model pretends.
  */
-export const employ = async <T>(
+export const runForTool = async <T>(
   { catalog, inference }: Supplied<typeof workNeeds>,
-  work: Work,
+  work: ModelWork,
   ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
-  cost: Cost<T>,
+  cost: CostOf<T>,
   signal: AbortSignal,
-): Promise<Done<T>> => {
+): Promise<ModelResult<T>> => {
   signal.throwIfAborted()
   const { ability, model, modality } = work
   const able = ({ does, settings }: Entry) =>
     does.has(ability) && (modality === undefined || settings.input_modalities?.includes(modality) === true)
   const entries = model === undefined ? await catalog.list(signal) : [await catalog.find(model, signal)]
-  const fit = entries.filter((it): it is Entry => it !== null && able(it) && employable(it))
+  const fit = entries.filter((it): it is Entry => it !== null && able(it) && mayWork(it))
   const entry = earnest(fit, able) ?? (ability === 'embed' ? undefined : fit[0])
   if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
   const { answer, backend } = await inference.run({ entry, ability }, ask, signal)
-  errand()?.uses.push({ model: entry.name, backend, usage: null, audioSeconds: null, ...cost(answer) })
+  currentErrand()?.uses.push({ model: entry.name, backend, usage: null, audioSeconds: null, ...cost(answer) })
   return { answer, model: entry.name }
 }
 

@@ -8,7 +8,7 @@ export const outcomes = ['answered', 'failed', 'left', 'broke'] as const
 export type Outcome = (typeof outcomes)[number]
 
 /** Observes the outcome of every backend call. The enclave has no observer. */
-export interface Witness {
+export interface BackendObserver {
   /**
    * `ms` counts from the request, or from the start of a stream that broke. `status` is the status of a failure; null
    * without one.
@@ -16,4 +16,7 @@ export interface Witness {
   saw(provider: string, outcome: Outcome, ms: number, status: number | null): void
 }
 
-export const Witness = many<Witness>('Witness')
+export const BackendObserver = many<BackendObserver>('Witness')
+
+/** The name of 1.0.0. */
+export { BackendObserver as Witness }

@@ -51,6 +51,12 @@ export interface ChatCall {
   readonly native?: Native
 }
 
+/** Events of a stream in the form of one dialect, as they came. */
+export interface NativeEvents {
+  readonly dialect: Dialect
+  readonly events: readonly { readonly event?: string; readonly data: string }[]
+}
+
 export interface Chunk {
   readonly id: string
   readonly object: string
@@ -58,6 +64,8 @@ export interface Chunk {
   readonly model: string
   readonly choices: readonly ChunkChoice[]
   readonly usage?: WireUsage | null
+  /** All events since the chunk before it; only where the call was in the backend's own dialect. */
+  readonly native?: NativeEvents
   readonly [field: string]: unknown
 }
 
@@ -126,4 +134,6 @@ export interface Chats {
   chat?(call: ChatCall, signal: AbortSignal): Promise<ChatAnswer>
   /** False when no model of the backend can continue a prefix. */
   readonly continues?: boolean
+  /** Fields of the common format that the model refuses: the backend never gets them, and the caller reads their names. */
+  unheard?(model: string): ReadonlySet<string>
 }

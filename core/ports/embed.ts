@@ -1,17 +1,17 @@
 import type { Usage } from './usage.ts'
 
-interface Wish {
+interface EmbedOptions {
   readonly model: string
   readonly dimensions?: number
   /** Fields of the common format that the gateway does not know. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-export interface EmbedCall extends Wish {
+export interface EmbedCall extends EmbedOptions {
   readonly texts: readonly string[]
 }
 
-export interface EmbedTokensCall extends Wish {
+export interface EmbedTokensCall extends EmbedOptions {
   /** Ids of the model's own tokens: one list per vector. */
   readonly tokens: readonly (readonly number[])[]
 }

@@ -45,7 +45,7 @@ export interface Grant {
 }
 
 /** A stored file for the enclave, with sealed labels. */
-export interface ShelvedFile {
+export interface EnclaveFile {
   readonly version: string
   /** Hex, with the nonce first. */
   readonly name: string
@@ -71,9 +71,9 @@ export interface Kept {
 }
 
 /** The stores within one grant. The enclave asks for ciphertext and has no credentials of its own. */
-export interface Shelf {
+export interface EnclaveFiles {
   /** Null when the caller has no such file. */
-  file(id: string): Promise<ShelvedFile | null>
+  file(id: string): Promise<EnclaveFile | null>
   /** The sealed content. */
   content(id: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>
   keep(labels: MadeLabels, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Kept>
@@ -157,7 +157,7 @@ export interface Enclave {
     grant: Grant,
     signal: AbortSignal,
     /** For routes that work with stored files. */
-    shelf?: Shelf,
+    enclaveFiles?: EnclaveFiles,
   ): Promise<SealedReply>
   /** Signs a state of the log of receipts that continues the state before. Throws BadRequest for any other state. */
   signHead?(wanted: WantedHead): Promise<HeadAnswer>
@@ -167,3 +167,9 @@ export interface Enclave {
 }
 
 export const Enclave = one<Enclave>('Enclave')
+
+/** The name of 1.0.0. */
+export type { EnclaveFiles as Shelf }
+
+/** The name of 1.0.0. */
+export type { EnclaveFile as ShelvedFile }

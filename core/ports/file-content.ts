@@ -29,6 +29,8 @@ export interface Beside {
   readonly footers?: readonly string[]
   /** Text that the file hides. */
   readonly hidden?: readonly string[]
+  /** Values of form fields; `at` is a page. */
+  readonly forms?: readonly { readonly name: string; readonly value: string; readonly at: string | null }[]
 }
 
 export interface Chart {
@@ -156,8 +158,6 @@ export type Value = string | number | boolean | null | readonly Value[] | { read
 
 export interface Pdf extends Beside {
   readonly pages: readonly PdfPage[]
-  /** Values of form fields; absent when there are none. */
-  readonly forms?: readonly { readonly name: string; readonly value: string; readonly at: string | null }[]
   /** Bookmarks with their depth from 1; absent when there are none. */
   readonly outline?: readonly { readonly title: string; readonly level: number }[]
   readonly title: string | null

@@ -14,6 +14,7 @@ export type {
   Dialect,
   Message,
   Native,
+  NativeEvents,
   Part,
   ToolCall,
   ToolCallPart,
@@ -59,8 +60,8 @@ export interface Model {
 export interface Upstream extends Chats, Decides, MakesMedia, Embeds {
   /** The name that the request field `provider` pins. */
   readonly name: string
-  /** The dialect that the backend takes as `native`; only the common format when absent. */
-  readonly dialect?: Dialect
+  /** The dialect that the backend takes as `native`, for all models or by model; only the common format when absent. */
+  readonly dialect?: Dialect | ((model: string) => Dialect | undefined)
   /** The vendor's plugin whose price list applies; absent when the backend is not the vendor itself. */
   readonly vendor?: string
   /**

@@ -5,7 +5,7 @@ import { Enclave, type SealedReply, type SignedHead } from '../ports/enclave.ts'
 import { MetadataStore, kind } from '../ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../ports/platform.ts'
 import { fromHex, toHex } from '../sealed/wire/hex.ts'
-import { logLeaf } from '../sealed/wire/log.ts'
+import { logLeaf } from '../sealed/wire/log-leaf.ts'
 import { logTree } from './log-tree.ts'
 import { tilesIn } from './tiles.ts'
 
@@ -60,7 +60,7 @@ export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
 const times = { wait: 1_000, turn: 30_000, head: 3_600_000 }
 
 /** Receipts that one turn enters. */
-const most = 1_000
+const mostAtOnce = 1_000
 
 /** How often an enclave that signed another size is asked again: once for each enclave is enough. */
 const tries = 4
@@ -113,8 +113,8 @@ export const receiptLog = plugin({
       const { rows: waiting } = await rows.list(receiptRows, {
         where: { state: 'waiting' },
         order: { by: 'at' },
-        limit: most,
-        countTo: most,
+        limit: mostAtOnce,
+        countTo: mostAtOnce,
       })
       const isOld = async () => {
         const seen = await rows.get(logRows, logId)
@@ -134,7 +134,7 @@ export const receiptLog = plugin({
       // A process that is killed here leaves receipts that wait: they get a second place, which proves as much.
       for (const [at, { id }] of waiting.entries())
         await rows.update(receiptRows, id, { state: 'entered', index: size + at })
-      if (waiting.length === most) soon(times.wait)
+      if (waiting.length === mostAtOnce) soon(times.wait)
     }
 
     let alarm: Alarm | null = null

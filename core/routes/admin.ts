@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Audit } from '../access/audit.ts'
 import { type Caller, scopes } from '../access/caller.ts'
-import { changing, granted } from '../access/grants.ts'
+import { changedKey, grantedPowers } from '../access/grants.ts'
 import { type KeyRow, lives } from '../access/key-row.ts'
 import { Keyring } from '../access/keyring.ts'
 import { isName, nameShape } from '../access/names.ts'
@@ -10,10 +10,13 @@ import { NotFound, Unauthorized } from '../errors.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
+import { usages } from '../inference/metering/ledger.ts'
+import { MetadataStore } from '../ports/metadata-store.ts'
 import { Clock } from '../ports/platform.ts'
 import { OwnLimits, Settings } from '../settings.ts'
 import { actorOf } from './caller-views.ts'
-import { page, paged, placeOf } from './pagination.ts'
+import { pageQuery, pageOfList, placeOf } from './pagination.ts'
+import { organizationFor, whose } from './whose.ts'
 
 /** What may be changed of a key, too. */
 const changeable = {
@@ -58,6 +61,9 @@ const described = v.object({
   revoked_at: v.nullable(v.number()),
 })
 
+/** A key as it is read, with the day (UTC) of its last use; null when it was never used. */
+const read = v.object({ ...described.entries, last_used: v.nullable(v.string()) })
+
 const create = route({
   method: 'POST',
   path: '/admin/keys',
@@ -72,7 +78,7 @@ const create = route({
     const { organization } = caller
     const make = () => {
       const { name = '', mode } = input
-      return keyring.create({ ...granted(input, own, settings, clock.now()), name, mode, organization })
+      return keyring.create({ ...grantedPowers(input, own, settings, clock.now()), name, mode, organization })
     }
     const made = await audit.record(actorOf(id, caller), 'key.create', null, make, ({ row }) => row.id)
     return data({ ...made.row, key: made.credential }, 'Key created; it is shown only here', 201)
@@ -82,14 +88,16 @@ const create = route({
 const list = route({
   method: 'GET',
   path: '/admin/keys',
-  summary: 'Lists the keys of the caller’s organisation, newest first.',
+  summary: 'Lists the keys of the caller’s organisation, newest first; for operators those of any organisation.',
   access: { scope: 'api_key.read' },
-  query: v.strictObject(page),
-  answer: enveloped(v.object({ keys: v.array(described), pagination: paged })),
-  needs: { keyring: Keyring },
-  async handle({ caller, query }, { keyring }) {
-    const { rows, total } = await keyring.list(caller.organization, query.limit, query.offset)
-    return data({ keys: rows, pagination: placeOf(query, rows.length, total) })
+  query: v.strictObject({ ...pageQuery, ...whose }),
+  answer: enveloped(v.object({ keys: v.array(read), pagination: pageOfList })),
+  needs: { keyring: Keyring, uses: MetadataStore, settings: Settings },
+  async handle({ caller, query }, { keyring, uses, settings }) {
+    const organization = organizationFor(caller, query.organization, settings)
+    const { rows, total } = await keyring.list(organization, query.limit, query.offset)
+    const keys = await Promise.all(rows.map((row) => withLastUse(row, uses)))
+    return data({ keys, pagination: placeOf(query, rows.length, total) })
   },
 })
 
@@ -98,10 +106,17 @@ const get = route({
   path: '/admin/keys/{id}',
   summary: 'One key of the caller’s organisation, without the credential.',
   access: { scope: 'api_key.read' },
-  answer: enveloped(described),
-  needs: { keyring: Keyring },
-  handle: async ({ caller, params }, { keyring }) => data(await found(params.id, caller, keyring)),
+  answer: enveloped(read),
+  needs: { keyring: Keyring, uses: MetadataStore },
+  handle: async ({ caller, params }, { keyring, uses }) =>
+    data(await withLastUse(await found(params.id, caller, keyring), uses)),
 })
+
+const withLastUse = async (key: KeyRow, uses: MetadataStore) => {
+  const order = { by: 'day', descending: true } as const
+  const { rows } = await uses.list(usages, { where: { key: key.id }, order, limit: 1, countTo: 1 })
+  return { ...key, last_used: rows[0]?.row.day ?? null }
+}
 
 const change = route({
   method: 'PATCH',
@@ -115,7 +130,7 @@ const change = route({
   async handle({ id: request, input, caller, params }, { keyring, audit, settings, clock }) {
     const { id, organization } = await found(params.id, caller, keyring)
     const own = await ownKey(caller, keyring, clock)
-    const change = () => keyring.change(id, organization, changing(input, own, settings, clock.now()))
+    const change = () => keyring.change(id, organization, changedKey(input, own, settings, clock.now()))
     const row = await audit.record(actorOf(request, caller), 'key.update', id, change)
     return data(row, 'Key changed')
   },
@@ -147,4 +162,4 @@ const ownKey = async (caller: Caller, keyring: Keyring, clock: Clock): Promise<K
   return row
 }
 
-export const admin = [create, list, get, change, revoke] as const
+export const adminRoutes = [create, list, get, change, revoke] as const

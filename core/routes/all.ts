@@ -1,49 +1,49 @@
 import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
-import { admin } from './admin.ts'
-import { auditing } from './audit.ts'
-import { chat } from './chat.ts'
+import { adminRoutes } from './admin.ts'
+import { auditRoutes } from './audit.ts'
+import { chatRoutes } from './chat.ts'
 import { consoleRoutes } from './console.ts'
-import { decisions } from './decision.ts'
+import { decisionRoutes } from './decision.ts'
 import { fileRoutes } from './files.ts'
 import { front } from './front.ts'
-import { health } from './health.ts'
-import { media } from './media.ts'
-import { mcp } from './mcp/table.ts'
-import { models } from './models.ts'
+import { healthRoutes } from './health.ts'
+import { mediaRoutes } from './media.ts'
+import { mcpRoutes } from './mcp/all.ts'
+import { modelRoutes } from './models.ts'
 import { receiptRoutes } from './receipts.ts'
-import { retrieval } from './retrieval.ts'
-import { rvenc } from './sealed-inference.ts'
-import { tools } from './tools.ts'
-import { usage } from './usage.ts'
-import { v1 } from './v1/table.ts'
+import { retrievalRoutes } from './retrieval.ts'
+import { sealedRoutes } from './sealed-inference.ts'
+import { toolRoutes } from './tools.ts'
+import { usageRoutes } from './usage.ts'
+import { v1Routes } from './v1/all.ts'
 
 type Surface = Settings['surfaces'][number]
 
 /** The whole surface on one screen. */
 const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
-  v1,
-  decision: decisions,
-  chat: [...chat, ...models, ...media],
-  rvenc: [...rvenc, ...receiptRoutes],
-  tools,
+  v1: v1Routes,
+  decision: decisionRoutes,
+  chat: [...chatRoutes, ...modelRoutes, ...mediaRoutes],
+  rvenc: [...sealedRoutes, ...receiptRoutes],
+  tools: toolRoutes,
   files: fileRoutes,
-  index: retrieval,
-  admin: [...admin, ...usage, ...auditing],
+  index: retrievalRoutes,
+  admin: [...adminRoutes, ...usageRoutes, ...auditRoutes],
   console: consoleRoutes,
-  mcp,
+  mcp: mcpRoutes,
 }
 
-/** Whoever seals for a tool or an index at this address finds the keys for it here. */
+/** Clients that seal for a tool or an index at this address find the keys here. */
 const sealedTo = (surfaces: readonly Surface[]): readonly AnyRoute[] =>
   !surfaces.includes('rvenc') && surfaces.some((it) => it === 'tools' || it === 'index')
-    ? rvenc.filter(({ method }) => method === 'GET')
+    ? sealedRoutes.filter(({ method }) => method === 'GET')
     : []
 
-export const table = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
+export const allRoutes = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
   front,
-  ...health,
+  ...healthRoutes,
   ...sealedTo(surfaces),
-  // The last route of a path serves it: where `names.std` is `v1` too, the standard routes stay what they were.
+  // The last route of a path serves it: where `names.std` is `v1Routes` too, the standard routes stay what they were.
   ...surfaces.toSorted((one, other) => Number(other === 'v1') - Number(one === 'v1')).flatMap((it) => chapters[it]),
 ]

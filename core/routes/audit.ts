@@ -4,13 +4,16 @@ import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Reload } from '../generations/reload.ts'
+import { Settings } from '../settings.ts'
 import { actorOf } from './caller-views.ts'
-import { moment, within } from './date-range.ts'
-import { page, paged, placeOf } from './pagination.ts'
+import { momentShape, inDateRange } from './date-range.ts'
+import { pageQuery, pageOfList, placeOf } from './pagination.ts'
+import { organizationFor, rowsOf, whose } from './whose.ts'
 
 const act = v.object({
   id: v.string(),
   at: v.number(),
+  organization: v.string(),
   /** A key’s id, or `command` or `signal` for the operator of the machine. */
   actor: v.string(),
   user: v.nullable(v.string()),
@@ -24,20 +27,27 @@ const act = v.object({
 const read = route({
   method: 'GET',
   path: '/admin/audit',
-  summary: 'The administrative acts of the caller’s organisation, newest first.',
+  summary:
+    'The administrative acts of the caller’s organisation, newest first; for operators those of any organisation.',
   access: { scope: 'api_key.read' },
-  query: v.strictObject({ ...page, from: v.optional(moment(false)), to: v.optional(moment(true)) }),
-  answer: enveloped(v.object({ acts: v.array(act), pagination: paged })),
-  needs: { audit: Audit },
-  async handle({ caller: { organization }, query: { from, to, limit, offset } }, { audit }) {
+  query: v.strictObject({
+    ...pageQuery,
+    ...whose,
+    from: v.optional(momentShape(false)),
+    to: v.optional(momentShape(true)),
+  }),
+  answer: enveloped(v.object({ acts: v.array(act), pagination: pageOfList })),
+  needs: { audit: Audit, settings: Settings },
+  async handle({ caller, query }, { audit, settings }) {
+    const { from, to, limit, offset } = query
     const { rows, total } = await audit.list({
-      where: { organization },
-      ...within<AuditRow>('at', from, to),
+      ...rowsOf(organizationFor(caller, query.organization, settings), query),
+      ...inDateRange<AuditRow>('at', from, to),
       order: { by: 'at', descending: true },
       limit,
       offset,
     })
-    const acts = rows.map(({ id, row: { organization: _, ...row } }) => ({ id, ...row }))
+    const acts = rows.map(({ id, row }) => ({ id, ...row }))
     return data({ acts, pagination: placeOf({ limit, offset }, acts.length, total) })
   },
 })
@@ -55,4 +65,4 @@ const reload = route({
   },
 })
 
-export const auditing = [read, reload] as const
+export const auditRoutes = [read, reload] as const

@@ -9,51 +9,64 @@ import {
   withoutUsage,
 } from '../dialects/chat-completions.ts'
 import type { EventWriter } from '../dialects/event.ts'
+import { chunkPrinter } from '../dialects/repeated-chunks.ts'
+import { renamed } from '../dialects/rename-model.ts'
 import { sentenceOf } from '../dialects/sentence.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Chunk } from '../ports/upstream.ts'
 import { events, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { sessionOf } from './session.ts'
-import { streamed, talks, wholly, type Talk } from './talking.ts'
+import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from './answer-chat.ts'
 
-const completing = (shown: (chunk: Chunk) => Chunk) =>
+const completing = (shown: Shown) =>
   route({
     method: 'POST',
     path: '/std/chat/completions',
     summary: 'Answers a conversation, whole or as a stream of events.',
     access: { scope: 'chats.completion' },
-    body: { read: 'json', schema: ChatRequest, bytes: ({ bodies }) => bodies.chat },
-    needs: talks,
+    body: { read: 'relayed', schema: ChatRequest, bytes: ({ bodies }) => bodies.chat },
+    needs: chatNeeds,
     async handle({ id, input, caller, headers, signal }, given) {
       const { model, provider, stream, body } = split(input)
       const understood = { body, dropped: [] }
       const session = sessionOf(headers, body['prompt_cache_key'])
-      const talk: Talk = { caller, model, provider, session, understand: () => understood }
+      const talk: DialectChat = { caller, model, provider, session, understand: () => understood }
       if (!stream) {
-        const { answer, model: name, headers } = await wholly(talk, given, signal)
+        const { answer, model: name, headers } = await wholeAnswer(talk, given, signal)
         return text(printCompletion(answer.completion, name, answer.text), undefined, 200, headers)
       }
-      const it = await streamed(talk, given, (model) => writing(model, asksUsage(body), shown), signal)
+      const it = await streamedAnswer(talk, given, (model) => writing(model, asksUsage(body), shown), signal)
       const failed = (error: GatewayError) => ({ data: broken(error, id) })
       return events(it.events, failed, () => ({ comment: 'waiting' }), it.headers, it.late)
     },
   })
 
+/** A chunk under the caller's name of the model; `json` is the chunk as the backend words it, where nothing was changed. */
+type Shown = (chunk: Chunk, model: string, json: string | null) => string
+
 /** The route of the interface. */
-export const complete = completing(withWholeDeltas)
+const interfaceChat = completing((chunk, model) => printChunk(withWholeDeltas(chunk), model))
 
 /** The same for clients of the public format, as the backend words it. */
-export const untouched = completing((chunk) => chunk)
+export const publicChat = completing(
+  (chunk, model, json) => (json && renamed(json, 'model', chunk.model, model)) ?? printChunk(chunk, model),
+)
 
 /** Chunks under the caller's name of the model; the end mark behind them. */
-const writing = (model: string, usage: boolean, shown: (chunk: Chunk) => Chunk): EventWriter => ({
-  take(chunk, into) {
+const writing = (model: string, usage: boolean, shown: Shown): EventWriter => {
+  const print = chunkPrinter((chunk, json) => {
     const told = usage ? chunk : withoutUsage(chunk)
-    if (told !== null) into.push({ data: printChunk(shown(told), model) })
-  },
-  end: (into) => void into.push({ data: endMark }),
-})
+    return told && shown(told, model, told === chunk ? json : null)
+  })
+  return {
+    take(chunk, into) {
+      const data = print(chunk)
+      if (data !== null) into.push({ data })
+    },
+    end: (into) => void into.push({ data: endMark }),
+  }
+}
 
 /** The last event of a stream that can't be finished; no end mark follows. */
 const broken = (error: GatewayError, id: string): string =>
@@ -67,4 +80,4 @@ const broken = (error: GatewayError, id: string): string =>
     },
   })
 
-export const chat = [complete] as const
+export const chatRoutes = [interfaceChat] as const

@@ -10,7 +10,7 @@ export const isDay = (text: string): boolean => {
 }
 
 /** A day or a moment; the end of a span of days is the end of its last one. */
-export const moment = (end: boolean) =>
+export const momentShape = (end: boolean) =>
   v.pipe(
     v.string(),
     v.check((text) => isDay(text.slice(0, 10)), 'an ISO 8601 date'),
@@ -24,7 +24,7 @@ export const moment = (end: boolean) =>
   )
 
 /** The part of a query that keeps a field within a span; nothing where neither end is given. */
-export const within = <T>(
+export const inDateRange = <T>(
   field: keyof T & string,
   from: string | number | undefined,
   to: string | number | undefined,

@@ -6,7 +6,7 @@ import { provider } from './provider-field.ts'
 
 const described = v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown()), v.null()])
 const instructions = v.optional(described, null)
-const most = (count: number) => v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(count)))
+const countUpTo = (count: number) => v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(count)))
 const one = (pattern: RegExp) => v.nullish(v.pipe(v.array(v.pipe(v.string(), v.regex(pattern))), v.maxLength(1)))
 
 const question = v.variant('type', [
@@ -30,8 +30,8 @@ export const decisionRequest = v.looseObject({
   questions: v.record(v.string(), question),
   images: one(/^data:image\/(?:png|jpe?g|webp|gif|bmp)(?:;[^;,]*)*;base64,/i),
   videos: one(/^data:video\/mp4;base64,/),
-  samples: most(32),
-  steps: most(8),
+  samples: countUpTo(32),
+  steps: countUpTo(8),
   provider,
 }) as unknown as v.GenericSchema<unknown, DecisionRequest>
 

@@ -8,21 +8,21 @@ import { route, type Request } from '../http/route.ts'
 import { Inference } from '../inference/inference.ts'
 import { Catalog } from '../inference/models/catalog.ts'
 import { decide } from '../inference/decisions/decide.ts'
-import type { Deciding } from '../inference/decisions/decide-once.ts'
+import type { DecisionNeeds } from '../inference/decisions/decide-once.ts'
 import type { Entry } from '../inference/models/catalog-entry.ts'
-import { listed } from '../inference/models/listing.ts'
+import { catalogEntryOf } from '../inference/models/listing.ts'
 import { picturesWithin } from '../inference/media/media.ts'
 import { Meter } from '../inference/metering/meter.ts'
 import { Clock } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { decisionAnswer, decisionModels, decisionRequest, systemOneFaults } from './decision-shape.ts'
-import { served } from './find-model.ts'
+import { servedModel } from './find-model.ts'
 
 export const decisionNeeds = { catalog: Catalog, inference: Inference, meter: Meter, settings: Settings, clock: Clock }
-type Given = Supplied<typeof decisionNeeds>
+type DecisionRouteNeeds = Supplied<typeof decisionNeeds>
 
 /** The name that the stock client sends when its user names none. */
-export const latest = 'jev-latest'
+export const anyDecisionModel = 'jev-latest'
 
 const decides = ({ does, settings }: Entry) => does.has('decide') && settings.standard
 
@@ -30,19 +30,24 @@ const decides = ({ does, settings }: Entry) => does.has('decide') && settings.st
 const resolve = async (
   name: string,
   caller: Caller,
-  { catalog, settings }: Given,
+  { catalog, settings }: DecisionRouteNeeds,
   signal: AbortSignal,
 ): Promise<string> => {
   const { aliases, default: byDefault } = settings.decision
   const alias = Object.hasOwn(aliases, name) ? aliases[name] : undefined
   if (alias !== undefined) return alias
-  if (name !== latest || (await catalog.find(name, signal)) !== null) return name
+  if (name !== anyDecisionModel || (await catalog.find(name, signal)) !== null) return name
   if (byDefault !== undefined) return byDefault
   const first = (await catalog.list(signal)).find((entry) => decides(entry) && mayUse(caller, entry.name))
   return first?.name ?? name
 }
 
-const entryFor = async (name: string, caller: Caller, given: Given, signal: AbortSignal): Promise<Entry> => {
+const entryFor = async (
+  name: string,
+  caller: Caller,
+  given: DecisionRouteNeeds,
+  signal: AbortSignal,
+): Promise<Entry> => {
   const { catalog, settings } = given
   const model = await resolve(name, caller, given, signal)
   const entry = await catalog.find(model, signal)
@@ -52,7 +57,7 @@ const entryFor = async (name: string, caller: Caller, given: Given, signal: Abor
     const expected = 'expected a model that decides; a chat model does with "decide": true in its settings'
     throw new BadRequest(message, { validator: { model: expected } })
   }
-  return served(catalog, caller, model, 'decide', signal)
+  return servedModel(catalog, caller, model, 'decide', signal)
 }
 
 /** Who is asked again about what stays uncertain; a pinned backend is taken at its word. */
@@ -60,7 +65,7 @@ const largerThan = async (
   entry: Entry,
   request: DecisionRequest,
   caller: Caller,
-  { catalog, settings: { decision } }: Given,
+  { catalog, settings: { decision } }: DecisionRouteNeeds,
   signal: AbortSignal,
 ) => {
   const { escalate } = decision
@@ -73,7 +78,7 @@ const largerThan = async (
 export const decisionFor = async (
   input: DecisionRequest,
   caller: Caller,
-  given: Given,
+  given: DecisionRouteNeeds,
   signal: AbortSignal,
 ): ReturnType<typeof decide> => {
   const { inference, meter, clock, settings } = given
@@ -84,14 +89,17 @@ export const decisionFor = async (
   const images = await picturesWithin(input, total, clock, signal)
   const { provider, questions, state, samples, steps } = input
   const call = { state, images, samples, steps }
-  const reserve: Deciding['reserve'] = (entry, estimate) => meter.reserve(caller, entry, estimate)
+  const reserve: DecisionNeeds['reserve'] = (entry, estimate) => meter.reserve(caller, entry, estimate)
   const matter = { entry, larger, provider, questions, call, began, total }
   return decide({ inference, reserve, clock }, matter, signal)
 }
 
 const answer =
   (under: 'diagnostics' | 'x_diagnostics') =>
-  async ({ input, caller, signal }: Request<DecisionRequest, unknown, Caller>, given: Given): Promise<Reply> => {
+  async (
+    { input, caller, signal }: Request<DecisionRequest, unknown, Caller>,
+    given: DecisionRouteNeeds,
+  ): Promise<Reply> => {
     const decided = await decisionFor(input, caller, given, signal)
     return json(printAnswered(decided, under), 200, decided.headers)
   }
@@ -135,7 +143,7 @@ const models = route({
     const entries = (await catalog.list(signal)).filter((entry) => decides(entry) && mayUse(caller, entry.name))
     return json({
       object: 'list',
-      data: entries.map((entry) => listed(entry, 'standard')),
+      data: entries.map((entry) => catalogEntryOf(entry, 'standard')),
       models: entries.map(({ name, settings }) => ({
         name,
         description: settings.description,
@@ -145,4 +153,4 @@ const models = route({
   },
 })
 
-export const decisions = [decision, systemOne, models] as const
+export const decisionRoutes = [decision, systemOne, models] as const

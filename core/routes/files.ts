@@ -5,16 +5,16 @@ import { hexPieces } from '../dialects/hex-pieces.ts'
 import { multipart } from '../dialects/multipart.ts'
 import { BadRequest } from '../errors.ts'
 import { UploadFields } from '../files/upload.ts'
-import { Cabinet } from '../files/file-store.ts'
+import { FileStore } from '../files/file-store.ts'
 import { Indexing } from '../files/indexing.ts'
 import { type FileRow, fileTypes, printed } from '../files/record.ts'
 import { enveloped } from '../http/envelope.ts'
 import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/platform.ts'
-import { paged, placeOf } from './pagination.ts'
+import { pageOfList, placeOf } from './pagination.ts'
 import { grantOf } from './caller-views.ts'
-import { moment, within } from './date-range.ts'
+import { momentShape, inDateRange } from './date-range.ts'
 import { rangeOf } from './range.ts'
 
 const big = 'encrypted_content'
@@ -77,13 +77,13 @@ const upload = route({
     form: v.object({ [big]: rawContent, ...UploadFields.entries }),
   },
   answer: enveloped(kept),
-  needs: { cabinet: Cabinet, indexing: Indexing, clock: Clock },
-  async handle({ id: request, caller, headers, bytes, signal }, { cabinet, indexing, clock }) {
-    const { id, row, duplicate, keys } = await cabinet.receive(caller, partsOf(headers, bytes), signal)
+  needs: { fileStore: FileStore, indexing: Indexing, clock: Clock },
+  async handle({ id: request, caller, headers, bytes, signal }, { fileStore, indexing, clock }) {
+    const { id, row, duplicate, keys } = await fileStore.receive(caller, partsOf(headers, bytes), signal)
     if (keys === null) return data(printed(id, row, clock.now(), duplicate))
     await indexing.announce(id)
     void indexing.begin(grantOf(request, caller), [{ ...keys, file_id: id, s3_r2_path: row.file_path }])
-    return data(printed(id, await cabinet.find(caller, id), clock.now()))
+    return data(printed(id, await fileStore.find(caller, id), clock.now()))
   },
 })
 
@@ -100,16 +100,16 @@ const list = route({
     offset: v.optional(digits(0, 999_999_999), '0'),
     search: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
     type: v.optional(v.picklist(fileTypes)),
-    from: v.optional(moment(false)),
-    to: v.optional(moment(true)),
+    from: v.optional(momentShape(false)),
+    to: v.optional(momentShape(true)),
   }),
-  answer: enveloped(v.object({ files: v.array(kept), pagination: paged })),
-  needs: { cabinet: Cabinet, clock: Clock },
-  async handle({ query, caller }, { cabinet, clock }) {
+  answer: enveloped(v.object({ files: v.array(kept), pagination: pageOfList })),
+  needs: { fileStore: FileStore, clock: Clock },
+  async handle({ query, caller }, { fileStore, clock }) {
     const { limit, offset, search, type, from, to } = query
-    const { rows, total } = await cabinet.list(caller, {
+    const { rows, total } = await fileStore.list(caller, {
       ...(type !== undefined && { where: { type_hint: type } }),
-      ...within<FileRow>('created_at', from, to),
+      ...inDateRange<FileRow>('created_at', from, to),
       // A file's id is its stored name but for what stands around it.
       ...(search !== undefined && {
         contains: { text: search.replace(/^file_(?=.)/, ''), fields: ['kid', 'file_name', 'name_tag'] },
@@ -129,13 +129,13 @@ const get = route({
   summary: 'The record of one file; with `url=true` also a short-lived link to its bytes where the store gives one.',
   access: { scope: 'files.encrypted.read' },
   query: v.object({ url: v.optional(v.picklist(['true', 'false']), 'false') }),
-  needs: { cabinet: Cabinet, clock: Clock },
-  async handle({ params, query, caller }, { cabinet, clock }) {
+  needs: { fileStore: FileStore, clock: Clock },
+  async handle({ params, query, caller }, { fileStore, clock }) {
     const id = params.id
-    const row = await cabinet.find(caller, id)
+    const row = await fileStore.find(caller, id)
     const record = printed(id, row, clock.now())
     if (query.url === 'false') return data(record)
-    const link = await cabinet.link(row)
+    const link = await fileStore.link(row)
     const expires = link && new Date(clock.now() + link.ttl).toISOString()
     return data({ ...record, url: link?.url ?? null, url_expires_at: expires })
   },
@@ -146,11 +146,11 @@ const content = route({
   path: '/files/encrypted/{id}/content',
   summary: 'The sealed bytes of a file, or a range of them.',
   access: { scope: 'files.encrypted.read' },
-  needs: { cabinet: Cabinet },
-  async handle({ params, headers, caller, signal }, { cabinet }) {
-    const row = await cabinet.find(caller, params.id)
+  needs: { fileStore: FileStore },
+  async handle({ params, headers, caller, signal }, { fileStore }) {
+    const row = await fileStore.find(caller, params.id)
     const range = rangeOf(headers.range, row.file_size)
-    const body = await cabinet.content(row, range, signal)
+    const body = await fileStore.content(row, range, signal)
     const always = { 'accept-ranges': 'bytes', 'cache-control': 'private, no-store', etag: `"${row.file_name}"` }
     const type = 'application/octet-stream'
     if (range === null) return bytes(body, type, row.file_size, 200, always)
@@ -176,10 +176,10 @@ const rewrap = route({
   summary: 'Puts the key of a file under another key of the client, or binds its record; the content stays as it is.',
   access: { scope: 'files.encrypted.create' },
   body: { read: 'json', schema: rewrapping, bytes: 64 * 1024 },
-  needs: { cabinet: Cabinet, clock: Clock },
-  async handle({ params, input, caller }, { cabinet, clock }) {
+  needs: { fileStore: FileStore, clock: Clock },
+  async handle({ params, input, caller }, { fileStore, clock }) {
     const id = params.id
-    return data(printed(id, await cabinet.rewrap(caller, id, input), clock.now()))
+    return data(printed(id, await fileStore.rewrap(caller, id, input), clock.now()))
   },
 })
 
@@ -188,9 +188,9 @@ const remove = route({
   path: '/files/encrypted/{id}',
   summary: 'Removes a file: its record, its bytes and what was indexed of it.',
   access: { scope: 'files.encrypted.delete' },
-  needs: { cabinet: Cabinet },
-  async handle({ params, caller }, { cabinet }) {
-    await cabinet.remove(caller, params.id)
+  needs: { fileStore: FileStore },
+  async handle({ params, caller }, { fileStore }) {
+    await fileStore.remove(caller, params.id)
     return data({ id: params.id, removed: true })
   },
 })

@@ -4,7 +4,7 @@ import type { Catalog } from '../inference/models/catalog.ts'
 import type { Ability, Entry } from '../inference/models/catalog-entry.ts'
 
 /** The model that a caller of the standard routes asks for; throws when there is none that may serve it so. */
-export const served = async (
+export const servedModel = async (
   catalog: Catalog,
   caller: Caller,
   model: string,

@@ -1,4 +1,4 @@
-import { pageOf, safe } from '../http/page.ts'
+import { pageOf, escapeHtml } from '../http/page.ts'
 import type { Settings } from '../settings.ts'
 
 /** Where everything is, by what it is for. */
@@ -41,7 +41,7 @@ const clients = ({ surfaces, names: { compat, std, v1 } }: Settings, base: strin
 
 const connecting = (settings: Settings, base: string): string => {
   const rows = clients(settings, base).map(
-    ([client, url]) => `<tr><th scope="row">${client}</th><td><code>${safe(url!)}</code></td></tr>`,
+    ([client, url]) => `<tr><th scope="row">${client}</th><td><code>${escapeHtml(url!)}</code></td></tr>`,
   )
   return rows.length === 0
     ? ''
@@ -54,16 +54,17 @@ const trying = ({ surfaces, names }: Settings, base: string): string => {
   const family = surfaces.includes('v1') ? names.v1 : surfaces.includes('chat') ? names.std : null
   if (family === null) return ''
   const call = `curl ${base}/${family}/models \\\n` + `  -H "Authorization: Bearer $SEALGATE_KEY"`
-  return `<p>This lists the models that a key may use:</p><pre tabindex="0"><code>${safe(call)}</code></pre>`
+  return `<p>This lists the models that a key may use:</p><pre tabindex="0"><code>${escapeHtml(call)}</code></pre>`
 }
 
 /** The page for browsers. `origin` is null where it is unknown; `obstacle` says what keeps the gateway from serving. */
 export const frontPage = (settings: Settings, origin: string | null, obstacle: string | null): string => {
-  const state = obstacle === null ? '<p class="good">Ready.</p>' : `<p class="bad">Not ready: ${safe(obstacle)}.</p>`
+  const state =
+    obstacle === null ? '<p class="good">Ready.</p>' : `<p class="bad">Not ready: ${escapeHtml(obstacle)}.</p>`
   const keys =
     settings.dashboardUrl === undefined
       ? '<code>sealgate keys create</code> makes a key.'
-      : `Keys are made at <a href="${safe(settings.dashboardUrl)}">${safe(settings.dashboardUrl)}</a>.`
+      : `Keys are made at <a href="${escapeHtml(settings.dashboardUrl)}">${escapeHtml(settings.dashboardUrl)}</a>.`
   return pageOf(
     'sealgate',
     `<header><h1>sealgate</h1><p>A confidential AI gateway: OpenAI-compatible chat, typed decisions, and calls that are ` +

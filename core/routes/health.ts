@@ -7,10 +7,10 @@ import { data, refused, text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { Clock } from '../ports/platform.ts'
-import { ProofWitness } from '../ports/proof-witness.ts'
+import { ProofObserver } from '../ports/proof-observer.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 
-const patience = 2_000
+const patienceMs = 2_000
 
 const needs = { rows: MetadataStore, lifecycle: Lifecycle, clock: Clock }
 
@@ -23,7 +23,7 @@ export const obstacleTo = async (
   if (lifecycle.held > 0) return 'Starting'
   const inReach = await Promise.race([
     rows.get(keys, 'ready').then(() => true),
-    clock.sleep(patience, signal).then(() => false),
+    clock.sleep(patienceMs, signal).then(() => false),
   ]).catch(() => false)
   return inReach ? null : 'Service temporarily unavailable'
 }
@@ -46,7 +46,7 @@ const ready = route({
   access: 'unasked',
   /** `degraded` names what clients that seal would refuse; requests in the clear are served as ever. */
   answer: enveloped(v.object({ ready: v.boolean(), degraded: v.optional(v.array(v.string())) })),
-  needs: { ...needs, proof: ProofWitness },
+  needs: { ...needs, proof: ProofObserver },
   async handle({ signal }, { proof, ...supplied }) {
     // Answers and not faults: a probe asks again and again, and what fails for anyone else is reported there.
     const obstacle = await obstacleTo(supplied, signal)
@@ -67,4 +67,4 @@ const measured = route({
   handle: async (_, { metrics }) => text(await metrics.told(), metrics.registry.contentType),
 })
 
-export const health = [live, ready, short, measured] as const
+export const healthRoutes = [live, ready, short, measured] as const

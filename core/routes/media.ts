@@ -5,4 +5,4 @@ import { speech } from './media/speech.ts'
 import { transcriptions, translations } from './media/transcription.ts'
 
 /** Vectors, images and sound in the clear. */
-export const media = [embeddings, generations, imageEdits, transcriptions, translations, speech] as const
+export const mediaRoutes = [embeddings, generations, imageEdits, transcriptions, translations, speech] as const

@@ -3,7 +3,7 @@ import { mayUse } from '../access/caller.ts'
 import { json } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Catalog } from '../inference/models/catalog.ts'
-import { isListed, listed, listedTypes } from '../inference/models/listing.ts'
+import { isListed, catalogEntryOf, listedTypes } from '../inference/models/listing.ts'
 
 const price = v.object({
   prompt_price_per_k: v.optional(v.number()),
@@ -57,8 +57,8 @@ const list = route({
         mayUse(caller, entry.name) &&
         (type === undefined || entry.settings.type === type),
     )
-    return json({ object: 'list', data: entries.map((entry) => listed(entry, 'standard')) })
+    return json({ object: 'list', data: entries.map((entry) => catalogEntryOf(entry, 'standard')) })
   },
 })
 
-export const models = [list] as const
+export const modelRoutes = [list] as const

@@ -1,4 +1,4 @@
-import { named } from '../http/named-path.ts'
+import { namedPath } from '../http/named-path.ts'
 import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 
@@ -47,8 +47,8 @@ const rootOf = (path: string, { compat, std, v1 }: Settings['names']): string | 
     : null
 
 /** What to say of a path that no route has: where the usual slips were meant to go. `methods` are those that the path takes. */
-export const lostAmong = (routes: readonly AnyRoute[], settings: Settings) => {
-  const known = new Set([...routes.map(({ path }) => named(path, settings)), '/docs', '/openapi.json'])
+export const notFoundHint = (routes: readonly AnyRoute[], settings: Settings) => {
+  const known = new Set([...routes.map(({ path }) => namedPath(path, settings)), '/docs', '/openapi.json'])
   const find: Find = (...paths) => paths.find((it) => known.has(it)) ?? null
   return (path: string, methods: string): string => {
     if (methods !== '') return `Not found: this path takes ${methods}`

@@ -86,4 +86,4 @@ const forget = route({
   },
 })
 
-export const retrieval = [index, forget] as const
+export const retrievalRoutes = [index, forget] as const

@@ -4,7 +4,7 @@ import { type GatewayError, TooLarge, Unavailable, UpstreamFailed } from '../err
 import { bareError } from '../http/envelope.ts'
 import { data, events, json, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
-import { isListed, listed } from '../inference/models/listing.ts'
+import { isListed, catalogEntryOf } from '../inference/models/listing.ts'
 import { Meter, type Reservation } from '../inference/metering/meter.ts'
 import { secondsOf } from '../inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
@@ -12,7 +12,7 @@ import { type Alarm, Clock } from '../ports/platform.ts'
 import { ReceiptLog } from '../receipts/receipt-log.ts'
 import { Streams } from '../http/stream-slot.ts'
 import { Settings } from '../settings.ts'
-import { billed } from './priced-model.ts'
+import { billedModel } from './priced-model.ts'
 import { grantOf } from './caller-views.ts'
 import { lengths } from '../sealed/wire/body.ts'
 import { hex } from './sealed-hex.ts'
@@ -63,7 +63,7 @@ const chat = route({
           ? json(reply.body, 200, reservation.headers)
           : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
       }
-      const release = await streams.take(caller).catch((error: unknown) => {
+      const release = await streams.take(caller, settings.limits.sealedStreams).catch((error: unknown) => {
         stop.abort(error)
         throw error
       })
@@ -111,12 +111,40 @@ const decision = route({
   },
 })
 
+const embeddings = route({
+  method: 'POST',
+  path: '/rvenc/embeddings',
+  summary: 'Makes vectors of texts that only the enclave can read.',
+  access: { scope: 'chats.completion' },
+  body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
+  errors: bareError,
+  faults: { 429: bareFault },
+  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, { enclave, receipts, meter }) {
+    const guess = { input: Math.ceil(hexIn(input) / 8), output: 0 }
+    const reservation = await meter.reserve(caller, null, guess, 'confidential')
+    try {
+      const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
+      const reply = await enclave.handle('rvenc/embeddings', input, grant, signal)
+      receipts.enter(caller.organization, reply)
+      if (reply.kind !== 'body') throw new Unavailable()
+      void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
+      return reply.failure === null
+        ? json(reply.body, 200, reservation.headers)
+        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+    } catch (error) {
+      void reservation.settle(null, null)
+      throw error
+    }
+  },
+})
+
 const settle = async <T>(
   enclave: Enclave,
   reservation: Reservation<T>,
   trailer: Trailer,
   truth: T | null,
-): Promise<void> => reservation.settle(truth, trailer.backend, await billed(enclave, trailer))
+): Promise<void> => reservation.settle(truth, trailer.backend, await billedModel(enclave, trailer))
 
 /** The caller may open its next stream as soon as it has seen the last frame, so the place is given back before that one goes out. */
 async function* relayed({ frames }: Extract<SealedReply, { kind: 'frames' }>, idle: Alarm, ended: () => Promise<void>) {
@@ -285,10 +313,20 @@ const models = route({
     )
     return json({
       object: 'list',
-      data: entries.map((entry) => listed(entry, 'confidential')),
+      data: entries.map((entry) => catalogEntryOf(entry, 'confidential')),
       keyset: await enclave.keys(),
     })
   },
 })
 
-export const rvenc = [chat, decision, transcriptions, translations, keys, attestation, releases, models] as const
+export const sealedRoutes = [
+  chat,
+  decision,
+  embeddings,
+  transcriptions,
+  translations,
+  keys,
+  attestation,
+  releases,
+  models,
+] as const

@@ -4,11 +4,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 const named = ['x-claude-code-session-id', 'session_id', 'session-id'] as const
 
 /** A longer name is no session: hashing it would only cost. */
-const most = 256
+const mostCharacters = 256
 
 /** The name by which the caller tells its conversations apart; null when it gave none. */
 export const sessionOf = (headers: IncomingHttpHeaders, cacheKey: unknown = null): string | null => {
   const said = [...named.map((name) => headers[name]), cacheKey]
-  const session = said.find((it) => typeof it === 'string' && it !== '' && it.length <= most)
+  const session = said.find((it) => typeof it === 'string' && it !== '' && it.length <= mostCharacters)
   return typeof session === 'string' ? session : null
 }

@@ -4,7 +4,7 @@ import type { Reservation } from '../inference/metering/meter.ts'
  * What a backend answered, its use settled; `truthOf` is null where the backend did not count. When none answers, all
  * that was reserved is handed back.
  */
-export const charged = async <Answer, Truth>(
+export const settled = async <Answer, Truth>(
   reservation: Reservation<Truth>,
   run: Promise<{ readonly answer: Answer; readonly backend: string }>,
   truthOf: (answer: Answer) => Truth | null,

@@ -2,20 +2,20 @@ import * as v from 'valibot'
 import type { Caller } from '../access/caller.ts'
 import { checked } from '../validate.ts'
 import { NotFound, Unavailable } from '../errors.ts'
-import { Cabinet } from '../files/file-store.ts'
+import { FileStore } from '../files/file-store.ts'
 import { UploadFields } from '../files/upload.ts'
-import { shelfOf } from '../files/enclave-files.ts'
+import { enclaveFilesOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
 import { schemaOf } from '../http/json-schema.ts'
 import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
-import { type Billed, Meter, type Reservation } from '../inference/metering/meter.ts'
+import { type BilledModel, Meter, type Reservation } from '../inference/metering/meter.ts'
 import { Enclave, type Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
 import { ReceiptLog } from '../receipts/receipt-log.ts'
-import { billed } from './priced-model.ts'
+import { billedModel } from './priced-model.ts'
 import { grantOf } from './caller-views.ts'
 import { hex } from './sealed-hex.ts'
 
@@ -99,11 +99,11 @@ const execute = route({
     enclave: Enclave,
     receipts: ReceiptLog,
     meter: Meter,
-    cabinet: Cabinet,
+    fileStore: FileStore,
     blobs: BlobStore,
     rows: MetadataStore,
   },
-  async handle({ id, params, input, caller, signal }, { tools, enclave, receipts, meter, cabinet, blobs, rows }) {
+  async handle({ id, params, input, caller, signal }, { tools, enclave, receipts, meter, fileStore, blobs, rows }) {
     const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
@@ -112,16 +112,16 @@ const execute = route({
         ? input
         : checked<v.GenericSchema<unknown, SealedBody>>(variants[tool.kind] as never, input)
     if (!(sealed instanceof Uint8Array) && typeof sealed['fileId'] === 'string')
-      await cabinet.admit(sealed['fileId'], 'fileId')
-    const shelf = shelfOf(caller, { cabinet, blobs, rows }, tool.makes)
+      await fileStore.admit(sealed['fileId'], 'fileId')
+    const enclaveFiles = enclaveFilesOf(caller, { fileStore, blobs, rows }, tool.makes)
     const pay = await paying(meter, caller, tool.takes)
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
       const stop = tool.takes === undefined ? signal : new AbortController().signal
-      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, shelf)
+      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, enclaveFiles)
       receipts.enter(caller.organization, reply)
       if (reply.kind !== 'body') throw new Unavailable()
-      void billed(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
+      void billedModel(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
       return reply.failure === null
         ? data(reply.body)
         : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
@@ -144,7 +144,7 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
         throw error
       })
     : null
-  return (trailer: Trailer | null, served: Billed | null): void => {
+  return (trailer: Trailer | null, served: BilledModel | null): void => {
     const one = <T>(its: Reservation<T> | null, truth: T | null | undefined) =>
       void (truth == null || trailer === null ? its?.cancel() : its?.settle(truth, trailer.backend, served))
     one(words, trailer?.usage)
@@ -152,4 +152,4 @@ const paying = async (meter: Meter, caller: Caller, takes: Tool['takes'] = []) =
   }
 }
 
-export const tools = [list, execute] as const
+export const toolRoutes = [list, execute] as const

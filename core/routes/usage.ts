@@ -4,12 +4,26 @@ import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { usages, type UsageRow } from '../inference/metering/ledger.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
-import { isDay, within } from './date-range.ts'
-import { page, paged, placeOf } from './pagination.ts'
+import { Settings } from '../settings.ts'
+import { isDay, inDateRange } from './date-range.ts'
+import { pageQuery, pageOfList, placeOf } from './pagination.ts'
+import { organizationFor, rowsOf, whose } from './whose.ts'
 
 const date = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
 
+const id = v.optional(v.pipe(v.string(), v.maxLength(128)))
+
 const count = v.number()
+
+const place = {
+  organization: v.string(),
+  key: v.string(),
+  /** Null for rows that are older than users in usage. */
+  user: v.nullable(v.string()),
+  team: v.nullable(v.string()),
+  day: v.string(),
+  model: v.string(),
+}
 
 const totals = {
   requests: count,
@@ -30,20 +44,25 @@ const totals = {
 const read = route({
   method: 'GET',
   path: '/admin/usage',
-  summary: 'What the keys of the caller’s organisation used, by key, day and model.',
+  summary:
+    'What the keys of the caller’s organisation used, by key, day and model; for operators that of any organisation.',
   access: { scope: 'api_key.read' },
-  query: v.strictObject({ ...page, from: date, to: date, key: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
+  query: v.strictObject({ ...pageQuery, ...whose, from: date, to: date, key: id, user: id, team: id }),
   answer: enveloped(
     v.object({
-      usage: v.array(v.object({ key: v.string(), day: v.string(), model: v.string(), ...totals })),
-      pagination: paged,
+      usage: v.array(v.object({ ...place, ...totals })),
+      pagination: pageOfList,
     }),
   ),
-  needs: { rows: MetadataStore },
-  async handle({ caller: { organization }, query: { from, to, key, limit, offset } }, { rows }) {
+  needs: { rows: MetadataStore, settings: Settings },
+  async handle({ caller, query }, { rows, settings }) {
+    const { from, to, key, user, team, limit, offset } = query
+    const { where, ...rest } = rowsOf(organizationFor(caller, query.organization, settings), query)
+    const parts = Object.entries({ key, user, team }).filter(([, value]) => value !== undefined)
     const found = await rows.list(usages, {
-      where: { organization, ...(key !== undefined && { key }) },
-      ...within<UsageRow>('day', from, to),
+      ...rest,
+      where: { ...where, ...Object.fromEntries(parts) },
+      ...inDateRange<UsageRow>('day', from, to),
       order: { by: 'day', descending: true },
       limit,
       offset,
@@ -53,8 +72,22 @@ const read = route({
   },
 })
 
-const printed = ({ key, day, model, requests = 0, unanswered = 0, unpriced = 0, ...row }: UsageRow) => ({
+const printed = ({
+  organization,
   key,
+  user,
+  team,
+  day,
+  model,
+  requests = 0,
+  unanswered = 0,
+  unpriced = 0,
+  ...row
+}: UsageRow) => ({
+  organization,
+  key,
+  user: user ?? null,
+  team: team ?? null,
   day,
   model,
   requests,
@@ -70,4 +103,4 @@ const printed = ({ key, day, model, requests = 0, unanswered = 0, unpriced = 0, 
   cost: requests > 0 && unpriced + unanswered === requests ? null : (row.cost_micros ?? 0) / 1e6,
 })
 
-export const usage = [read] as const
+export const usageRoutes = [read] as const

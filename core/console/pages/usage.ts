@@ -13,7 +13,7 @@ import { usageTable } from '../usage-table.ts'
 const groups = ['day', 'model', 'key'] as const
 type Group = (typeof groups)[number]
 
-interface Asked {
+interface UsageQuery {
   readonly by: Group
   readonly from: string
   readonly to: string
@@ -23,7 +23,7 @@ interface Asked {
 
 const isDay = (text: string | null): text is string => text !== null && /^\d{4}-\d\d-\d\d$/.test(text)
 
-const askedOf = (query: URLSearchParams): Asked => {
+const askedOf = (query: URLSearchParams): UsageQuery => {
   const [from, to, now] = [query.get('from'), query.get('to'), Date.now()]
   return {
     by: groups.find((it) => it === query.get('by')) ?? 'day',
@@ -34,9 +34,9 @@ const askedOf = (query: URLSearchParams): Asked => {
   }
 }
 
-const hashOf = (asked: Asked): string => pathOf('#/usage', { ...asked })
+const hashOf = (asked: UsageQuery): string => pathOf('#/usage', { ...asked })
 
-const choices = (view: View, asked: Asked): HTMLElement => {
+const choices = (view: View, asked: UsageQuery): HTMLElement => {
   const day = (name: 'from' | 'to', label: string) => {
     const id = freshId(name)
     const change = (event: Event) => {
@@ -55,7 +55,7 @@ const choices = (view: View, asked: Asked): HTMLElement => {
   )
 }
 
-const narrowed = (asked: Asked, names: ReadonlyMap<string, string>): readonly Child[] =>
+const narrowed = (asked: UsageQuery, names: ReadonlyMap<string, string>): readonly Child[] =>
   (['model', 'key'] as const).flatMap((field) =>
     asked[field] === ''
       ? []

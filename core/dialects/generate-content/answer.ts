@@ -1,7 +1,7 @@
 import type { Message, WireUsage } from '../../ports/upstream.ts'
 import { garbled, parseObject } from '../backend.ts'
 import { dataUrlOf } from '../data-url.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 
 const reasons: Readonly<Record<string, string>> = { length: 'MAX_TOKENS', content_filter: 'SAFETY' }
@@ -10,9 +10,9 @@ const reasons: Readonly<Record<string, string>> = { length: 'MAX_TOKENS', conten
 export const reasonOf = (finish: string | null, native: unknown): string =>
   typeof native === 'string' && /^[A-Z_]+$/.test(native) ? native : (reasons[finish ?? ''] ?? 'STOP')
 
-export const usageOf = (usage: WireUsage | null): Fields => {
+export const usageOf = (usage: WireUsage | null): JsonObject => {
   if (usage === null) return {}
-  const count = (details: unknown, name: string) => (details as Fields | null | undefined)?.[name]
+  const count = (details: unknown, name: string) => (details as JsonObject | null | undefined)?.[name]
   const cached = count(usage['prompt_tokens_details'], 'cached_tokens')
   const thoughts = Number(count(usage['completion_tokens_details'], 'reasoning_tokens') ?? 0)
   const input = Number(usage.prompt_tokens ?? 0)
@@ -29,11 +29,11 @@ export const usageOf = (usage: WireUsage | null): Fields => {
 }
 
 const google = (extra: unknown): unknown =>
-  ((extra as Fields | undefined)?.['google'] as Fields | undefined)?.['thought_signature']
+  ((extra as JsonObject | undefined)?.['google'] as JsonObject | undefined)?.['thought_signature']
 
 /** The last parts of an answer: its calls, whole only then, and the signature that the next turn has to bring back. */
-export const endingOf = (message: Message, seal: Seal): readonly Fields[] => {
-  const calls = (message.tool_calls ?? []).map(({ id, function: its, ...more }): Fields => {
+export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] => {
+  const calls = (message.tool_calls ?? []).map(({ id, function: its, ...more }): JsonObject => {
     const args = parseObject(its.arguments === '' ? '{}' : its.arguments)
     if (args === null) throw garbled('The arguments of a tool call are not a JSON object')
     const signature = google(more['extra_content'])
@@ -54,9 +54,9 @@ export const endingOf = (message: Message, seal: Seal): readonly Fields[] => {
   return [{ ...first, thoughtSignature: signature }, ...others]
 }
 
-export const imagesOf = (images: unknown): readonly Fields[] =>
+export const imagesOf = (images: unknown): readonly JsonObject[] =>
   (Array.isArray(images) ? images : []).flatMap((it) => {
-    const url = String(((it as Fields)['image_url'] as Fields | undefined)?.['url'] ?? '')
+    const url = String(((it as JsonObject)['image_url'] as JsonObject | undefined)?.['url'] ?? '')
     const inside = dataUrlOf(url)
     return [inside ? { inlineData: { mimeType: inside.mime, data: inside.data } } : { fileData: { fileUri: url } }]
   })

@@ -1,13 +1,14 @@
 import type { Chunk, ChunkChoice, Completion, Message, Native, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
-import { garbled } from '../backend.ts'
+import { garbled, parseObject } from '../backend.ts'
 import type { EventSink } from '../event.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
+import { renamed } from '../rename-model.ts'
 import { endingOf, imagesOf, reasonOf, usageOf } from './answer.ts'
 
-/** The state of a candidate that is told only at its end. */
+/** The state of a candidate that the stream reports only at its end. */
 interface Candidate {
-  readonly calls: Map<number, { id: string; name: string; json: string; more: Fields }>
+  readonly calls: Map<number, { id: string; name: string; json: string; more: JsonObject }>
   readonly blocks: unknown[]
   thoughts: string
   extra: unknown
@@ -15,19 +16,21 @@ interface Candidate {
   native: unknown
 }
 
-export interface Answering {
+export interface ContentToWrite {
   /** As the caller knows it. */
   readonly model: string
   readonly seal: Seal
-  /** The caller asked to be told the thoughts. */
+  /** True when the caller wants the thoughts. */
   readonly thinks: boolean
 }
 
 /** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
-export const generateEvents = ({ model, seal, thinks }: Answering) => {
+export const generateEvents = ({ model, seal, thinks }: ContentToWrite) => {
   const candidates = new Map<number, Candidate>()
   let usage: WireUsage | null = null
   let responseId = ''
+  /** The pieces go on as they came, the last one too. */
+  let relays = false
 
   const candidateAt = (index: number): Candidate => {
     let it = candidates.get(index)
@@ -38,7 +41,7 @@ export const generateEvents = ({ model, seal, thinks }: Answering) => {
     return it
   }
 
-  const partsOf = ({ index, delta, finish_reason, ...more }: ChunkChoice): readonly Fields[] => {
+  const partsOf = ({ index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
     const it = candidateAt(index)
     const { content, reasoning_content, thinking_blocks, extra_content, refusal, images } = delta
     if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
@@ -62,7 +65,7 @@ export const generateEvents = ({ model, seal, thinks }: Answering) => {
     else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
   }
 
-  const ending = ({ calls, blocks, thoughts, extra }: Candidate): readonly Fields[] => {
+  const ending = ({ calls, blocks, thoughts, extra }: Candidate): readonly JsonObject[] => {
     const message: Message = {
       role: 'assistant',
       ...(thoughts !== '' && { reasoning_content: thoughts }),
@@ -78,10 +81,10 @@ export const generateEvents = ({ model, seal, thinks }: Answering) => {
     return endingOf(message, seal)
   }
 
-  const contentOf = (parts: readonly Fields[]) => ({ content: { parts, role: 'model' } })
+  const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: 'model' } })
   const tail = () => ({ modelVersion: model, responseId })
 
-  const last = (before: ReadonlyMap<number, readonly Fields[]> = new Map()): Fields => ({
+  const last = (before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
     candidates: [...candidates].map(([index, it]) => ({
       ...contentOf([...(before.get(index) ?? []), ...ending(it)]),
       finishReason: reasonOf(it.finish, it.native),
@@ -91,8 +94,22 @@ export const generateEvents = ({ model, seal, thinks }: Answering) => {
     ...tail(),
   })
 
+  /** A piece of the dialect, with the name by which the caller knows the model. */
+  const underOurName = (data: string): string => {
+    const piece = parseObject(data) ?? {}
+    if (piece['modelVersion'] === undefined) return data
+    return (
+      renamed(data, 'modelVersion', piece['modelVersion'], model) ?? JSON.stringify({ ...piece, modelVersion: model })
+    )
+  }
+
   return {
     take(chunk: Chunk, into: EventSink): void {
+      if (chunk.native?.dialect === 'generate-content') {
+        relays = true
+        for (const it of chunk.native.events) into.push({ ...it, data: underOurName(it.data) })
+        return
+      }
       responseId = chunk.id
       if (chunk.usage != null) usage = chunk.usage
       const told = chunk.choices
@@ -103,9 +120,11 @@ export const generateEvents = ({ model, seal, thinks }: Answering) => {
       into.push({ data: JSON.stringify({ candidates: its, ...tail() }) })
     },
 
-    end: (into: EventSink): void => void into.push({ data: JSON.stringify(last()) }),
+    end(into: EventSink): void {
+      if (!relays) into.push({ data: JSON.stringify(last()) })
+    },
 
-    whole({ id, usage: its, choices }: Completion, native?: Native): Fields {
+    whole({ id, usage: its, choices }: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
       responseId = id
       usage = its ?? null

@@ -1,7 +1,7 @@
 import type { Native } from '../../ports/upstream.ts'
-import { holds, isFields, stateless, type Fields } from '../fields.ts'
+import { holdsMember, isJsonObject, sameOr, refuseStoredState, type JsonObject } from '../json-object.ts'
 import { isKeepsake } from '../keepsake.ts'
-import { dropping, type Drop } from '../understood.ts'
+import { droppedMembers, type Drop } from '../translated-request.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
 import { isStored } from './turns.ts'
@@ -12,24 +12,28 @@ const passed = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 
 export const nativeOf = (
   request: GenerateRequest,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
-  const { drop, paths } = dropping()
+  const { drop, paths } = droppedMembers()
   const body: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(camel(request))) {
     if (passed.has(name)) body[name] = value
     else if (value != null) drop(name)
   }
-  body['contents'] = request.contents.map((content, at) => ({
-    ...content,
-    parts: content.parts.flatMap((part, index) => partOf(part, `contents.${at}.parts.${index}`, drop)),
-  }))
-  const tools = (request.tools ?? []).flatMap((tool) => functionsIn(tool, drop))
+  body['contents'] = sameOr(request.contents, (content, at) => {
+    const parts = content.parts.flatMap((part, index) => partOf(part, `contents.${at}.parts.${index}`, drop))
+    const isSame = parts.length === content.parts.length && parts.every((it, index) => it === content.parts[index])
+    return isSame ? content : { ...content, parts: parts as typeof content.parts }
+  })
+  const given = request.tools ?? []
+  const own = given.flatMap((tool) => functionsIn(tool, drop))
+  // Tools of functions alone, in the spelling of the documentation, go on as they came.
+  const tools = given.every((tool) => Object.keys(tool).join() === 'functionDeclarations') ? given : own
   if (tools.length > 0) body['tools'] = tools
   else delete body['tools']
   return { native: { dialect: 'generate-content', body, headers: {} }, dropped: paths() }
 }
 
 /** The caller runs functions itself; every other kind of tool is the vendor's to run. */
-export const functionsIn = (tool: Fields, drop: Drop): readonly Fields[] => {
+export const functionsIn = (tool: JsonObject, drop: Drop): readonly JsonObject[] => {
   const { functionDeclarations, ...others } = camel(tool)
   for (const name of Object.keys(others)) drop(`tools.${name}`)
   return functionDeclarations === undefined ? [] : [{ functionDeclarations }]
@@ -38,11 +42,13 @@ export const functionsIn = (tool: Fields, drop: Drop): readonly Fields[] => {
 /** Members whose content a caller's own function was given, or gave. */
 const free: ReadonlySet<string> = new Set(['args', 'response'])
 
-const partOf = (part: Fields, path: string, drop: Drop): readonly Fields[] => {
+const partOf = (part: JsonObject, path: string, drop: Drop): readonly JsonObject[] => {
   const { thoughtSignature, ...rest } = camel(part)
-  if (isFields(rest['fileData']) && isStored(camel(rest['fileData'])['fileUri'])) stateless(`${path}.fileData.fileUri`)
+  if (isJsonObject(rest['fileData']) && isStored(camel(rest['fileData'])['fileUri']))
+    refuseStoredState(`${path}.fileData.fileUri`)
   const { fileData: _, ...others } = rest
-  if (holds(others, 'fileUri', free) || holds(others, 'file_uri', free)) stateless(`${path}.fileUri`)
+  if (holdsMember(others, 'fileUri', free) || holdsMember(others, 'file_uri', free))
+    refuseStoredState(`${path}.fileUri`)
   if (!isKeepsake(thoughtSignature)) return [part]
   drop('contents.parts.thoughtSignature')
   return rest['text'] === '' || rest['thought'] === true ? [] : [rest]

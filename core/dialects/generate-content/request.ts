@@ -1,7 +1,7 @@
 import type { ChatBody, Dialect } from '../../ports/upstream.ts'
-import { fieldsIn, isFields, listIn, stateless, textIn, type Fields } from '../fields.ts'
+import { objectIn, isJsonObject, objectsIn, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { dropping, type Drop, type Understood } from '../understood.ts'
+import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import { functionsIn, nativeOf } from './native.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel, jsonSchema } from './spelling.ts'
@@ -27,10 +27,10 @@ const formats = new Set(['responseMimeType', 'responseSchema', 'responseJsonSche
 const known = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'])
 
 /** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
-export const understood = (request: GenerateRequest, to: Dialect | undefined, seal: Seal): Understood => {
+export const translateContent = (request: GenerateRequest, to: Dialect | undefined, seal: Seal): TranslatedRequest => {
   const spelled = camel(request) as GenerateRequest
-  if (spelled['cachedContent'] != null) stateless('cachedContent')
-  const { drop, paths } = dropping()
+  if (spelled['cachedContent'] != null) refuseStoredState('cachedContent')
+  const { drop, paths } = droppedMembers()
   const body = bodyOf(spelled, to, seal, drop)
   if (to !== 'generate-content') return { body, dropped: paths() }
   const { native, dropped } = nativeOf(spelled)
@@ -56,12 +56,12 @@ const bodyOf = (request: GenerateRequest, to: Dialect | undefined, seal: Seal, d
     messages: begun === '' ? turns : [{ role: 'system', content: begun }, ...turns],
     ...said,
     ...formatOf(config, drop),
-    ...thoughtsOf(camel(fieldsIn(config, 'thinkingConfig', 'generationConfig')), drop),
+    ...thoughtsOf(camel(objectIn(config, 'thinkingConfig', 'generationConfig')), drop),
     ...toolsOf(request, drop),
   }
 }
 
-const formatOf = (config: Fields, drop: Drop): Fields => {
+const formatOf = (config: JsonObject, drop: Drop): JsonObject => {
   const { responseMimeType, responseSchema, responseJsonSchema } = config
   if (responseMimeType == null || responseMimeType === 'text/plain') return {}
   if (responseMimeType !== 'application/json') {
@@ -74,7 +74,7 @@ const formatOf = (config: Fields, drop: Drop): Fields => {
 }
 
 /** A budget of tokens as an effort; a negative one leaves it to the model. */
-const thoughtsOf = ({ thinkingBudget, thinkingLevel }: Fields, drop: Drop): Fields => {
+const thoughtsOf = ({ thinkingBudget, thinkingLevel }: JsonObject, drop: Drop): JsonObject => {
   if (typeof thinkingLevel === 'string') return { reasoning_effort: thinkingLevel.toLowerCase() }
   if (typeof thinkingBudget !== 'number' || thinkingBudget < 0) return {}
   if (thinkingBudget === 0) {
@@ -84,25 +84,25 @@ const thoughtsOf = ({ thinkingBudget, thinkingLevel }: Fields, drop: Drop): Fiel
   return { reasoning_effort: thinkingBudget <= 2048 ? 'low' : thinkingBudget <= 12_288 ? 'medium' : 'high' }
 }
 
-const toolsOf = (request: GenerateRequest, drop: Drop): Fields => {
+const toolsOf = (request: GenerateRequest, drop: Drop): JsonObject => {
   const offered = (request.tools ?? []).flatMap((tool, at) =>
-    functionsIn(tool, drop).flatMap((it) => listIn(it, 'functionDeclarations', `tools.${at}`).map(functionOf)),
+    functionsIn(tool, drop).flatMap((it) => objectsIn(it, 'functionDeclarations', `tools.${at}`).map(functionOf)),
   )
   if (offered.length === 0) return {}
   const { toolConfig } = request
-  const calling = camel(fieldsIn(camel(toolConfig ?? {}), 'functionCallingConfig', 'toolConfig'))
+  const calling = camel(objectIn(camel(toolConfig ?? {}), 'functionCallingConfig', 'toolConfig'))
   const { mode, allowedFunctionNames: names } = calling
   const among = Array.isArray(names) && names.length > 0 ? new Set(names) : null
-  const tools = among === null ? offered : offered.filter((it) => among.has((it['function'] as Fields)['name']))
+  const tools = among === null ? offered : offered.filter((it) => among.has((it['function'] as JsonObject)['name']))
   return { tools, ...(typeof mode === 'string' && Object.hasOwn(modes, mode) && { tool_choice: modes[mode] }) }
 }
 
 const modes: Readonly<Record<string, string>> = { AUTO: 'auto', NONE: 'none', ANY: 'required', VALIDATED: 'auto' }
 
-const functionOf = (declaration: Fields): Fields => {
+const functionOf = (declaration: JsonObject): JsonObject => {
   const it = camel(declaration)
   const { description, parameters, parametersJsonSchema } = it
-  const schema = parametersJsonSchema ?? (isFields(parameters) ? jsonSchema(parameters) : undefined)
+  const schema = parametersJsonSchema ?? (isJsonObject(parameters) ? jsonSchema(parameters) : undefined)
   return {
     type: 'function',
     function: {

@@ -1,11 +1,11 @@
 import { BadRequest } from '../../errors.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 
 /** Members of one object of the dialect, more than any has. */
 const mostMembers = 256
 
 /** Names in camel case, one level deep: the vendor takes both spellings of each. Throws BadRequest for too many members. */
-export const camel = (fields: Fields): Fields => {
+export const camel = (fields: JsonObject): JsonObject => {
   const spelled: Record<string, unknown> = Object.create(null)
   let count = 0
   for (const name in fields) {
@@ -22,7 +22,7 @@ const words = new Set(['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLE
 export const jsonSchema = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(jsonSchema)
   if (typeof schema !== 'object' || schema === null) return schema
-  const { type, nullable, properties, enum: choices, ...rest } = schema as Fields
+  const { type, nullable, properties, enum: choices, ...rest } = schema as JsonObject
   const named = typeof type === 'string' && words.has(type) ? type.toLowerCase() : type
   const inner = Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [

@@ -1,10 +1,10 @@
-import { isFields } from '../fields.ts'
+import { isJsonObject } from '../json-object.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
 
-/** Whether the caller wants to be told the thoughts. */
+/** True when the caller wants the thoughts. */
 export const thinksAloud = (request: GenerateRequest): boolean => {
   const { generationConfig } = camel(request)
-  const { thinkingConfig } = isFields(generationConfig) ? camel(generationConfig) : {}
-  return isFields(thinkingConfig) && camel(thinkingConfig)['includeThoughts'] === true
+  const { thinkingConfig } = isJsonObject(generationConfig) ? camel(generationConfig) : {}
+  return isJsonObject(thinkingConfig) && camel(thinkingConfig)['includeThoughts'] === true
 }

@@ -1,12 +1,12 @@
 import type { Dialect, Message, Part, ToolCall } from '../../ports/upstream.ts'
-import { fieldsIn, flawed, isFields, stateless, textIn, type Fields } from '../fields.ts'
+import { objectIn, refuseMember, isJsonObject, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
 import { signed } from './signed.ts'
 import { isKeepsake, readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
-import type { Drop } from '../understood.ts'
+import type { Drop } from '../translated-request.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
 
-export interface Telling {
+export interface TurnsContext {
   readonly to: Dialect | undefined
   readonly seal: Seal
   readonly drop: Drop
@@ -20,7 +20,7 @@ interface Calls {
 }
 
 /** The contents as messages. */
-export const messagesOf = ({ contents }: GenerateRequest, telling: Telling): readonly Message[] => {
+export const messagesOf = ({ contents }: GenerateRequest, telling: TurnsContext): readonly Message[] => {
   const calls: Calls = { made: 0, named: new Map() }
   const messages: Message[] = []
   for (let at = 0; at < contents.length; at++) {
@@ -51,7 +51,12 @@ export const instructionOf = (instruction: GenerateRequest['systemInstruction'],
     .join('\n\n')
 }
 
-const askedIn = (parts: readonly Fields[], path: string, calls: Calls, telling: Telling): readonly Message[] => {
+const askedIn = (
+  parts: readonly JsonObject[],
+  path: string,
+  calls: Calls,
+  telling: TurnsContext,
+): readonly Message[] => {
   const results: Message[] = []
   const others: Part[] = []
   for (const [at, part] of parts.entries()) {
@@ -65,21 +70,21 @@ const askedIn = (parts: readonly Fields[], path: string, calls: Calls, telling: 
   return [...results, { role: 'user', content }]
 }
 
-const partOf = (part: Fields, path: string, { to, drop }: Telling): readonly Part[] => {
+const partOf = (part: JsonObject, path: string, { to, drop }: TurnsContext): readonly Part[] => {
   if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }]
   if (part['inlineData'] !== undefined) {
-    const { mimeType, data } = camel(fieldsIn(part, 'inlineData', path))
+    const { mimeType, data } = camel(objectIn(part, 'inlineData', path))
     const url = `data:${mimeType};base64,${data}`
     return [mediaOf(String(mimeType), url, String(data))]
   }
   if (part['fileData'] !== undefined) {
-    const { mimeType, fileUri } = camel(fieldsIn(part, 'fileData', path))
-    if (isStored(fileUri)) return stateless(`${path}.fileData.fileUri`)
+    const { mimeType, fileUri } = camel(objectIn(part, 'fileData', path))
+    if (isStored(fileUri)) return refuseStoredState(`${path}.fileData.fileUri`)
     if (String(mimeType ?? 'image/').startsWith('image/')) {
       return [{ type: 'image_url', image_url: { url: String(fileUri) } }]
     }
     if (to === 'generate-content') return [{ type: 'file', file: { file_data: String(fileUri) } }]
-    return flawed(`${path}.fileData`, 'Expected inlineData: the model takes no files by address')
+    return refuseMember(`${path}.fileData`, 'Expected inlineData: the model takes no files by address')
   }
   for (const name of Object.keys(part)) drop(`contents.parts.${name}`)
   return []
@@ -98,12 +103,12 @@ const mediaOf = (mime: string, url: string, data: string): Part => {
   return { type: 'file', file: { filename: `file.${format ?? 'bin'}`, file_data: url } }
 }
 
-const resultOf = (part: Fields, path: string, calls: Calls, drop: Drop): Message => {
-  const { id, name, response, parts } = camel(fieldsIn(part, 'functionResponse', path))
+const resultOf = (part: JsonObject, path: string, calls: Calls, drop: Drop): Message => {
+  const { id, name, response, parts } = camel(objectIn(part, 'functionResponse', path))
   if (parts !== undefined) drop('contents.parts.functionResponse.parts')
   const its = calls.named.get(String(name))
   const first = its?.ids[its.answered++]
-  const { output, ...others } = isFields(response) ? response : { output: response }
+  const { output, ...others } = isJsonObject(response) ? response : { output: response }
   const text = typeof output === 'string' && Object.keys(others).length === 0
   return {
     role: 'tool',
@@ -112,12 +117,12 @@ const resultOf = (part: Fields, path: string, calls: Calls, drop: Drop): Message
   }
 }
 
-const saidIn = (parts: readonly Fields[], path: string, calls: Calls, telling: Telling): Message => {
+const saidIn = (parts: readonly JsonObject[], path: string, calls: Calls, telling: TurnsContext): Message => {
   const { to, seal, drop } = telling
   const texts: string[] = []
   const made: ToolCall[] = []
   const keepsakes: Keepsake[] = []
-  let extra: Fields = {}
+  let extra: JsonObject = {}
   for (const [at, part] of parts.entries()) {
     const { thoughtSignature: signature } = part
     const keepsake = readKeepsake(signature, seal)
@@ -140,14 +145,14 @@ const saidIn = (parts: readonly Fields[], path: string, calls: Calls, telling: T
   return restored(message, keepsakes, to, drop)
 }
 
-const callOf = (part: Fields, path: string, calls: Calls): ToolCall => {
-  const call = fieldsIn(part, 'functionCall', path)
+const callOf = (part: JsonObject, path: string, calls: Calls): ToolCall => {
+  const call = objectIn(part, 'functionCall', path)
   const name = textIn(call, 'name', `${path}.functionCall`)
   const id = typeof call['id'] === 'string' ? call['id'] : `call_${calls.made}`
   calls.made++
   const its = calls.named.get(name)
   if (its === undefined) calls.named.set(name, { ids: [id], answered: 0 })
   else its.ids.push(id)
-  const json = JSON.stringify(fieldsIn(call, 'args', `${path}.functionCall`))
+  const json = JSON.stringify(objectIn(call, 'args', `${path}.functionCall`))
   return { id, type: 'function', function: { name, arguments: json } }
 }

@@ -1,11 +1,11 @@
 import type { OrderedJson } from '../../ports/upstream.ts'
-import { earlier, metaKeyed, modern, versionKey } from './protocol.ts'
-import { RpcError, faults } from './rpc.ts'
+import { earlierRevisions, requestMeta, latestRevision, versionKey } from './protocol.ts'
+import { RpcError, rpcErrorCodes } from './rpc.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** One message of a client that came as a body of its own. */
-export interface Message {
+export interface ClientMessage {
   /** Null for a notification. */
   readonly id: string | number | null
   readonly method: string
@@ -14,18 +14,18 @@ export interface Message {
 }
 
 /** Throws RpcError for what is no request and no notification, such as a batch or an answer. */
-export const messageOf = (body: OrderedJson): Message => {
+export const messageOf = (body: OrderedJson): ClientMessage => {
   const fields = body instanceof Map ? (body as ReadonlyMap<string, OrderedJson>) : null
   const [id, method, params] = [fields?.get('id'), fields?.get('method'), fields?.get('params') ?? new Map()]
   const named = id === undefined || typeof id === 'string' || Number.isSafeInteger(id)
   if (fields?.get('jsonrpc') !== '2.0' || typeof method !== 'string' || !(params instanceof Map) || !named)
-    throw new RpcError(faults.request, 'The body is no request of JSON-RPC')
+    throw new RpcError(rpcErrorCodes.request, 'The body is no request of JSON-RPC')
   return { id: (id as string | number | undefined) ?? null, method, params: recordOf(params) }
 }
 
 /** The arguments of a tool stay a Map; everything else is read by name alone. */
 const recordOf = (map: ReadonlyMap<string, OrderedJson>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries([...map].map(([name, it]) => [name, name === '_meta' ? metaKeyed(it) : it]))
+  Object.fromEntries([...map].map(([name, it]) => [name, name === '_meta' ? requestMeta(it) : it]))
 
 const textOf = (headers: Headers, name: string): string | null => {
   const said = headers[name]
@@ -45,10 +45,10 @@ const repeated: Readonly<Record<string, string>> = {
   'resources/read': 'uri',
 }
 
-const mismatch = (header: string) => new RpcError(faults.header, `${header} differs from the body`)
+const mismatch = (header: string) => new RpcError(rpcErrorCodes.header, `${header} differs from the body`)
 
 /** Throws RpcError where headers say another thing than the body: whatever stands between may have decided by them. */
-export const checkHeaders = ({ method, params }: Message, headers: Headers): void => {
+export const checkHeaders = ({ method, params }: ClientMessage, headers: Headers): void => {
   const version = textOf(headers, 'mcp-protocol-version')
   const meta = params['_meta'] as Readonly<Record<string, unknown>> | undefined
   const told = meta?.[versionKey]
@@ -62,18 +62,21 @@ export const checkHeaders = ({ method, params }: Message, headers: Headers): voi
 
 /** A message that tells no version is of a revision with a handshake, or wrong. */
 const checkVersion = (version: string | null): void => {
-  if (version === null || earlier.includes(version)) return
-  if (version === modern) throw new RpcError(faults.params, `_meta needs ${versionKey}`)
-  const supported = [modern, ...earlier]
-  throw new RpcError(faults.version, 'The version of the protocol is not served', { supported, requested: version })
+  if (version === null || earlierRevisions.includes(version)) return
+  if (version === latestRevision) throw new RpcError(rpcErrorCodes.params, `_meta needs ${versionKey}`)
+  const supported = [latestRevision, ...earlierRevisions]
+  throw new RpcError(rpcErrorCodes.version, 'The version of the protocol is not served', {
+    supported,
+    requested: version,
+  })
 }
 
 /** Errors that are none of the method called: every revision gives them a status. */
-const ofTransport: readonly number[] = [faults.request, faults.header, faults.version]
+const ofTransport: readonly number[] = [rpcErrorCodes.request, rpcErrorCodes.header, rpcErrorCodes.version]
 
 /** The status of an error; before 2026-07-28 clients read errors of methods in answers with 200 alone. */
 export const statusOf = (code: number, headers: Headers): number => {
   if (ofTransport.includes(code)) return 400
-  if (textOf(headers, 'mcp-protocol-version') !== modern) return 200
-  return code === faults.method ? 404 : 400
+  if (textOf(headers, 'mcp-protocol-version') !== latestRevision) return 200
+  return code === rpcErrorCodes.method ? 404 : 400
 }

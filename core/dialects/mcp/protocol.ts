@@ -1,12 +1,12 @@
-import { type Answering, type Call, RpcError, faults } from './rpc.ts'
+import { type AnswerCall, type RpcCall, RpcError, rpcErrorCodes } from './rpc.ts'
 
 /** The tools and resources of an MCP server. The order of each list is the same in every call. */
-export interface Shown {
+export interface OfferedTools {
   readonly version: string
   readonly instructions: string
   tools(signal: AbortSignal): Promise<readonly object[]>
   /** Throws `RpcError` when the tool is not offered. */
-  call(name: string, args: unknown, told: Told): Promise<object>
+  call(name: string, args: unknown, context: CallContext): Promise<object>
   /** Absent for a server without resources. */
   readonly resources?: Resources
   /** In ms: the time for which a client may keep the list of tools. */
@@ -20,13 +20,13 @@ export interface Resources {
 }
 
 /** The signal that stops a call, and the receiver of its progress. */
-export interface Told {
+export interface CallContext {
   readonly signal: AbortSignal
   progress(done: number, total: number): void
 }
 
-export const modern = '2026-07-28'
-export const earlier: readonly string[] = ['2025-11-25', '2025-06-18']
+export const latestRevision = '2026-07-28'
+export const earlierRevisions: readonly string[] = ['2025-11-25', '2025-06-18']
 export const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 
@@ -43,26 +43,29 @@ const isObject = (it: unknown): it is Readonly<Record<string, unknown>> =>
   typeof it === 'object' && it !== null && !Array.isArray(it)
 
 /** What a body says beside its parameters; what is no object says nothing. */
-export const metaKeyed = (meta: unknown): unknown =>
+export const requestMeta = (meta: unknown): unknown =>
   meta instanceof Map ? Object.fromEntries(meta as ReadonlyMap<string, unknown>) : meta
 
-const metaOf = ({ params }: Call): Readonly<Record<string, unknown>> =>
+const metaOf = ({ params }: RpcCall): Readonly<Record<string, unknown>> =>
   isObject(params['_meta']) ? params['_meta'] : {}
 
 /** True when the call names the revision without a handshake. Throws when the call names an unknown revision. */
-const isModern = (call: Call): boolean => {
+const isModern = (call: RpcCall): boolean => {
   const meta = metaOf(call)
   if (!(versionKey in meta)) return false
   const requested = meta[versionKey]
   if (typeof requested !== 'string' || !isObject(meta[capabilitiesKey]))
-    throw new RpcError(faults.params, `_meta needs ${versionKey} and ${capabilitiesKey}`)
-  if (requested !== modern)
-    throw new RpcError(faults.version, 'The version of the protocol is not served', { supported: [modern], requested })
+    throw new RpcError(rpcErrorCodes.params, `_meta needs ${versionKey} and ${capabilitiesKey}`)
+  if (requested !== latestRevision)
+    throw new RpcError(rpcErrorCodes.version, 'The version of the protocol is not served', {
+      supported: [latestRevision],
+      requested,
+    })
   return true
 }
 
 /** Reports progress when the client asked for it. The percentage is whole and never decreases. */
-const telling = (call: Call): Told['progress'] => {
+const telling = (call: RpcCall): CallContext['progress'] => {
   const { progressToken: token } = metaOf(call)
   if (typeof token !== 'string' && typeof token !== 'number') return () => undefined
   let last = -1
@@ -74,30 +77,30 @@ const telling = (call: Call): Told['progress'] => {
   }
 }
 
-const textOf = ({ params }: Call, name: string): string => {
+const textOf = ({ params }: RpcCall, name: string): string => {
   const text = params[name]
-  if (typeof text !== 'string') throw new RpcError(faults.params, `${name} is needed: a text`)
+  if (typeof text !== 'string') throw new RpcError(rpcErrorCodes.params, `${name} is needed: a text`)
   return text
 }
 
-const ofResources = ({ list, read }: Resources): Readonly<Record<string, Answering>> => ({
+const ofResources = ({ list, read }: Resources): Readonly<Record<string, AnswerCall>> => ({
   'resources/list': async () => ({ resources: list() }),
   'resources/templates/list': async () => ({ resourceTemplates: [] }),
   async 'resources/read'(call) {
     const uri = textOf(call, 'uri')
     const found = read(uri)
-    if (found === null) throw new RpcError(faults.params, 'There is no such resource', { uri })
+    if (found === null) throw new RpcError(rpcErrorCodes.params, 'There is no such resource', { uri })
     return { contents: [found] }
   },
 })
 
 /** Serves both revisions of the protocol. Each call names its revision, so the server keeps no state. */
-export const protocol = (shown: Shown): Answering => {
+export const protocol = (shown: OfferedTools): AnswerCall => {
   const serverInfo = { name: 'sealgate', title: 'Sealgate', version: shown.version }
   const capabilities = { tools: {}, ...(shown.resources && { resources: {} }) }
   const lasting = keeping(shown.lasting)
 
-  const common: Readonly<Record<string, Answering>> = {
+  const common: Readonly<Record<string, AnswerCall>> = {
     'tools/list': async ({ signal }) => ({ tools: await shown.tools(signal) }),
     'tools/call': (call) =>
       shown.call(textOf(call, 'name'), call.params['arguments'] ?? {}, {
@@ -106,17 +109,21 @@ export const protocol = (shown: Shown): Answering => {
       }),
     ...(shown.resources && ofResources(shown.resources)),
   }
-  const withHandshake: Readonly<Record<string, Answering>> = {
+  const withHandshake: Readonly<Record<string, AnswerCall>> = {
     ...common,
     async initialize({ params }) {
-      const protocolVersion = earlier.find((it) => it === params['protocolVersion']) ?? earlier[0]
+      const protocolVersion = earlierRevisions.find((it) => it === params['protocolVersion']) ?? earlierRevisions[0]
       return { protocolVersion, capabilities, serverInfo, instructions: shown.instructions }
     },
     ping: async () => ({}),
   }
-  const without: Readonly<Record<string, Answering>> = {
+  const without: Readonly<Record<string, AnswerCall>> = {
     ...common,
-    'server/discover': async () => ({ supportedVersions: [modern], capabilities, instructions: shown.instructions }),
+    'server/discover': async () => ({
+      supportedVersions: [latestRevision],
+      capabilities,
+      instructions: shown.instructions,
+    }),
   }
   const ofModern = (method: string, result: object): object => {
     const ttlMs = lasting[method]
@@ -128,7 +135,7 @@ export const protocol = (shown: Shown): Answering => {
     const isNew = isModern(call)
     const methods = isNew ? without : withHandshake
     const answering = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined
-    if (answering === undefined) throw new RpcError(faults.method, 'There is no such method')
+    if (answering === undefined) throw new RpcError(rpcErrorCodes.method, 'There is no such method')
     const result = await answering(call)
     return isNew ? ofModern(call.method, result) : result
   }

@@ -1,5 +1,5 @@
 /** One call of the other side. */
-export interface Call {
+export interface RpcCall {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
   /** Aborted when the other side cancels the call, or is gone. */
@@ -8,7 +8,7 @@ export interface Call {
 }
 
 /** Throws `RpcError` for what the other side did wrong. */
-export type Answering = (call: Call) => Promise<object>
+export type AnswerCall = (call: RpcCall) => Promise<object>
 
 /** What the protocol calls an error; a tool that fails has a result that says so instead. */
 export class RpcError extends Error {
@@ -23,7 +23,7 @@ export class RpcError extends Error {
   }
 }
 
-export const faults = {
+export const rpcErrorCodes = {
   parse: -32700,
   request: -32600,
   method: -32601,

@@ -1,6 +1,7 @@
 import type { Completion, Message, Native, WireUsage } from '../../ports/upstream.ts'
 import { garbled, parseObject } from '../backend.ts'
-import { isFields, type Fields } from '../fields.ts'
+import { isJsonObject, type JsonObject } from '../json-object.ts'
+import { printKept } from '../json-text.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -14,20 +15,20 @@ const reasons: Readonly<Record<string, string>> = {
 /** Reasons of the dialect that the common format has no word for. */
 const own = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded', 'compaction'])
 
-export interface Ended {
+export interface EndReasons {
   readonly finish_reason: string | null
   readonly native_finish_reason?: unknown
   readonly stop_sequence?: unknown
 }
 
-export const endOf = ({ finish_reason, native_finish_reason: native, stop_sequence }: Ended): Fields => ({
+export const endOf = ({ finish_reason, native_finish_reason: native, stop_sequence }: EndReasons): JsonObject => ({
   stop_reason:
     typeof native === 'string' && own.has(native) ? native : (reasons[finish_reason ?? 'stop'] ?? 'end_turn'),
   stop_sequence: stop_sequence ?? null,
 })
 
 /** The dialect's count of input leaves out tokens that a cache read or wrote. */
-export const usageOf = (usage: WireUsage | null | undefined): Fields => {
+export const usageOf = (usage: WireUsage | null | undefined): JsonObject => {
   if (usage == null) return { input_tokens: 0, output_tokens: 0 }
   const {
     prompt_tokens,
@@ -41,8 +42,8 @@ export const usageOf = (usage: WireUsage | null | undefined): Fields => {
     service_tier,
     server_tool_use,
   } = usage
-  const { cached_tokens } = (prompt_tokens_details ?? {}) as Fields
-  const { reasoning_tokens } = (completion_tokens_details ?? {}) as Fields
+  const { cached_tokens } = (prompt_tokens_details ?? {}) as JsonObject
+  const { reasoning_tokens } = (completion_tokens_details ?? {}) as JsonObject
   const read = Number(cache_read_input_tokens ?? cached_tokens ?? 0)
   return {
     input_tokens: Math.max(0, Number(prompt_tokens ?? 0) - read - Number(created ?? 0)),
@@ -59,16 +60,16 @@ export const usageOf = (usage: WireUsage | null | undefined): Fields => {
 export const idOf = (id: string): string => (id.startsWith('msg_') ? id : `msg_${id.replace(/[^\w-]/g, '_')}`)
 
 /** An image that the model drew, as text: the dialect's answers have no place for it. */
-export const drawn = (images: unknown): string =>
+export const imageText = (images: unknown): string =>
   (Array.isArray(images) ? images : [])
-    .map((it) => ((it as Fields)['image_url'] as Fields | undefined)?.['url'])
+    .map((it) => ((it as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
     .filter((url) => typeof url === 'string')
     .map((url) => `![](${url})`)
     .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
 export const printMessage = (completion: Completion, model: string, seal: Seal, native?: Native): string => {
-  if (native?.dialect === 'messages') return JSON.stringify({ ...native.body, model })
+  if (native?.dialect === 'messages') return printKept({ ...native.body, model })
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
   return JSON.stringify({
@@ -82,18 +83,18 @@ export const printMessage = (completion: Completion, model: string, seal: Seal, 
   })
 }
 
-const blocksOf = (message: Message, seal: Seal): readonly Fields[] => {
+const blocksOf = (message: Message, seal: Seal): readonly JsonObject[] => {
   const { content, thinking_blocks, content_blocks, citations, refusal, images, reasoning_content: thinking } = message
-  const text = [content, refusal, drawn(images)].filter((it) => typeof it === 'string').join('')
+  const text = [content, refusal, imageText(images)].filter((it) => typeof it === 'string').join('')
   const signed = Array.isArray(thinking_blocks)
   const keepsake = signed ? null : keepsakeOf(message)
   const token = keepsake === null ? '' : printKeepsake(keepsake, seal)
   const thoughts = typeof thinking === 'string' && thinking !== '' && !signed
   return [
-    ...(signed ? (thinking_blocks as readonly Fields[]) : []),
+    ...(signed ? (thinking_blocks as readonly JsonObject[]) : []),
     ...(thoughts ? [{ type: 'thinking', thinking, signature: token }] : []),
     ...(!thoughts && token !== '' ? [{ type: 'redacted_thinking', data: token }] : []),
-    ...(Array.isArray(content_blocks) ? (content_blocks as readonly Fields[]) : []),
+    ...(Array.isArray(content_blocks) ? (content_blocks as readonly JsonObject[]) : []),
     ...(text === '' ? [] : [{ type: 'text', text, ...(Array.isArray(citations) && { citations }) }]),
     ...(message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => ({
       type: 'tool_use',
@@ -104,8 +105,8 @@ const blocksOf = (message: Message, seal: Seal): readonly Fields[] => {
   ]
 }
 
-const inputOf = (json: string): Fields => {
+const inputOf = (json: string): JsonObject => {
   const input = parseObject(json === '' ? '{}' : json)
-  if (!isFields(input)) throw garbled('The arguments of a tool call are not a JSON object')
+  if (!isJsonObject(input)) throw garbled('The arguments of a tool call are not a JSON object')
   return input
 }

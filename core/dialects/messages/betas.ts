@@ -1,11 +1,11 @@
 import { BadRequest } from '../../errors.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 
 /** In characters: the part of a refused name that the error repeats. */
-const most = 64
+const mostNameCharacters = 64
 
 /** Throws BadRequest for a beta whose name the operator refuses; a star at the end of a refused name stands for any rest. */
-export const withoutRefused = (headers: Fields, refused: readonly string[]): void => {
+export const refuseBetas = (headers: JsonObject, refused: readonly string[]): void => {
   const said = headers['anthropic-beta']
   if (refused.length === 0 || typeof said !== 'string') return
   const found = said
@@ -13,7 +13,10 @@ export const withoutRefused = (headers: Fields, refused: readonly string[]): voi
     .map((name) => name.trim().toLowerCase())
     .find((name) => refused.some((it) => isNamed(name, it.toLowerCase())))
   if (found === undefined) return
-  throw new BadRequest('The operator refuses a beta', { code: 'beta_refused', told: found.slice(0, most) })
+  throw new BadRequest('The operator refuses a beta', {
+    code: 'beta_refused',
+    told: found.slice(0, mostNameCharacters),
+  })
 }
 
 const isNamed = (name: string, refused: string): boolean =>

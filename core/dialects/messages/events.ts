@@ -1,11 +1,26 @@
-import type { Chunk, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
-import { garbled } from '../backend.ts'
+import type { Chunk, NativeEvents, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
+import { garbled, parseObject } from '../backend.ts'
 import type { EventSink } from '../event.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
-import { drawn, endOf, idOf, usageOf, type Ended } from './answer.ts'
+import { renamed } from '../rename-model.ts'
+import { imageText, endOf, idOf, usageOf, type EndReasons } from './answer.ts'
 
 type Kind = 'text' | 'thinking' | 'tool_use'
+
+const isKind = (type: string): type is Kind => type === 'text' || type === 'thinking' || type === 'tool_use'
+
+interface Started {
+  readonly index: number
+  readonly content_block: { readonly type: string }
+}
+
+/** The first event, with the name by which the caller knows the model. */
+const underOurName = (data: string, model: string): string => {
+  const event = parseObject(data) ?? {}
+  const message = (event['message'] ?? {}) as JsonObject
+  return renamed(data, 'model', message['model'], model) ?? JSON.stringify({ ...event, message: { ...message, model } })
+}
 
 /** Chunks as the events of the dialect: blocks one after the other, each with its index. */
 export const messageEvents = (model: string, seal: Seal) => {
@@ -14,13 +29,15 @@ export const messageEvents = (model: string, seal: Seal) => {
   /** The block that grows; a call's has the number that its pieces bear. */
   let open: { readonly kind: Kind; readonly index: number; readonly call?: number } | null = null
   let thoughts = ''
-  let ended: Ended = { finish_reason: null }
+  let ended: EndReasons = { finish_reason: null }
   let usage: WireUsage | null = null
+  /** The last event went on as it came. */
+  let stopped = false
 
-  const event = (into: EventSink, type: string, fields: Fields): void =>
+  const event = (into: EventSink, type: string, fields: JsonObject): void =>
     void into.push({ event: type, data: JSON.stringify({ type, ...fields }) })
 
-  const grow = (into: EventSink, index: number, delta: Fields): void =>
+  const grow = (into: EventSink, index: number, delta: JsonObject): void =>
     event(into, 'content_block_delta', { index, delta })
 
   const close = (into: EventSink): void => {
@@ -34,17 +51,17 @@ export const messageEvents = (model: string, seal: Seal) => {
     event(into, 'content_block_stop', { index })
   }
 
-  const start = (into: EventSink, content_block: Fields): number => {
+  const start = (into: EventSink, content_block: JsonObject): number => {
     event(into, 'content_block_start', { index: blocks, content_block })
     return blocks++
   }
 
-  const whole = (into: EventSink, block: Fields): void => {
+  const whole = (into: EventSink, block: JsonObject): void => {
     close(into)
     event(into, 'content_block_stop', { index: start(into, block) })
   }
 
-  const opened = (into: EventSink, kind: Kind, block: Fields): number => {
+  const opened = (into: EventSink, kind: Kind, block: JsonObject): number => {
     if (open?.kind === kind) return open.index
     close(into)
     open = { kind, index: start(into, block) }
@@ -63,8 +80,8 @@ export const messageEvents = (model: string, seal: Seal) => {
     grow(into, index, { type: 'thinking_delta', thinking })
   }
 
-  /** A block with the signature of its vendor ends the thoughts that were told so far. */
-  const sign = (into: EventSink, block: Fields): void => {
+  /** A block with its vendor's signature ends the thoughts that the stream has shown so far. */
+  const sign = (into: EventSink, block: JsonObject): void => {
     if (block['type'] !== 'thinking') return whole(into, block)
     const index = opened(into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
     grow(into, index, { type: 'signature_delta', signature: block['signature'] })
@@ -75,7 +92,7 @@ export const messageEvents = (model: string, seal: Seal) => {
   const keep = (into: EventSink, keepsake: Keepsake): void =>
     whole(into, { type: 'redacted_thinking', data: printKeepsake(keepsake, seal) })
 
-  const call = (into: EventSink, it: ToolCallPart & Fields, at: number): void => {
+  const call = (into: EventSink, it: ToolCallPart & JsonObject, at: number): void => {
     const { id, function: its } = it
     const number = it.index ?? at
     if (open?.call !== number) {
@@ -96,27 +113,44 @@ export const messageEvents = (model: string, seal: Seal) => {
     event(into, 'message_start', { message: { id: idOf(id), type: 'message', role: 'assistant', model, ...empty } })
   }
 
+  /** Events of the dialect go on as they came; what they leave open can still be gone on with by chunks. */
+  const relay = (into: EventSink, events: NativeEvents['events']): void => {
+    begun = true
+    for (const it of events) {
+      const type = it.event ?? parseObject(it.data)?.['type']
+      if (type === 'content_block_start') {
+        const { index, content_block } = parseObject(it.data) as unknown as Started
+        open = isKind(content_block.type) ? { kind: content_block.type, index } : null
+        blocks = index + 1
+      } else if (type === 'content_block_stop') open = null
+      else if (type === 'message_stop') stopped = true
+      into.push(type === 'message_start' ? { ...it, data: underOurName(it.data, model) } : it)
+    }
+  }
+
   return {
     take(chunk: Chunk, into: EventSink): void {
+      if (chunk.native?.dialect === 'messages') return relay(into, chunk.native.events)
       if (!begun) begin(into, chunk.id)
       if (chunk.usage != null) usage = chunk.usage
       for (const { delta, finish_reason, ...more } of chunk.choices) {
         think(into, delta.reasoning_content ?? '')
-        for (const block of (delta['thinking_blocks'] ?? []) as readonly Fields[]) sign(into, block)
-        for (const block of (delta['content_blocks'] ?? []) as readonly Fields[]) whole(into, block)
+        for (const block of (delta['thinking_blocks'] ?? []) as readonly JsonObject[]) sign(into, block)
+        for (const block of (delta['content_blocks'] ?? []) as readonly JsonObject[]) whole(into, block)
         say(into, delta.content ?? '')
         say(into, typeof delta['refusal'] === 'string' ? delta['refusal'] : '')
-        say(into, drawn(delta['images']))
-        for (const citation of (delta['citations'] ?? []) as readonly Fields[]) {
+        say(into, imageText(delta['images']))
+        for (const citation of (delta['citations'] ?? []) as readonly JsonObject[]) {
           grow(into, opened(into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
         }
-        for (const [at, it] of (delta.tool_calls ?? []).entries()) call(into, it as ToolCallPart & Fields, at)
+        for (const [at, it] of (delta.tool_calls ?? []).entries()) call(into, it as ToolCallPart & JsonObject, at)
         if (delta['extra_content'] != null) keep(into, { extra: delta['extra_content'] })
-        if (finish_reason !== null) ended = { finish_reason, ...(more as Fields) }
+        if (finish_reason !== null) ended = { finish_reason, ...(more as JsonObject) }
       }
     },
 
     end(into: EventSink): void {
+      if (stopped) return
       if (!begun) begin(into, '')
       close(into)
       event(into, 'message_delta', { delta: endOf(ended), usage: usageOf(usage) })

@@ -1,7 +1,7 @@
 import type { Native } from '../../ports/upstream.ts'
-import { holds, stateless, type Fields } from '../fields.ts'
+import { holdsMember, sameOr, refuseStoredState, type JsonObject } from '../json-object.ts'
 import { isKeepsake } from '../keepsake.ts'
-import { dropping, type Drop } from '../understood.ts'
+import { droppedMembers, type Drop } from '../translated-request.ts'
 import type { CountRequest, Tool } from './shape.ts'
 
 /** Members that a backend of the same dialect is given as they came. */
@@ -32,27 +32,28 @@ export const runByVendor = ({ type }: Tool): boolean => type != null && type !==
 /** The request for a backend of the same dialect, and the members that it lacks. */
 export const nativeOf = (
   request: CountRequest,
-  headers: Fields,
+  headers: JsonObject,
 ): { readonly native: Native; readonly dropped: readonly string[] } => {
-  const { drop, paths } = dropping()
+  const { drop, paths } = droppedMembers()
   const body: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(request)) {
     if (passed.has(name)) body[name] = value
     else if (value != null && !routed.has(name)) drop(name)
   }
-  body['messages'] = request.messages.map((turn, at) => {
+  body['messages'] = sameOr(request.messages, (turn, at) => {
     if (typeof turn.content === 'string') return turn
     const content = blocksOf(turn.content, `messages.${at}.content`, drop)
-    return content === turn.content ? turn : { ...turn, content }
+    return content === turn.content ? turn : { ...turn, content: [...content] }
   })
-  const tools = request.tools?.filter((tool) => !runByVendor(tool) || void drop(`tools.${tool.type}`))
+  const own = request.tools?.filter((tool) => !runByVendor(tool) || void drop(`tools.${tool.type}`))
+  const tools = own?.length === request.tools?.length ? request.tools : own
   if (tools && tools.length > 0) body['tools'] = tools
   if (request.tool_choice && tools && tools.length > 0) {
     const named = request.tool_choice['name']
     if (named === undefined || tools.some(({ name }) => name === named)) body['tool_choice'] = request.tool_choice
     else drop('tool_choice')
   }
-  return { native: { dialect: 'messages', body, headers: told(headers) }, dropped: paths() }
+  return { native: { dialect: 'messages', body, headers: betaHeaders(headers) }, dropped: paths() }
 }
 
 const routed = new Set(['model', 'stream', 'tools', 'tool_choice'])
@@ -61,9 +62,9 @@ const routed = new Set(['model', 'stream', 'tools', 'tool_choice'])
 const free: ReadonlySet<string> = new Set(['input'])
 
 /** All but thoughts of other vendors, whose signatures the backend would refuse. The same list when nothing is left out. */
-const blocksOf = (blocks: readonly Fields[], path: string, drop: Drop): readonly Fields[] => {
+const blocksOf = <B extends JsonObject>(blocks: readonly B[], path: string, drop: Drop): readonly B[] => {
   const kept = blocks.filter((block, at) => {
-    if (holds(block, 'file_id', free)) stateless(`${path}.${at}.file_id`)
+    if (holdsMember(block, 'file_id', free)) refuseStoredState(`${path}.${at}.file_id`)
     if (!isKeepsake(block['signature']) && !isKeepsake(block['data'])) return true
     drop(`messages.content.${block['type']}`)
     return false
@@ -71,7 +72,7 @@ const blocksOf = (blocks: readonly Fields[], path: string, drop: Drop): readonly
   return kept.length === blocks.length ? blocks : kept
 }
 
-const told = (headers: Fields): Readonly<Record<string, string>> =>
+const betaHeaders = (headers: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
     ['anthropic-beta', 'anthropic-version'].flatMap((name) =>
       typeof headers[name] === 'string' ? [[name, headers[name]]] : [],

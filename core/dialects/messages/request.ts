@@ -1,7 +1,7 @@
 import type { ChatBody, Dialect } from '../../ports/upstream.ts'
-import { fieldsIn, isFields, stateless, textIn, type Fields } from '../fields.ts'
+import { objectIn, isJsonObject, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { dropping, type Drop, type Understood } from '../understood.ts'
+import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import { nativeOf, runByVendor } from './native.ts'
 import type { CountRequest, MessagesRequest, Tool } from './shape.ts'
 import { messagesOf, systemText } from './turns.ts'
@@ -31,14 +31,14 @@ const known = new Set([
 const tiers: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
 
 /** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
-export const understood = (
+export const translateMessages = (
   request: MessagesRequest | CountRequest,
   to: Dialect | undefined,
   seal: Seal,
-  headers: Fields,
-): Understood => {
-  for (const name of stores) if (request[name] != null) stateless(name)
-  const { drop, paths } = dropping()
+  headers: JsonObject,
+): TranslatedRequest => {
+  for (const name of stores) if (request[name] != null) refuseStoredState(name)
+  const { drop, paths } = droppedMembers()
   const body = bodyOf(request as MessagesRequest, to, seal, drop)
   if (to !== 'messages') return { body, dropped: paths() }
   const { native, dropped } = nativeOf(request, headers)
@@ -67,7 +67,7 @@ const bodyOf = (request: MessagesRequest, to: Dialect | undefined, seal: Seal, d
   }
 }
 
-const toolsOf = ({ tools, tool_choice: choice }: MessagesRequest, drop: Drop): Fields => {
+const toolsOf = ({ tools, tool_choice: choice }: MessagesRequest, drop: Drop): JsonObject => {
   const offered = (tools ?? []).filter((tool) => {
     const own = tool.type == null || tool.type === 'custom'
     if (!own) drop(`tools.${tool.type}`)
@@ -80,7 +80,7 @@ const toolsOf = ({ tools, tool_choice: choice }: MessagesRequest, drop: Drop): F
   return { tools: offered.map((tool, at) => functionOf(tool, `tools.${at}`, drop)), ...choiceOf(choice, offered, drop) }
 }
 
-const functionOf = (tool: Tool, path: string, drop: Drop): Fields => {
+const functionOf = (tool: Tool, path: string, drop: Drop): JsonObject => {
   const { name: _, type: __, description, input_schema, strict, ...rest } = tool
   for (const [member, value] of Object.entries(rest)) if (value != null) drop(`tools.${member}`)
   const parameters = input_schema ?? { type: 'object', properties: {} }
@@ -97,7 +97,7 @@ const functionOf = (tool: Tool, path: string, drop: Drop): Fields => {
 
 const modes: Readonly<Record<string, string>> = { auto: 'auto', any: 'required', none: 'none' }
 
-const choiceOf = (choice: MessagesRequest['tool_choice'], offered: readonly Tool[], drop: Drop): Fields => {
+const choiceOf = (choice: MessagesRequest['tool_choice'], offered: readonly Tool[], drop: Drop): JsonObject => {
   if (choice == null) return {}
   const alone = choice['disable_parallel_tool_use'] === true ? { parallel_tool_calls: false } : {}
   if (choice.type !== 'tool') return { tool_choice: modes[choice.type] ?? 'auto', ...alone }
@@ -120,7 +120,7 @@ const efforts: Readonly<Record<string, string>> = {
 }
 
 /** The effort of thinking; a caller who lets the model decide leaves it open. */
-const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, drop: Drop): Fields => {
+const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, drop: Drop): JsonObject => {
   const effort = output_config?.['effort']
   for (const [name, value] of Object.entries(output_config ?? {})) {
     if (name !== 'effort' && name !== 'format' && value != null) drop(`output_config.${name}`)
@@ -134,13 +134,13 @@ const thoughtsOf = ({ thinking, output_config, max_tokens }: MessagesRequest, dr
   return typeof budget === 'number' ? { reasoning_effort: effortOf(budget / max_tokens) } : {}
 }
 
-const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): Fields => {
+const formatOf = ({ output_config, output_format }: MessagesRequest, drop: Drop): JsonObject => {
   const format = output_config?.['format'] ?? output_format
-  if (!isFields(format)) return {}
+  if (!isJsonObject(format)) return {}
   if (format['type'] !== 'json_schema') {
     drop('output_config.format')
     return {}
   }
-  const schema = fieldsIn(format, 'schema', 'output_config.format')
+  const schema = objectIn(format, 'schema', 'output_config.format')
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }
 }

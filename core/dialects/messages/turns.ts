@@ -1,17 +1,17 @@
 import type { Dialect, Message, Part, ToolCall } from '../../ports/upstream.ts'
-import { fieldsIn, flawed, listIn, stateless, textIn, type Fields } from '../fields.ts'
+import { objectIn, refuseMember, objectsIn, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
 import { readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
-import type { Drop } from '../understood.ts'
+import type { Drop } from '../translated-request.ts'
 import type { Content, Turn } from './shape.ts'
 
 /** The dialect that the turns are worded for, and the list of members that they lack. */
-export interface Telling {
+export interface TurnsContext {
   readonly to: Dialect | undefined
   readonly seal: Seal
   readonly drop: Drop
 }
 
-const blocksOf = (content: Content): readonly Fields[] =>
+const blocksOf = (content: Content): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
 /** The texts of a system prompt as one. */
@@ -25,13 +25,13 @@ export const systemText = (content: Content, path: string, drop: Drop): string =
     })
     .join('\n\n')
 
-const tellOf = ({ cache_control, citations }: Fields, path: string, drop: Drop): void => {
+const tellOf = ({ cache_control, citations }: JsonObject, path: string, drop: Drop): void => {
   if (cache_control != null) drop(`${path}.cache_control`)
   if (citations != null) drop(`${path}.citations`)
 }
 
 /** The messages of one turn: results of tools stand in front, each as a message of its own. */
-export const messagesOf = (turn: Turn, path: string, telling: Telling): readonly Message[] => {
+export const messagesOf = (turn: Turn, path: string, telling: TurnsContext): readonly Message[] => {
   const { role, content } = turn
   if (role === 'system') return [{ role, content: systemText(content, `${path}.content`, telling.drop) }]
   if (role === 'assistant') return [saidIn(blocksOf(content), `${path}.content`, telling)]
@@ -49,18 +49,18 @@ export const messagesOf = (turn: Turn, path: string, telling: Telling): readonly
 const plain = (parts: readonly Part[]): string | readonly Part[] =>
   parts.length === 1 && parts[0]!.type === 'text' ? parts[0]!.text! : parts
 
-const partsOf = (block: Fields, path: string, telling: Telling): readonly Part[] => {
+const partsOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
   const { drop } = telling
   tellOf(block, 'messages.content', drop)
   switch (block['type']) {
     case 'text':
       return [{ type: 'text', text: textIn(block, 'text', path) }]
     case 'image':
-      return [{ type: 'image_url', image_url: { url: addressOf(fieldsIn(block, 'source', path), path) } }]
+      return [{ type: 'image_url', image_url: { url: addressOf(objectIn(block, 'source', path), path) } }]
     case 'document':
       return documentOf(block, path, telling)
     case 'search_result': {
-      const texts = listIn(block, 'content', path).map((it, at) => textIn(it, 'text', `${path}.content.${at}`))
+      const texts = objectsIn(block, 'content', path).map((it, at) => textIn(it, 'text', `${path}.content.${at}`))
       return [{ type: 'text', text: [block['title'], block['source'], ...texts].filter(Boolean).join('\n') }]
     }
     default:
@@ -69,21 +69,21 @@ const partsOf = (block: Fields, path: string, telling: Telling): readonly Part[]
   }
 }
 
-const addressOf = (source: Fields, path: string): string => {
+const addressOf = (source: JsonObject, path: string): string => {
   switch (source['type']) {
     case 'base64':
       return `data:${textIn(source, 'media_type', `${path}.source`)};base64,${textIn(source, 'data', `${path}.source`)}`
     case 'url':
       return textIn(source, 'url', `${path}.source`)
     case 'file':
-      return stateless(`${path}.source.file_id`)
+      return refuseStoredState(`${path}.source.file_id`)
     default:
-      return flawed(`${path}.source.type`, 'Expected base64 or url')
+      return refuseMember(`${path}.source.type`, 'Expected base64 or url')
   }
 }
 
-const documentOf = (block: Fields, path: string, telling: Telling): readonly Part[] => {
-  const source = fieldsIn(block, 'source', path)
+const documentOf = (block: JsonObject, path: string, telling: TurnsContext): readonly Part[] => {
+  const source = objectIn(block, 'source', path)
   const { title, context } = block
   const heads = [title, context].filter((it) => typeof it === 'string' && it !== '')
   if (source['type'] === 'text') {
@@ -91,7 +91,7 @@ const documentOf = (block: Fields, path: string, telling: Telling): readonly Par
   }
   if (source['type'] === 'content') {
     const { content } = source
-    const inner = typeof content === 'string' ? blocksOf(content) : listIn(source, 'content', `${path}.source`)
+    const inner = typeof content === 'string' ? blocksOf(content) : objectsIn(source, 'content', `${path}.source`)
     return [
       ...heads.map((text) => ({ type: 'text', text: text as string })),
       ...inner.flatMap((it, at) => partsOf(it, `${path}.source.content.${at}`, telling)),
@@ -99,18 +99,18 @@ const documentOf = (block: Fields, path: string, telling: Telling): readonly Par
   }
   const file_data = addressOf(source, path)
   if (source['type'] === 'url' && telling.to === undefined) {
-    return flawed(`${path}.source.type`, 'Expected base64 or text: the model takes no documents by address')
+    return refuseMember(`${path}.source.type`, 'Expected base64 or text: the model takes no documents by address')
   }
   if (context != null) telling.drop('messages.content.context')
   return [{ type: 'file', file: { filename: typeof title === 'string' ? title : 'document.pdf', file_data } }]
 }
 
 /** Images that a tool gave go behind all results where a result may be text alone. */
-const resultOf = (block: Fields, path: string, behind: Part[], telling: Telling): Message => {
+const resultOf = (block: JsonObject, path: string, behind: Part[], telling: TurnsContext): Message => {
   tellOf(block, 'messages.content', telling.drop)
   if (block['is_error'] === true) telling.drop('messages.content.is_error')
   const { content } = block
-  const inner = typeof content === 'string' ? blocksOf(content) : listIn(block, 'content', path)
+  const inner = typeof content === 'string' ? blocksOf(content) : objectsIn(block, 'content', path)
   const parts = inner.flatMap((it, at) => partsOf(it, `${path}.content.${at}`, telling))
   const texts = parts.filter(({ type }) => type === 'text')
   const others = parts.filter(({ type }) => type !== 'text')
@@ -120,7 +120,7 @@ const resultOf = (block: Fields, path: string, behind: Part[], telling: Telling)
   return { role: 'tool', tool_call_id, content: texts.map(({ text }) => text).join('\n') }
 }
 
-const saidIn = (blocks: readonly Fields[], path: string, { to, seal, drop }: Telling): Message => {
+const saidIn = (blocks: readonly JsonObject[], path: string, { to, seal, drop }: TurnsContext): Message => {
   const texts: string[] = []
   const calls: ToolCall[] = []
   const keepsakes: Keepsake[] = []
@@ -137,7 +137,7 @@ const saidIn = (blocks: readonly Fields[], path: string, { to, seal, drop }: Tel
           type: 'function',
           function: {
             name: textIn(block, 'name', where),
-            arguments: JSON.stringify(fieldsIn(block, 'input', where)),
+            arguments: JSON.stringify(objectIn(block, 'input', where)),
           },
         })
         break

@@ -2,16 +2,23 @@ import type { GatewayError } from '../../errors.ts'
 import type { Chunk, ChunkChoice, Completion, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
 import { garbled } from '../backend.ts'
 import type { DialectEvent, EventSink } from '../event.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { drawn } from '../messages/answer.ts'
-import { memoryOf } from './memory.ts'
-import { call, message, reasoning, type Growing, type Into, type Telling } from './output.ts'
+import { imageText } from '../messages/answer.ts'
+import { memoryItemOf } from './memory.ts'
+import { knownTools } from './namespaces.ts'
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  type OpenItem,
+  type EventReceiver,
+  type ResponseEvents,
+} from './output.ts'
 import { endOf, failureOf, headOf, usageOf } from './resource.ts'
 import type { ResponsesRequest } from './shape.ts'
-import { customNames } from './tools.ts'
 
-export interface Answering {
+export interface ResponseToWrite {
   readonly request: ResponsesRequest
   /** As the caller knows it. */
   readonly model: string
@@ -25,21 +32,21 @@ export interface Answering {
 }
 
 /** Chunks as the events of the dialect, numbered, one item after the other. */
-export const responseEvents = ({ request, model, seal, created, now, id }: Answering) => {
+export const responseEvents = ({ request, model, seal, created, now, id }: ResponseToWrite) => {
   const head = headOf(request, model, id('resp'), created)
-  const customs = customNames(request)
-  const output: Fields[] = []
+  const known = knownTools(request)
+  const output: JsonObject[] = []
   let places = 0
   let sequence = 0
   let begun = false
-  let thoughts: ReturnType<typeof reasoning> | null = null
-  let said: ReturnType<typeof message> | null = null
+  let thoughts: ReturnType<typeof reasoningItem> | null = null
+  let said: ReturnType<typeof messageItem> | null = null
   /** The call that grows, with the number that its pieces bear. */
-  let calling: (ReturnType<typeof call> & { readonly number: number }) | null = null
+  let calling: (ReturnType<typeof callItem> & { readonly number: number }) | null = null
   let finish: string | null = null
   let usage: WireUsage | null = null
 
-  const tell: Telling = {
+  const tell: ResponseEvents = {
     seal,
     id,
     event: (into, type, fields) =>
@@ -55,7 +62,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
     },
   }
 
-  const begin = (into: Into): void => {
+  const begin = (into: EventReceiver): void => {
     if (begun) return
     begun = true
     tell.event(into, 'response.created', { response: head })
@@ -63,8 +70,8 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
   }
 
   /** Ends the item that grows, unless it is of this kind. */
-  const settle = (into: Into, on: 'thoughts' | 'said' | null): void => {
-    const ending: readonly (Growing | null)[] = [
+  const settle = (into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
+    const ending: readonly (OpenItem | null)[] = [
       on === 'thoughts' ? null : thoughts,
       on === 'said' ? null : said,
       calling,
@@ -75,28 +82,28 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
     for (const it of ending) it?.close(into)
   }
 
-  const thinking = (into: Into) => {
+  const thinking = (into: EventReceiver) => {
     settle(into, 'thoughts')
-    return (thoughts ??= reasoning(tell, into))
+    return (thoughts ??= reasoningItem(tell, into))
   }
-  const saying = (into: Into) => {
+  const saying = (into: EventReceiver) => {
     settle(into, 'said')
-    return (said ??= message(tell, into))
+    return (said ??= messageItem(tell, into))
   }
 
-  const take = (into: Into, { delta, logprobs }: ChunkChoice): void => {
+  const take = (into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
     const { content, reasoning_content, refusal, thinking_blocks, extra_content, annotations } = delta
     if (reasoning_content) thinking(into).think(into, reasoning_content)
     if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(into).sign(thinking_blocks)
-    const text = (content ?? '') + drawn(delta['images'])
+    const text = (content ?? '') + imageText(delta['images'])
     if (text !== '') saying(into).say(into, text, oddsOf(logprobs))
-    for (const it of (annotations ?? []) as readonly Fields[]) saying(into).annotate(into, annotationOf(it))
+    for (const it of (annotations ?? []) as readonly JsonObject[]) saying(into).annotate(into, annotationOf(it))
     if (typeof refusal === 'string' && refusal !== '') saying(into).refuse(into, refusal)
-    for (const [at, it] of (delta.tool_calls ?? []).entries()) grow(into, it as ToolCallPart & Fields, at)
+    for (const [at, it] of (delta.tool_calls ?? []).entries()) grow(into, it as ToolCallPart & JsonObject, at)
     if (extra_content != null) thinking(into).keep(extra_content)
   }
 
-  const grow = (into: Into, it: ToolCallPart & Fields, at: number): void => {
+  const grow = (into: EventReceiver, it: ToolCallPart & JsonObject, at: number): void => {
     const number = it.index ?? at
     const { name, arguments: json = '' } = it.function ?? {}
     if (calling?.number !== number) {
@@ -104,16 +111,17 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
       const call_id = it.id ?? id('call')
       if (it['extra_content'] != null) thinking(into).keepFor(call_id, it['extra_content'])
       settle(into, null)
-      calling = { ...call(tell, into, call_id, name, customs.has(name)), number }
+      const tool = known.get(name) ?? { name, namespace: null, custom: false }
+      calling = { ...callItem(tell, into, call_id, tool), number }
     }
     calling.grow(into, json)
   }
 
-  const ended = (into: Into): Fields => {
+  const ended = (into: EventReceiver): JsonObject => {
     begin(into)
     settle(into, null)
     if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
-      const memory = memoryOf(output, seal)
+      const memory = memoryItemOf(output, seal)
       tell.finish(into, tell.add(into, memory), memory)
     }
     const end = endOf(finish)
@@ -122,7 +130,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
     return response
   }
 
-  const took = (chunk: Chunk, into: Into): void => {
+  const took = (chunk: Chunk, into: EventReceiver): void => {
     begin(into)
     if (chunk.usage != null) usage = chunk.usage
     for (const choice of chunk.choices) {
@@ -141,7 +149,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
       return { event: type, data: JSON.stringify({ type, sequence_number: sequence++, response }) }
     },
     /** The whole answer at once. */
-    whole({ choices, ...completion }: Completion): Fields {
+    whole({ choices, ...completion }: Completion): JsonObject {
       const [choice] = choices
       if (choice === undefined) throw garbled('No choice in the answer')
       const { message, index, finish_reason, logprobs } = choice
@@ -154,7 +162,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Answe
 }
 
 const oddsOf = (logprobs: unknown): readonly unknown[] => {
-  const { content } = (logprobs ?? {}) as { readonly content?: readonly Fields[] | null }
+  const { content } = (logprobs ?? {}) as { readonly content?: readonly JsonObject[] | null }
   return (content ?? []).map(({ token, logprob, bytes, top_logprobs }) => ({
     token,
     logprob,
@@ -164,7 +172,7 @@ const oddsOf = (logprobs: unknown): readonly unknown[] => {
 }
 
 /** The common format nests what this dialect has flat. */
-const annotationOf = (it: Fields): Fields => {
+const annotationOf = (it: JsonObject): JsonObject => {
   const { type, ...rest } = it
   const nested = rest[String(type)]
   return typeof nested === 'object' && nested !== null ? { type, ...nested } : it

@@ -1,31 +1,32 @@
 import type { EventSink } from '../event.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import { printKeepsake, type Keepsake, type Seal } from '../keepsake.ts'
+import type { Known } from './namespaces.ts'
 
 /** The sink of events; null when only the finished response is wanted. */
-export type Into = EventSink | null
+export type EventReceiver = EventSink | null
 
-export interface Telling {
+export interface ResponseEvents {
   readonly seal: Seal
   /** A fresh id. */
   id(kind: string): string
-  event(into: Into, type: string, fields: Fields): void
+  event(into: EventReceiver, type: string, fields: JsonObject): void
   /** Begins an item: its place in the output. */
-  add(into: Into, item: Fields): number
+  add(into: EventReceiver, item: JsonObject): number
   /** Ends an item. */
-  finish(into: Into, at: number, item: Fields): void
+  finish(into: EventReceiver, at: number, item: JsonObject): void
 }
 
 /** An item whose end has not come. */
-export interface Growing {
-  close(into: Into): void
+export interface OpenItem {
+  close(into: EventReceiver): void
 }
 
-export const message = (tell: Telling, into: Into) => {
+export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
   const id = tell.id('msg')
   const head = { id, type: 'message', role: 'assistant' }
   const output_index = tell.add(into, { ...head, status: 'in_progress', content: [] })
-  const parts: Fields[] = []
+  const parts: JsonObject[] = []
   let kind: 'output_text' | 'refusal' | null = null
   let text = ''
   let logprobs: unknown[] = []
@@ -34,7 +35,7 @@ export const message = (tell: Telling, into: Into) => {
   const place = () => ({ item_id: id, output_index, content_index: parts.length })
   const part = () => (kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations, logprobs })
 
-  const end = (into: Into): void => {
+  const end = (into: EventReceiver): void => {
     if (kind === null) return
     if (kind === 'refusal') tell.event(into, 'response.refusal.done', { ...place(), refusal: text })
     else tell.event(into, 'response.output_text.done', { ...place(), text, logprobs })
@@ -44,7 +45,7 @@ export const message = (tell: Telling, into: Into) => {
     kind = null
   }
 
-  const begin = (into: Into, wanted: 'output_text' | 'refusal'): void => {
+  const begin = (into: EventReceiver, wanted: 'output_text' | 'refusal'): void => {
     if (kind === wanted) return
     end(into)
     kind = wanted
@@ -55,23 +56,23 @@ export const message = (tell: Telling, into: Into) => {
   }
 
   return {
-    say(into: Into, delta: string, odds: readonly unknown[] = []): void {
+    say(into: EventReceiver, delta: string, odds: readonly unknown[] = []): void {
       begin(into, 'output_text')
       text += delta
       logprobs.push(...odds)
       tell.event(into, 'response.output_text.delta', { ...place(), delta, logprobs: odds })
     },
-    refuse(into: Into, delta: string): void {
+    refuse(into: EventReceiver, delta: string): void {
       begin(into, 'refusal')
       text += delta
       tell.event(into, 'response.refusal.delta', { ...place(), delta })
     },
-    annotate(into: Into, annotation: unknown): void {
+    annotate(into: EventReceiver, annotation: unknown): void {
       begin(into, 'output_text')
       const annotation_index = annotations.push(annotation) - 1
       tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
     },
-    close(into: Into): void {
+    close(into: EventReceiver): void {
       end(into)
       tell.finish(into, output_index, { ...head, status: 'completed', content: parts })
     },
@@ -79,7 +80,7 @@ export const message = (tell: Telling, into: Into) => {
 }
 
 /** Thoughts, with the keepsake for the next turn. */
-export const reasoning = (tell: Telling, into: Into) => {
+export const reasoningItem = (tell: ResponseEvents, into: EventReceiver) => {
   const id = tell.id('rs')
   const head = { id, type: 'reasoning' }
   const output_index = tell.add(into, { ...head, summary: [] })
@@ -96,7 +97,7 @@ export const reasoning = (tell: Telling, into: Into) => {
   })
 
   return {
-    think(into: Into, delta: string): void {
+    think(into: EventReceiver, delta: string): void {
       if (text === null) {
         const part = { type: 'summary_text', text: '' }
         tell.event(into, 'response.reasoning_summary_part.added', { ...place, part })
@@ -107,7 +108,7 @@ export const reasoning = (tell: Telling, into: Into) => {
     sign: (blocks: readonly unknown[]): void => void thoughts.push(...blocks),
     keep: (its: unknown): void => void (extra = its),
     keepFor: (call: string, its: unknown): void => void (calls[call] = its),
-    close(into: Into): void {
+    close(into: EventReceiver): void {
       const summary = text === null ? [] : [{ type: 'summary_text', text }]
       if (text !== null) {
         tell.event(into, 'response.reasoning_summary_text.done', { ...place, text })
@@ -118,21 +119,27 @@ export const reasoning = (tell: Telling, into: Into) => {
   }
 }
 
-/** A call of a tool; `custom` where the tool takes free text. */
-export const call = (tell: Telling, into: Into, call_id: string, name: string, custom: boolean) => {
+/** A call of a tool, under the name that the caller gave it. */
+export const callItem = (
+  tell: ResponseEvents,
+  into: EventReceiver,
+  call_id: string,
+  { name, namespace, custom }: Known,
+) => {
   const id = tell.id(custom ? 'ctc' : 'fc')
-  const head = { id, type: custom ? 'custom_tool_call' : 'function_call', call_id, name }
+  const type = custom ? 'custom_tool_call' : 'function_call'
+  const head = { id, type, call_id, name, ...(namespace !== null && { namespace }) }
   const under = custom ? 'input' : 'arguments'
   const output_index = tell.add(into, { ...head, status: 'in_progress', [under]: '' })
   const place = { item_id: id, output_index }
   let json = ''
 
   return {
-    grow(into: Into, delta: string): void {
+    grow(into: EventReceiver, delta: string): void {
       json += delta
       if (!custom && delta !== '') tell.event(into, 'response.function_call_arguments.delta', { ...place, delta })
     },
-    close(into: Into): void {
+    close(into: EventReceiver): void {
       if (custom) {
         const input = freeText(json)
         tell.event(into, 'response.custom_tool_call_input.delta', { ...place, delta: input })

@@ -1,14 +1,14 @@
 import type { Part } from '../../ports/upstream.ts'
-import { flawed, stateless, textIn, type Fields } from '../fields.ts'
-import type { Drop } from '../understood.ts'
+import { refuseMember, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
+import type { Drop } from '../translated-request.ts'
 import type { InputItem } from './shape.ts'
 
-export const listed = (content: InputItem['content']): readonly Fields[] =>
+export const contentParts = (content: InputItem['content']): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? [])
 
 /** Parts of a message or of a tool's result. */
 export const partsOf = (content: InputItem['content'], path: string, drop: Drop): readonly Part[] =>
-  listed(content).flatMap((part, at) => {
+  contentParts(content).flatMap((part, at) => {
     const where = `${path}.content.${at}`
     switch (part['type']) {
       case 'input_text':
@@ -29,21 +29,21 @@ export const partsOf = (content: InputItem['content'], path: string, drop: Drop)
     }
   })
 
-const imageOf = (part: Fields, path: string): Part => {
-  if (part['file_id'] != null) stateless(`${path}.file_id`)
+const imageOf = (part: JsonObject, path: string): Part => {
+  if (part['file_id'] != null) refuseStoredState(`${path}.file_id`)
   const { detail } = part
   const url = textIn(part, 'image_url', path)
   return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' && { detail }) } }
 }
 
-const fileOf = (part: Fields, path: string): Part => {
-  if (part['file_id'] != null) stateless(`${path}.file_id`)
-  if (part['file_url'] != null) flawed(`${path}.file_url`, 'Expected none: send the file itself as file_data')
+const fileOf = (part: JsonObject, path: string): Part => {
+  if (part['file_id'] != null) refuseStoredState(`${path}.file_id`)
+  if (part['file_url'] != null) refuseMember(`${path}.file_url`, 'Expected none: send the file itself as file_data')
   const { filename } = part
   const file_data = textIn(part, 'file_data', path)
   return { type: 'file', file: { ...(typeof filename === 'string' && { filename }), file_data } }
 }
 
 /** A single text stands as a string, which every backend takes. */
-export const plain = (parts: readonly Part[]): string | readonly Part[] =>
+export const singleTextOrParts = (parts: readonly Part[]): string | readonly Part[] =>
   parts.every(({ type }) => type === 'text') ? parts.map(({ text }) => text).join('') : parts

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../ports/upstream.ts'
-import { fieldsIn, stateless, type Fields } from '../fields.ts'
+import { objectIn, refuseStoredState, type JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
-import { dropping, type Drop, type Understood } from '../understood.ts'
-import { recalled } from './memory.ts'
+import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
+import { withMemory } from './memory.ts'
 import type { ResponsesRequest } from './shape.ts'
 import { toolsOf } from './tools.ts'
 import { messagesOf } from './turns.ts'
@@ -46,10 +46,14 @@ const known = new Set<string>([
 ])
 
 /** The request for a backend of this dialect. Throws BadRequest for state at the vendor and for what is malformed. */
-export const understood = (request: ResponsesRequest, to: Dialect | undefined, seal: Seal): Understood => {
-  for (const name of stores) if (request[name] != null) stateless(name)
-  for (const name of ['background', 'store'] as const) if (request[name] === true) stateless(name)
-  const { drop, paths } = dropping()
+export const translateResponses = (
+  request: ResponsesRequest,
+  to: Dialect | undefined,
+  seal: Seal,
+): TranslatedRequest => {
+  for (const name of stores) if (request[name] != null) refuseStoredState(name)
+  for (const name of ['background', 'store'] as const) if (request[name] === true) refuseStoredState(name)
+  const { drop, paths } = droppedMembers()
   const { input, instructions } = request
   for (const [name, value] of Object.entries(request)) {
     const usual = name === 'truncation' && value === 'disabled'
@@ -57,7 +61,7 @@ export const understood = (request: ResponsesRequest, to: Dialect | undefined, s
   }
   const items = typeof input === 'string' ? [{ type: 'message', role: 'user' as const, content: input }] : input
   const body = {
-    messages: messagesOf(instructions ?? null, recalled(items, seal), to, seal, drop),
+    messages: messagesOf(instructions ?? null, withMemory(items, seal), to, seal, drop),
     ...Object.fromEntries(same.flatMap((name) => (request[name] == null ? [] : [[name, request[name]]]))),
     ...(request.max_output_tokens != null && { max_completion_tokens: request.max_output_tokens }),
     ...logprobsOf(request),
@@ -68,12 +72,12 @@ export const understood = (request: ResponsesRequest, to: Dialect | undefined, s
   return { body, dropped: paths() }
 }
 
-const logprobsOf = ({ include, top_logprobs }: ResponsesRequest): Fields =>
+const logprobsOf = ({ include, top_logprobs }: ResponsesRequest): JsonObject =>
   include?.includes('message.output_text.logprobs') || (top_logprobs ?? 0) > 0
     ? { logprobs: true, ...(top_logprobs != null && { top_logprobs }) }
     : {}
 
-const textOf = ({ text }: ResponsesRequest, drop: Drop): Fields => {
+const textOf = ({ text }: ResponsesRequest, drop: Drop): JsonObject => {
   const { format, verbosity } = text ?? {}
   const told = typeof verbosity === 'string' ? { verbosity } : {}
   if (format == null || format.type === 'text') return told
@@ -86,7 +90,7 @@ const textOf = ({ text }: ResponsesRequest, drop: Drop): Fields => {
   const json_schema = {
     name: typeof name === 'string' ? name : 'answer',
     ...(description != null && { description }),
-    schema: fieldsIn(format, 'schema', 'text.format'),
+    schema: objectIn(format, 'schema', 'text.format'),
     ...(strict != null && { strict }),
   }
   return { ...told, response_format: { type: 'json_schema', json_schema } }

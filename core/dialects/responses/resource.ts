@@ -1,10 +1,10 @@
 import type { GatewayError } from '../../errors.ts'
 import type { WireUsage } from '../../ports/upstream.ts'
-import type { Fields } from '../fields.ts'
+import type { JsonObject } from '../json-object.ts'
 import type { ResponsesRequest } from './shape.ts'
 
 /** Members of a response that repeat its request. */
-export const headOf = (request: ResponsesRequest, model: string, id: string, created_at: number): Fields => ({
+export const headOf = (request: ResponsesRequest, model: string, id: string, created_at: number): JsonObject => ({
   id,
   object: 'response',
   created_at,
@@ -42,16 +42,16 @@ export const headOf = (request: ResponsesRequest, model: string, id: string, cre
 const reasons: Readonly<Record<string, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' }
 
 /** The end of a response whose backend gave this reason. */
-export const endOf = (finish: string | null): Fields & { readonly status: 'completed' | 'incomplete' } => {
+export const endOf = (finish: string | null): JsonObject & { readonly status: 'completed' | 'incomplete' } => {
   const reason = reasons[finish ?? '']
   return reason === undefined
     ? { status: 'completed', incomplete_details: null }
     : { status: 'incomplete', incomplete_details: { reason } }
 }
 
-export const usageOf = (usage: WireUsage | null): Fields | null => {
+export const usageOf = (usage: WireUsage | null): JsonObject | null => {
   if (usage === null) return null
-  const count = (details: unknown, name: string) => Number((details as Fields | null | undefined)?.[name] ?? 0)
+  const count = (details: unknown, name: string) => Number((details as JsonObject | null | undefined)?.[name] ?? 0)
   const input_tokens = Number(usage.prompt_tokens ?? 0)
   const output_tokens = Number(usage.completion_tokens ?? 0)
   return {
@@ -64,7 +64,7 @@ export const usageOf = (usage: WireUsage | null): Fields | null => {
 }
 
 /** The error inside a response that failed. */
-export const failureOf = ({ status, message, code }: GatewayError): Fields => ({
+export const failureOf = ({ status, message, code }: GatewayError): JsonObject => ({
   code: code ?? (status === 429 ? 'rate_limit_exceeded' : 'server_error'),
   message,
 })

@@ -1,15 +1,16 @@
 import type { Dialect, Message, Part, ToolCall } from '../../ports/upstream.ts'
-import { flawed, listIn, textIn, type Fields } from '../fields.ts'
+import { refuseMember, objectsIn, textIn, type JsonObject } from '../json-object.ts'
 import { readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
-import type { Drop } from '../understood.ts'
-import { partsOf, plain } from './parts.ts'
+import type { Drop } from '../translated-request.ts'
+import { flatName } from './namespaces.ts'
+import { partsOf, singleTextOrParts } from './parts.ts'
 import type { InputItem } from './shape.ts'
 
 /** Items of tools that a vendor runs: its own record of them, which other backends can't read. */
 const vendors =
   /^(web_search|file_search|code_interpreter|image_generation|computer|local_shell|shell|apply_patch|mcp|tool_search)_/
 
-interface Said {
+interface AssistantTurn {
   text: string | null
   readonly calls: ToolCall[]
   readonly keepsakes: Keepsake[]
@@ -26,7 +27,7 @@ export const messagesOf = (
   const messages: Message[] = []
   /** Images that tools gave, where a result may be text alone. */
   let behind: Part[] = []
-  let said: Said | null = null
+  let said: AssistantTurn | null = null
 
   const flush = (): void => {
     if (said === null) return
@@ -41,7 +42,7 @@ export const messagesOf = (
     if (behind.length > 0) messages.push({ role: 'user', content: behind })
     behind = []
   }
-  const saying = (): Said => (said ??= { text: null, calls: [], keepsakes: [] })
+  const saying = (): AssistantTurn => (said ??= { text: null, calls: [], keepsakes: [] })
 
   const say = (text: string): void => {
     if (said !== null && said.text !== null && said.calls.length === 0) flush()
@@ -56,7 +57,7 @@ export const messagesOf = (
         const parts = partsOf(item.content, path, drop)
         if (role === 'assistant') return say(parts.map(({ text }) => text ?? '').join(''))
         settle()
-        return told(role === 'user' || role == null ? 'user' : 'system', parts, messages)
+        return addInstructions(role === 'user' || role == null ? 'user' : 'system', parts, messages)
       }
       case 'function_call':
       case 'custom_tool_call':
@@ -70,7 +71,8 @@ export const messagesOf = (
         settleResults()
         return keep(item, path)
       default:
-        if (!vendors.test(type!)) return flawed(`${path}.type`, 'Expected a message, a call, its output or reasoning')
+        if (!vendors.test(type!))
+          return refuseMember(`${path}.type`, 'Expected a message, a call, its output or reasoning')
         return drop(`input.${type}`)
     }
   }
@@ -83,7 +85,7 @@ export const messagesOf = (
     const keepsake = readKeepsake(item['encrypted_content'], seal)
     if (keepsake !== null) saying().keepsakes.push(keepsake)
     else if (item['encrypted_content'] != null) drop('input.reasoning.encrypted_content')
-    else if (listIn(item, 'summary', path).length > 0) drop('input.reasoning.summary')
+    else if (objectsIn(item, 'summary', path).length > 0) drop('input.reasoning.summary')
   }
 
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
@@ -93,27 +95,27 @@ export const messagesOf = (
 }
 
 /** Instructions that follow one another are one message: some backends take a single one. */
-const told = (role: string, parts: readonly Part[], messages: Message[]): void => {
-  const content = plain(parts)
+const addInstructions = (role: string, parts: readonly Part[], messages: Message[]): void => {
+  const content = singleTextOrParts(parts)
   const last = messages.at(-1)
   if (role === 'system' && last?.role === 'system' && typeof last.content === 'string' && typeof content === 'string') {
     messages[messages.length - 1] = { role, content: `${last.content}\n\n${content}` }
   } else messages.push({ role, content })
 }
 
-const callOf = (item: Fields, path: string): ToolCall => {
-  const name = textIn(item, 'name', path)
+const callOf = (item: JsonObject, path: string): ToolCall => {
+  const name = flatName(item['namespace'], textIn(item, 'name', path))
   const custom = item['type'] === 'custom_tool_call'
   const json = custom ? JSON.stringify({ input: textIn(item, 'input', path) }) : textIn(item, 'arguments', path)
   return { id: textIn(item, 'call_id', path), type: 'function', function: { name, arguments: json } }
 }
 
-const resultOf = (item: Fields, path: string, behind: Part[], to: Dialect | undefined, drop: Drop): Message => {
+const resultOf = (item: JsonObject, path: string, behind: Part[], to: Dialect | undefined, drop: Drop): Message => {
   const tool_call_id = textIn(item, 'call_id', path)
   const { output } = item
   if (typeof output === 'string') return { role: 'tool', tool_call_id, content: output }
-  const parts = partsOf(listIn(item, 'output', path) as InputItem['content'], path, drop)
-  if (to !== undefined) return { role: 'tool', tool_call_id, content: plain(parts) }
+  const parts = partsOf(objectsIn(item, 'output', path) as InputItem['content'], path, drop)
+  if (to !== undefined) return { role: 'tool', tool_call_id, content: singleTextOrParts(parts) }
   const texts = parts.filter(({ type }) => type === 'text')
   behind.push(...parts.filter(({ type }) => type !== 'text'))
   return { role: 'tool', tool_call_id, content: texts.map(({ text }) => text).join('\n') }

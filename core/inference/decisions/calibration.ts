@@ -2,7 +2,7 @@ import type { Distribution } from '../../ports/upstream.ts'
 import type { Calibration } from '../../settings.ts'
 
 /** Probabilities whose logarithms are divided by the temperature. */
-export const cool = (probabilities: readonly number[], temperature: number): readonly number[] => {
+export const softened = (probabilities: readonly number[], temperature: number): readonly number[] => {
   const cooled = probabilities.map((it) => (it === 0 ? 0 : Math.pow(it, 1 / temperature)))
   const total = cooled.reduce((sum, it) => sum + it, 0)
   return cooled.map((it) => it / total)
@@ -17,6 +17,6 @@ export const calibrated = (
   const { temperature, byOptions } = calibration
   return distributions.map((it) => ({
     ...it,
-    probabilities: cool(it.probabilities, byOptions[it.probabilities.length] ?? temperature),
+    probabilities: softened(it.probabilities, byOptions[it.probabilities.length] ?? temperature),
   }))
 }

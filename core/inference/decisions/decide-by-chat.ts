@@ -11,10 +11,10 @@ import type {
   Usage,
 } from '../../ports/upstream.ts'
 import { fanOut } from './fan-out.ts'
-import { fold } from '../collect-chunks.ts'
+import { collectChunks } from '../collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
-import { inputOf, total, usageOf } from '../metering/tokens.ts'
+import { inputOf, totalUsage, usageOf } from '../metering/tokens.ts'
 import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
 
 /** Reads at once: as many as a request may have questions, so that none waits for another. */
@@ -37,10 +37,10 @@ export type Showing = (
 ) => Promise<Readonly<Record<string, unknown>>>
 
 /**
- * Decisions of a chat model, one question a prompt. `temperature` is what its log-probabilities are divided by; `spent`
- * is told of each prompt as it is answered.
+ * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
+ * calls `spent`.
  */
-export const ask = async (
+export const decideByChat = async (
   upstream: Pick<Upstream, 'chat'>,
   call: DecideCall,
   temperature: number,
@@ -55,7 +55,7 @@ export const ask = async (
 
   const complete = async (body: ChatBody, signal: AbortSignal): Promise<Completion> => {
     const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
-    const completion = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
     used.push(usage)
     spent(usage)
@@ -128,7 +128,7 @@ export const ask = async (
   )
   return {
     distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    usage: total(used),
+    usage: totalUsage(used),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }

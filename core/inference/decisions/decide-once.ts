@@ -4,23 +4,23 @@ import { UpstreamFailed } from '../../errors.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { Decided, DecideCall, Distribution, Question, Usage } from '../../ports/upstream.ts'
 import { checkDistribution } from './decision-answer.ts'
-import { ask } from './decide-by-chat.ts'
+import { decideByChat } from './decide-by-chat.ts'
 import type { Inference } from '../inference.ts'
 import type { Candidate, Entry } from '../models/catalog-entry.ts'
 import type { Reservation } from '../metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
-import { calibrated, cool } from './calibration.ts'
-import { type Estimate, tokensOf, total } from '../metering/tokens.ts'
+import { calibrated, softened } from './calibration.ts'
+import { type Estimate, tokensOf, totalUsage } from '../metering/tokens.ts'
 
-export interface Deciding {
+export interface DecisionNeeds {
   readonly inference: Pick<Inference, 'run'>
   readonly clock: Pick<Clock, 'now'>
-  /** On the bill of whoever asks. */
+  /** Charges the caller. */
   reserve(entry: Entry, estimate: Estimate): Promise<Pick<Reservation<Usage>, 'headers' | 'settle'>>
 }
 
 /** Some questions, and the model that is to answer them. */
-export interface Matter {
+export interface DecisionTask {
   readonly entry: Entry
   /** The backend that the caller pins. */
   readonly provider: string | null
@@ -43,13 +43,13 @@ export interface Opinion {
 
 /** Asks one model, on the caller's bill. Throws UpstreamFailed that names the question which a backend got wrong. */
 export const opinionOf = async (
-  { inference, reserve, clock }: Deciding,
-  { entry, provider, questions, call, began, total: allowed }: Matter,
+  { inference, reserve, clock }: DecisionNeeds,
+  { entry, provider, questions, call, began, total: allowed }: DecisionTask,
   signal: AbortSignal,
 ): Promise<Opinion> => {
   const open = questions.filter(({ question }) => isOpen(question))
   if (open.length === 0) {
-    const decided = { usage: total([]), engine: 'none' }
+    const decided = { usage: totalUsage([]), engine: 'none' }
     return { distributions: questions.map(() => certain), decided, backend: null, headers: {} }
   }
   const asked = open.map(({ question }) => question)
@@ -83,12 +83,12 @@ export const opinionOf = async (
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
     return { distributions, decided: { ...decided, usage }, backend, headers }
   } finally {
-    if (usage === null && used.length > 0) await settle(total(used), prompted)
+    if (usage === null && used.length > 0) await settle(totalUsage(used), prompted)
     else await settle(usage, backend)
   }
 }
 
-/** A choice of one has only one answer, whoever is asked. */
+/** A choice of one has only one answer, from every model. */
 const certain: Distribution = { probabilities: [1], reads: 0 }
 
 /** One backend's answer, checked while another may still be asked instead. */
@@ -101,13 +101,13 @@ const consult = async (
 ): Promise<Decided> => {
   const decided = upstream.decide
     ? await upstream.decide(call, signal)
-    : await ask(upstream, call, temperature, signal, undefined, spent)
+    : await decideByChat(upstream, call, temperature, signal, undefined, spent)
   if (decided.distributions.length !== call.questions.length) {
     throw new UpstreamFailed('The backend left questions out', { again: true })
   }
   call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
   if (!upstream.decide || temperature === 1) return decided
-  const cooled = decided.distributions.map((it) => ({ ...it, probabilities: cool(it.probabilities, temperature) }))
+  const cooled = decided.distributions.map((it) => ({ ...it, probabilities: softened(it.probabilities, temperature) }))
   return { ...decided, distributions: cooled }
 }
 
@@ -128,7 +128,11 @@ const perImage = 800
 /** Marks, closing words and what else a prompt has around the caller's own. */
 const around = 40
 
-const estimateOf = (entry: Entry, { state, images, samples }: Matter['call'], asked: readonly Question[]): Estimate => {
+const estimateOf = (
+  entry: Entry,
+  { state, images, samples }: DecisionTask['call'],
+  asked: readonly Question[],
+): Estimate => {
   // A backend that decides by itself reads the state once; a chat model reads it for every prompt.
   const prompted = entry.candidates.some(({ upstream }) => upstream.decide === undefined)
   const reads = asked.map((question) => (prompted ? ordersOf(question, samples ?? 1).length : 1))

@@ -3,19 +3,19 @@ import { GatewayError } from '../../errors.ts'
 import type { Distribution, Usage } from '../../ports/upstream.ts'
 import { answerOf, confidenceOf, measure } from './decision-answer.ts'
 import type { Entry } from '../models/catalog-entry.ts'
-import { type Deciding, type Matter, type Opinion, opinionOf } from './decide-once.ts'
-import { total } from '../metering/tokens.ts'
+import { type DecisionNeeds, type DecisionTask, type Opinion, opinionOf } from './decide-once.ts'
+import { totalUsage } from '../metering/tokens.ts'
 
 /** A matter that a larger model may be asked about too. */
-export interface Case extends Matter {
+export interface EscalatingTask extends DecisionTask {
   /** Who is asked again about answers whose confidence stays below. */
   readonly larger: { readonly entry: Entry; readonly below: number } | null
 }
 
 /** Answers every question, each by itself. Throws UpstreamFailed that names the question which a backend got wrong. */
 export const decide = async (
-  deciding: Deciding,
-  it: Case,
+  deciding: DecisionNeeds,
+  it: EscalatingTask,
   signal: AbortSignal,
 ): Promise<Answered & { readonly headers: Readonly<Record<string, string>> }> => {
   const { entry, questions, call, began } = it
@@ -53,14 +53,19 @@ export const decide = async (
 }
 
 /** The opinions together, and what diagnostics tell of the second; null where none was asked for. */
-interface Bettered {
+interface EscalatedAnswer {
   readonly distributions: readonly Distribution[]
   readonly usage: Usage
   readonly escalated: Readonly<Record<string, unknown>> | null
 }
 
 /** Asks the larger model again about the answers that are not sure enough, while there is time. */
-const bettered = async (first: Opinion, deciding: Deciding, it: Case, signal: AbortSignal): Promise<Bettered> => {
+const bettered = async (
+  first: Opinion,
+  deciding: DecisionNeeds,
+  it: EscalatingTask,
+  signal: AbortSignal,
+): Promise<EscalatedAnswer> => {
   const { larger, questions, began, total: allowed } = it
   const { distributions } = first
   const { usage } = first.decided
@@ -81,7 +86,7 @@ const bettered = async (first: Opinion, deciding: Deciding, it: Case, signal: Ab
     const second = await opinionOf(deciding, matter, signal)
     return {
       distributions: distributions.map((given, index) => second.distributions[unsure.indexOf(index)] ?? given),
-      usage: total([usage, second.decided.usage]),
+      usage: totalUsage([usage, second.decided.usage]),
       escalated: {
         model,
         engine: second.decided.engine,
@@ -91,7 +96,7 @@ const bettered = async (first: Opinion, deciding: Deciding, it: Case, signal: Ab
       },
     }
   } catch (error) {
-    // The first opinion still stands; that it was not bettered is told.
+    // Keeps the first result; the diagnostics report that the escalation failed.
     if (signal.aborted || !(error instanceof GatewayError)) throw error
     return { ...alone, escalated: { model, failed: true } }
   }

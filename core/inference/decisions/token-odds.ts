@@ -1,6 +1,6 @@
 import { readPlain } from '../../dialects/json.ts'
 import type { Completion } from '../../ports/upstream.ts'
-import { cool } from './calibration.ts'
+import { softened } from './calibration.ts'
 
 /** What one read gives for the marks, in the order shown. */
 export interface Odds {
@@ -13,7 +13,7 @@ export interface Odds {
 /** A label that is out of sight is of no account below this share of what is seen. */
 const negligible = 0.01
 /** So little mass means that the model answered something else. */
-const least = 0.01
+const leastMass = 0.01
 
 /** Null when the backend gave no log-probabilities, `astray` when they lie elsewhere than on the marks. */
 export const oddsOf = (
@@ -31,9 +31,9 @@ export const oddsOf = (
   }
   const each = marks.map((mark) => masses.get(fold(mark))!)
   const mass = each.reduce((sum, it) => sum + it, 0)
-  if (mass < least) return 'astray'
+  if (mass < leastMass) return 'astray'
   return {
-    probabilities: cool(
+    probabilities: softened(
       each.map((it) => it / mass),
       temperature,
     ),
@@ -53,7 +53,7 @@ const fold = (token: string): string =>
     .trimEnd()
     .toLowerCase()
 
-interface Told {
+interface ListedToken {
   readonly token?: unknown
   readonly logprob?: unknown
 }
@@ -61,11 +61,11 @@ interface Told {
 /** Each likely first token with its probability. Two that read alike count both, unless they are one listed twice. */
 const firstToken = (completion: Completion): readonly (readonly [token: string, probability: number])[] | null => {
   const logprobs = completion.choices[0]?.logprobs as {
-    content?: readonly (Told & { top_logprobs?: unknown })[] | null
+    content?: readonly (ListedToken & { top_logprobs?: unknown })[] | null
   } | null
   const chosen = Array.isArray(logprobs?.content) ? logprobs.content[0] : null
   if (!chosen) return null
-  const top = Array.isArray(chosen.top_logprobs) ? (chosen.top_logprobs as readonly Told[]) : []
+  const top = Array.isArray(chosen.top_logprobs) ? (chosen.top_logprobs as readonly ListedToken[]) : []
   const all = top.some((told) => told?.token === chosen.token) ? top : [...top, chosen]
   const seen = new Map<string, readonly [string, number]>()
   for (const told of all) {

@@ -8,7 +8,7 @@ import { Catalog } from '../models/catalog.ts'
 import { opinionOf } from './decide-once.ts'
 
 /** One question, as a calibration asks it. */
-export interface Inquiry {
+export interface CalibrationQuestion {
   readonly model: string
   readonly state: OrderedJson
   readonly question: Question
@@ -16,12 +16,12 @@ export interface Inquiry {
   readonly samples: number | null
 }
 
-export const inquiryNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
+export const calibrationNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
 
 /** The probabilities before any calibration, on nobody's bill. Throws for a model that decides nothing in the clear. */
 export const uncalibrated = async (
-  { catalog, inference, clock, settings }: Supplied<typeof inquiryNeeds>,
-  { model, state, question, samples }: Inquiry,
+  { catalog, inference, clock, settings }: Supplied<typeof calibrationNeeds>,
+  { model, state, question, samples }: CalibrationQuestion,
   signal: AbortSignal,
 ): Promise<readonly number[]> => {
   const found = await catalog.find(model, signal)

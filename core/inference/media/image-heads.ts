@@ -1,7 +1,7 @@
-export type Format = 'png' | 'jpeg' | 'webp' | 'gif' | 'bmp' | 'tiff'
+export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'bmp' | 'tiff'
 
-export interface Head {
-  readonly format: Format
+export interface ImageHead {
+  readonly format: ImageFormat
   readonly width: number
   readonly height: number
   readonly orientation: number
@@ -9,7 +9,7 @@ export interface Head {
 }
 
 /** The head of an image, unturned; null for an unknown format, and for an image that is cut off within its head. */
-export const headOf = (bytes: Uint8Array): Head | null => {
+export const imageHeadOf = (bytes: Uint8Array): ImageHead | null => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
     for (const [format, read] of readers) {
@@ -23,7 +23,7 @@ export const headOf = (bytes: Uint8Array): Head | null => {
   }
 }
 
-type Found = Partial<Head> & Pick<Head, 'width' | 'height'>
+type Found = Partial<ImageHead> & Pick<ImageHead, 'width' | 'height'>
 
 const word = (view: DataView, at: number, length = 4) =>
   String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at, Math.min(length, view.byteLength - at)))
@@ -136,7 +136,7 @@ const taggedIn = ({ little, entries }: Directory) => {
   }
 }
 
-const readers: readonly (readonly [Format, (view: DataView) => Found | null])[] = [
+const readers: readonly (readonly [ImageFormat, (view: DataView) => Found | null])[] = [
   ['png', png],
   ['jpeg', jpeg],
   ['webp', webp],

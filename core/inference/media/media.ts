@@ -1,8 +1,8 @@
 import { type DecisionRequest, invalid } from '../../dialects/typed-decision.ts'
 import { BadRequest } from '../../errors.ts'
 import type { Clock } from '../../ports/platform.ts'
-import { sample } from './video-frames.ts'
-import { type Format, headOf } from './image-heads.ts'
+import { framesAt } from './video-frames.ts'
+import { type ImageFormat, imageHeadOf } from './image-heads.ts'
 import { readMp4 } from './mp4.ts'
 
 const mebibyte = 1024 * 1024
@@ -25,10 +25,10 @@ const bytesOf = (url: string, most: number): Uint8Array | null => {
 
 /** Throws BadRequest for an image that is not what it says, or so large that nobody should decode it. */
 const checkImage = (url: string, path: string): void => {
-  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as Format | undefined
+  const kind = /^data:image\/(png|jpeg|webp|gif|bmp);base64,/.exec(url)?.[1] as ImageFormat | undefined
   const bytes = kind ? bytesOf(url, image.bytes) : null
   if (!kind || !bytes) throw invalid([[path, 'expected base64 of 20 MiB at most']])
-  const head = headOf(bytes)
+  const head = imageHeadOf(bytes)
   if (head?.format !== kind || head.width <= 0 || head.height <= 0)
     throw invalid([[path, 'expected an image of the kind that its data URL names']])
   if (head.width > image.side || head.height > image.side) {
@@ -52,7 +52,7 @@ export const framesOf = async (
   if (long > video.long || short > video.short)
     throw invalid([[path, 'expected a video of 1920 x 1080 pixels at most']])
   const moments = Array.from({ length: frames }, (_, index) => told.since(((index + 0.5) / frames) * told.shown))
-  const pictures = await sample(bytes, moments, signal, decoder)
+  const pictures = await framesAt(bytes, moments, signal, decoder)
   return pictures.map((picture) => `data:image/jpeg;base64,${Buffer.from(picture).toString('base64')}`)
 }
 

@@ -14,7 +14,7 @@ export interface Run {
 const mostBoxes = 16_384
 
 /** A box that ends outside of what it stands in, and a DataView that reads past its end, are both out of range. */
-export const broken = () => new RangeError('Broken box')
+export const brokenBox = () => new RangeError('Broken box')
 
 export const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
@@ -22,7 +22,7 @@ export const boxesIn = (bytes: Uint8Array): readonly Box[] => {
   const view = viewOf(bytes)
   const boxes: Box[] = []
   for (let at = 0; at < bytes.length;) {
-    if (boxes.length === mostBoxes) throw broken()
+    if (boxes.length === mostBoxes) throw brokenBox()
     let size = view.getUint32(at)
     let head = 8
     if (size === 1) {
@@ -31,7 +31,7 @@ export const boxesIn = (bytes: Uint8Array): readonly Box[] => {
     } else if (size === 0) {
       size = bytes.length - at
     }
-    if (size < head || at + size > bytes.length) throw broken()
+    if (size < head || at + size > bytes.length) throw brokenBox()
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8))
     boxes.push({ type, content: bytes.subarray(at + head, at + size) })
     at += size
@@ -43,11 +43,11 @@ const contentsOf = (boxes: readonly Box[], type: string): readonly Uint8Array[] 
   boxes.flatMap((box) => (box.type === type ? [box.content] : []))
 
 /** The first box on this path. */
-export const inside = (boxes: readonly Box[], ...path: readonly string[]): Uint8Array | null => {
+export const boxAt = (boxes: readonly Box[], ...path: readonly string[]): Uint8Array | null => {
   const [type, ...rest] = path
   const content = boxes.find((box) => box.type === type)?.content
   if (!content) return null
-  return rest.length === 0 ? content : inside(boxesIn(content), ...rest)
+  return rest.length === 0 ? content : boxAt(boxesIn(content), ...rest)
 }
 
 /** How long the samples of a track are, as its table tells. */
@@ -64,7 +64,7 @@ export const tabledRuns = (table: Uint8Array): readonly Run[] => {
 /** The same of the fragments behind the table, by track; `movie` holds what they leave out. */
 export const fragmentedRuns = (top: readonly Box[], movie: readonly Box[]): ReadonlyMap<number, readonly Run[]> => {
   const usual = new Map<number, number>()
-  for (const content of contentsOf(boxesIn(inside(movie, 'mvex') ?? new Uint8Array()), 'trex')) {
+  for (const content of contentsOf(boxesIn(boxAt(movie, 'mvex') ?? new Uint8Array()), 'trex')) {
     const view = viewOf(content)
     usual.set(view.getUint32(4), view.getUint32(12))
   }
@@ -72,12 +72,12 @@ export const fragmentedRuns = (top: readonly Box[], movie: readonly Box[]): Read
   for (const moof of contentsOf(top, 'moof')) {
     for (const traf of contentsOf(boxesIn(moof), 'traf')) {
       const boxes = boxesIn(traf)
-      const head = inside(boxes, 'tfhd')
-      if (!head) throw broken()
+      const head = boxAt(boxes, 'tfhd')
+      if (!head) throw brokenBox()
       const { track, each } = headOf(head)
       let seen = tracks.get(track)
       if (!seen) tracks.set(track, (seen = { runs: [], begun: null, ticks: 0 }))
-      const begins = startOf(inside(boxes, 'tfdt'))
+      const begins = startOf(boxAt(boxes, 'tfdt'))
       if (begins !== null) {
         seen.begun ??= begins
         const gap = begins - seen.begun - seen.ticks

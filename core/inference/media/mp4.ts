@@ -1,4 +1,4 @@
-import { boxesIn, broken, fragmentedRuns, inside, tabledRuns, viewOf, type Run } from './mp4-boxes.ts'
+import { boxesIn, brokenBox, fragmentedRuns, boxAt, tabledRuns, viewOf, type Run } from './mp4-boxes.ts'
 
 /** What the boxes of an MP4 file say, whole or in fragments; nothing is decoded. */
 export interface Mp4 {
@@ -26,13 +26,13 @@ export const readMp4 = (bytes: Uint8Array): Mp4 | null => {
 const read = (bytes: Uint8Array): Mp4 | null => {
   const top = boxesIn(bytes)
   if (top[0]?.type !== 'ftyp') return null
-  const movie = inside(top, 'moov')
+  const movie = boxAt(top, 'moov')
   if (!movie) return null
   const boxes = boxesIn(movie)
-  const header = inside(boxes, 'mvhd')
+  const header = boxAt(boxes, 'mvhd')
   if (!header) return null
   const fragments = fragmentedRuns(top, boxes)
-  let duration = Math.max(lengthOf(header, 12), claimOf(inside(boxes, 'mvex', 'mehd'), header))
+  let duration = Math.max(lengthOf(header, 12), claimOf(boxAt(boxes, 'mvex', 'mehd'), header))
   let shown = 0
   let width = 0
   let height = 0
@@ -42,7 +42,7 @@ const read = (bytes: Uint8Array): Mp4 | null => {
     if (type !== 'trak') continue
     const track = trackOf(content, fragments)
     // Else each of many would be the sum of all fragments.
-    if (ids.has(track.id)) throw broken()
+    if (ids.has(track.id)) throw brokenBox()
     ids.add(track.id)
     duration = Math.max(duration, track.duration)
     if (track.width === 0) continue
@@ -56,12 +56,12 @@ const read = (bytes: Uint8Array): Mp4 | null => {
 
 const trackOf = (content: Uint8Array, fragments: ReadonlyMap<number, readonly Run[]>) => {
   const boxes = boxesIn(content)
-  const media = inside(boxes, 'mdia', 'mdhd')
-  const kind = inside(boxes, 'mdia', 'hdlr')
-  const times = inside(boxes, 'mdia', 'minf', 'stbl', 'stts')
-  const entries = inside(boxes, 'mdia', 'minf', 'stbl', 'stsd')
-  const tracked = inside(boxes, 'tkhd')
-  if (!media || !kind || !times || !entries || !tracked) throw broken()
+  const media = boxAt(boxes, 'mdia', 'mdhd')
+  const kind = boxAt(boxes, 'mdia', 'hdlr')
+  const times = boxAt(boxes, 'mdia', 'minf', 'stbl', 'stts')
+  const entries = boxAt(boxes, 'mdia', 'minf', 'stbl', 'stsd')
+  const tracked = boxAt(boxes, 'tkhd')
+  if (!media || !kind || !times || !entries || !tracked) throw brokenBox()
   const header = viewOf(tracked)
   const scale = scaleOf(media, 12)
   const id = header.getUint32(tracked[0] === 1 ? 20 : 12)
@@ -86,7 +86,7 @@ const trackOf = (content: Uint8Array, fragments: ReadonlyMap<number, readonly Ru
 /** Ticks a second of a header whose version 0 has its scale at `at`. */
 const scaleOf = (header: Uint8Array, at: number): number => {
   const scale = viewOf(header).getUint32(header[0] === 1 ? at + 8 : at)
-  if (scale === 0) throw broken()
+  if (scale === 0) throw brokenBox()
   return scale
 }
 

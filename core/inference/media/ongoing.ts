@@ -1,10 +1,10 @@
-import { giveBack } from '../../abort.ts'
+import { returnController } from '../../abort.ts'
 import { UpstreamFailed } from '../../errors.ts'
 import type { Clock } from '../../ports/platform.ts'
 import type { Ongoing } from '../../ports/upstream.ts'
 
 /** Waits for the first part, so that a backend that fails before it can be replaced. Throws UpstreamFailed where no part comes. */
-export const begun = async <Answer extends Ongoing<unknown>>(answer: Answer): Promise<Answer> => {
+export const onceBegun = async <Answer extends Ongoing<unknown>>(answer: Answer): Promise<Answer> => {
   const source = answer.parts[Symbol.asyncIterator]()
   const first = await source.next()
   if (first.done) throw new UpstreamFailed(undefined, { again: true, cause: new Error('An empty answer') })
@@ -25,7 +25,7 @@ async function* continued<Part>(first: Part, source: AsyncIterator<Part>): Async
   }
 }
 
-export interface Bounds {
+export interface OngoingLimits {
   readonly clock: Clock
   /** Ms between two parts. */
   readonly idle: number
@@ -34,17 +34,17 @@ export interface Bounds {
 }
 
 /** The answer, ended by the caller's signal, by silence and by its length; the attempt's controller lives as long as it. */
-export const lasting = <Answer extends Ongoing<unknown>>(
+export const withEnds = <Answer extends Ongoing<unknown>>(
   answer: Answer,
   controller: AbortController,
   signal: AbortSignal,
-  bounds: Bounds,
+  bounds: OngoingLimits,
 ): Answer => {
   const leave = () => controller.abort(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
   const over = (whole: boolean) => {
     signal.removeEventListener('abort', leave)
-    if (whole) giveBack(controller)
+    if (whole) returnController(controller)
     else controller.abort(new Error('The answer was left'))
   }
   return { ...answer, parts: watched(answer.parts, controller, bounds, over) }
@@ -53,7 +53,7 @@ export const lasting = <Answer extends Ongoing<unknown>>(
 async function* watched<Part>(
   parts: AsyncIterable<Part>,
   controller: AbortController,
-  { clock, idle, longest }: Bounds,
+  { clock, idle, longest }: OngoingLimits,
   over: (whole: boolean) => void,
 ): AsyncGenerator<Part, void> {
   const late = () => controller.abort(new UpstreamFailed(undefined, { cause: new Error('The answer takes too long') }))

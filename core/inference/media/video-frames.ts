@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
-import { caged, endOf, giveTo, helper } from '../../limited-process.ts'
+import { startLimited, endOf, giveFilesTo, helperUser } from '../../limited-process.ts'
 import { BadRequest } from '../../errors.ts'
 
 /** Seconds of work, and ms by the wall, for one decoder. */
 const work = 10
-const patience = 8_000
+const patienceMs = 8_000
 
 /** 1920 by 1080, and the rows that make the height a multiple of sixteen. */
 const mostPixels = 1920 * 1088
@@ -15,11 +15,11 @@ const mostPixels = 1920 * 1088
 /** Seconds that a seek stays ahead of the picture it is after, so that rounding does not lose that. */
 const early = 0.0005
 
-// As many decoders at once as there are cores, whoever asks.
+// All callers together get as many decoders at once as there are cores.
 const turn = pLimit(availableParallelism())
 
 /** Pictures of an MP4 file at these seconds, as JPEG. Throws BadRequest when one can't be read, or nothing here can read any. */
-export const sample = (
+export const framesAt = (
   video: Uint8Array,
   seconds: readonly number[],
   signal: AbortSignal,
@@ -30,9 +30,9 @@ export const sample = (
     const folder = await mkdtemp(join(tmpdir(), 'frames-'))
     try {
       const source = join(folder, 'video')
-      const user = helper()
+      const user = helperUser()
       await writeFile(source, video, { mode: 0o600 })
-      await giveTo(user, folder, source)
+      await giveFilesTo(user, folder, source)
       const pictures = seconds.map((_, index) => join(folder, `${index}.jpg`))
       await run(decoder, argumentsFor(source, seconds, pictures), user, signal)
       const frames: readonly (Uint8Array | null)[] = await Promise.all(
@@ -81,7 +81,7 @@ const run = async (
   user: number | null,
   signal: AbortSignal,
 ): Promise<void> => {
-  const child = caged({ program, given, work, patience, writes: true, user }, 'ignore', signal)
+  const child = startLimited({ program, given, work, patience: patienceMs, writes: true, user }, 'ignore', signal)
   const end = await endOf(child, signal)
   if (end === 'missing') throw new BadRequest('This deployment cannot sample video')
   if (end === 'failed') throw new BadRequest('The video could not be sampled')

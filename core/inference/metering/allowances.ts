@@ -35,7 +35,7 @@ export const allowances = (settings: Settings): Allowances => {
   ]
 
   return {
-    tokens: kept((caller, now) => {
+    tokens: perCallerUntil((caller, now) => {
       const { makers: _, ...alone } = caller
       return [
         ...named(
@@ -48,7 +48,7 @@ export const allowances = (settings: Settings): Allowances => {
         ),
       ]
     }, endOf),
-    audio: kept(
+    audio: perCallerUntil(
       (caller, now) =>
         aDay(
           now,
@@ -65,7 +65,7 @@ const named = (rows: readonly Row[], per: number): readonly Allowance[] =>
   rows.flatMap(([name, most]) => (most === null ? [] : [{ name, concern: 'tokens' as const, most, per }]))
 
 /** Works something out for a caller once, and again where a part of it has come to its end. */
-export const kept = <T>(
+export const perCallerUntil = <T>(
   make: (caller: Caller, now: number) => readonly T[],
   endOf: (it: T) => number | undefined,
 ): typeof make => {

@@ -1,19 +1,21 @@
 import type { Log } from '../../ports/platform.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { UsageObserver } from '../../ports/usage-observer.ts'
-import type { Share } from './budget-webhook.ts'
+import type { ReachedShare } from './budget-webhook.ts'
 import type { Budget } from './budgets.ts'
 
 const percents = [50, 80, 100] as const
-/** Names that are remembered as told; beyond that all are forgotten, and the limiter alone knows. */
-const most = 10_000
+/** The largest number of remembered names. Beyond it the process forgets all of them, and the limiter alone knows. */
+const mostNames = 10_000
 
-/** Tells observers, the log and `tell` how much of a budget is used; a share that is reached is told once for each window. */
+/**
+ * Reports the used part of a budget to observers, the log and `tell`. Each window reports a reached share once.
+ */
 export const budgetWarnings = (
   limiter: RateLimiter,
   log: Log,
   observers: readonly UsageObserver[],
-  tell: (share: Share) => void,
+  tell: (share: ReachedShare) => void,
 ): ((budget: Budget, left: number, now: number) => Promise<void>) => {
   const told = new Map<string, number>()
   return async (budget, left, now) => {
@@ -25,10 +27,10 @@ export const budgetWarnings = (
     const before = told.get(name) ?? 0
     const news = reached.filter((percent) => percent > before)
     if (news.length === 0) return
-    if (told.size >= most) told.clear()
+    if (told.size >= mostNames) told.clear()
     told.set(name, news.at(-1)!)
     for (const percent of news) {
-      // Whoever takes the place is the first of all processes; nobody gives it back before the window ends.
+      // The process that takes the place is the first of all. No process gives the place back before the window ends.
       const first = await limiter.take(
         `warned/${name}/${percent}`,
         1,

@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
 import pLimit from 'p-limit'
-import { limited } from '../../abort.ts'
+import { withDeadline } from '../../abort.ts'
 import { one } from '../../container.ts'
 import { BadRequest } from '../../errors.ts'
 import { Lifecycle } from '../../lifecycle.ts'
@@ -10,7 +10,7 @@ import { Clock, type Door, Fetch, Log, Random } from '../../ports/platform.ts'
 import type { Budget } from './budgets.ts'
 
 /** A share of a budget that is reached. */
-export interface Share {
+export interface ReachedShare {
   readonly budget: Budget
   readonly percent: number
   /** Unix ms. */
@@ -20,7 +20,7 @@ export interface Share {
 /** Tells a receiver of the configuration which shares of budgets are reached. No call waits for it, and a reload does not end it. */
 export interface BudgetWebhook {
   /** Returns at once. */
-  tell(receiver: Webhook, share: Share): void
+  tell(receiver: Webhook, share: ReachedShare): void
 }
 
 export const BudgetWebhook = one<BudgetWebhook>('BudgetWebhook')
@@ -28,7 +28,7 @@ export const BudgetWebhook = one<BudgetWebhook>('BudgetWebhook')
 /** Ms between tries; the last one fails for good. */
 const pauses = [5_000, 30_000, 120_000, 600_000, 3_600_000]
 /** Ms for an answer. */
-const patience = 10_000
+const patienceMs = 10_000
 /** Messages that are not delivered yet; further ones are lost. */
 const mostWaiting = 100
 /** Tries at once, so that a slow receiver holds few sockets. */
@@ -39,8 +39,8 @@ interface Message {
   readonly body: string
 }
 
-/** The same share of the same window has the same id, whoever tells it and how often. */
-const messageOf = ({ budget, percent, at }: Share): Message => {
+/** The same share of the same window has the same id in every message of every process. */
+const messageOf = ({ budget, percent, at }: ReachedShare): Message => {
   const { of, whose, period, allowance } = budget
   const { name, until = null } = allowance
   const ends = until === null ? null : new Date(until).toISOString()
@@ -78,7 +78,7 @@ const sending =
   (outside: Door, clock: Clock, closing: AbortSignal) =>
   async (message: Message, receiver: Webhook): Promise<Outcome> => {
     const headers = headersOf(message, receiver, clock.now())
-    const { signal, off } = limited(clock, patience, closing, () => new Error('The receiver took too long'))
+    const { signal, off } = withDeadline(clock, patienceMs, closing, () => new Error('The receiver took too long'))
     try {
       const answer = await outside(receiver.url, {
         method: 'POST',

@@ -3,7 +3,7 @@ import { Forbidden, TooMany } from '../../errors.ts'
 import type { Allowance } from '../../ports/rate-limiter.ts'
 import type { Holder } from '../../ports/usage-observer.ts'
 import type { Budgets as Most, Settings } from '../../settings.ts'
-import { kept } from './allowances.ts'
+import { perCallerUntil } from './allowances.ts'
 import { calendar, lengthOf, type Period, periods } from './windows.ts'
 
 /** An allowance of money: its amounts are millionths of the currency. */
@@ -40,7 +40,7 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
   const ofTeam = ({ organization, team }: Caller, now: number): readonly Budget[] =>
     team === undefined ? [] : each('team', `${organization}/${team}`, teamBudgetsOf(organization, team, settings), now)
 
-  return kept(
+  return perCallerUntil(
     (caller: Caller, now) => [
       ...each('key', caller.key, limitsOf(caller, settings), now),
       ...(caller.makers ?? []).flatMap(({ key, limits }) => each('key', key, limitsOf({ limits }, settings), now)),
@@ -52,7 +52,7 @@ export const budgets = (settings: Settings): ((caller: Caller, now: number) => r
   )
 }
 
-/** What the caller of a refused call is told: whose budget, and when it is new. */
+/** The refusal of a call: it names the owner of the budget and the time of its renewal. */
 export const spentBudget = ({ of, period, allowance }: Budget, wait: number, now: number, headers: object): TooMany => {
   const facts = { code: 'budget_exceeded', headers: { ...headers, 'x-sealgate-budget': `${of}/${period}` } }
   const whose = `The budget of the ${of} for the ${period}`

@@ -7,6 +7,10 @@ import { kind, MetadataStore } from '../../ports/metadata-store.ts'
 export interface UsageRow {
   readonly organization: string
   readonly key: string
+  /** Of the key. Absent in rows of 1.0.0. */
+  readonly user?: string
+  /** Absent for none. */
+  readonly team?: string
   /** `YYYY-MM-DD`. */
   readonly day: string
   readonly model: string
@@ -30,12 +34,9 @@ export interface UsageRow {
   readonly [by: `by:${string}`]: number | null
 }
 
-export const usages = kind<UsageRow>('usage', [
-  ['organization', 'day'],
-  ['key', 'day'],
-])
+export const usages = kind<UsageRow>('usage', [['organization', 'day'], ['key', 'day'], ['day']])
 
-type Place = Pick<UsageRow, 'organization' | 'key' | 'day' | 'model'>
+type Place = Pick<UsageRow, 'organization' | 'key' | 'user' | 'team' | 'day' | 'model'>
 export type Counts = Omit<UsageRow, keyof Place>
 
 /** Adds up in memory and writes now and then, so that no request waits for the store. */
@@ -49,12 +50,12 @@ export const Ledger = one<Ledger>('Ledger')
 
 const every = 1_000
 /** Rows that wait while the store is down; beyond that counts are lost, and the log says so. */
-const most = 10_000
+const mostWaitingRows = 10_000
 const tries = 3
 
 type Sums = Readonly<Record<string, number>>
 
-interface Sheet {
+interface DaySheet {
   readonly place: Place
   /** What waits to be sent. */
   deltas: Record<string, number>
@@ -67,20 +68,20 @@ export const ledger = plugin({
   name: 'ledger',
   needs: { rows: MetadataStore, clock: Clock, random: Random, log: Log },
   create: ({ rows, clock, random, log }): Ledger => {
-    const sheets = new Map<string, Sheet>()
+    const sheets = new Map<string, DaySheet>()
     /** How often this process wrote to a row, which the row says too: nobody else counts there. */
     const turns = new Map<string, number>()
     const by = `by:${Buffer.from(random.bytes(6)).toString('hex')}` as const
     let alarm: Alarm | null = null
     let writing: Promise<void> | null = null
 
-    const sheetOf = (id: string, place: Place): Sheet | null => {
+    const sheetOf = (id: string, place: Place): DaySheet | null => {
       let sheet = sheets.get(id) ?? null
-      if (!sheet && sheets.size < most) sheets.set(id, (sheet = { place, deltas: {}, sent: null }))
+      if (!sheet && sheets.size < mostWaitingRows) sheets.set(id, (sheet = { place, deltas: {}, sent: null }))
       return sheet
     }
 
-    const count = (sheet: Sheet, counts: Sums) => {
+    const count = (sheet: DaySheet, counts: Sums) => {
       for (const name in counts) if (counts[name]) sheet.deltas[name] = (sheet.deltas[name] ?? 0) + counts[name]
     }
 
@@ -93,7 +94,7 @@ export const ledger = plugin({
     }
 
     /** However often it is tried, and whenever a try arrives, it counts once. */
-    const enter = async (id: string, sheet: Sheet): Promise<void> => {
+    const enter = async (id: string, sheet: DaySheet): Promise<void> => {
       if (!sheet.sent) {
         const turn = await turnOf(id, sheet.place)
         sheet.sent = { deltas: sheet.deltas, turn }
@@ -103,7 +104,7 @@ export const ledger = plugin({
       const sums = await rows.add(usages, id, { ...deltas, [by]: 1 }, { [by]: turn || null })
       const there = sums !== null || (await turnIn(id)) > turn
       sheet.sent = null
-      if (turns.size >= most) turns.clear()
+      if (turns.size >= mostWaitingRows) turns.clear()
       if (there) turns.set(id, turn + 1)
       else {
         // The row itself is gone, and is made anew the next time.

@@ -12,12 +12,12 @@ import { BudgetWebhook } from './budget-webhook.ts'
 import { type Budget, budgets, spentBudget, unknownPrice } from './budgets.ts'
 import { Ledger } from './ledger.ts'
 import type { Consumption } from './price.ts'
-import { type Billed, type Mode, prices } from './prices.ts'
-import { audio, nothing, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
-import { headersOf, overdrawn } from './token-headers.ts'
+import { type BilledModel, type Mode, prices } from './prices.ts'
+import { tariffOfAudio, unansweredCall, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
+import { allowanceHeaders, overdrawnHeaders } from './token-headers.ts'
 import type { Estimate } from './tokens.ts'
 
-export type { Billed } from './prices.ts'
+export type { BilledModel } from './prices.ts'
 
 export interface Reservation<Truth> {
   /** `x-ratelimit-{limit,remaining,reset}-tokens`; empty without a limit. */
@@ -29,7 +29,7 @@ export interface Reservation<Truth> {
    * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
    * where it was not known before.
    */
-  settle(truth: Truth | null, backend: string | null, served?: Billed | null): Promise<void>
+  settle(truth: Truth | null, backend: string | null, served?: BilledModel | null): Promise<void>
   /** No model was asked: all is handed back and nothing is counted. */
   cancel(): Promise<void>
 }
@@ -40,9 +40,9 @@ export interface Reservation<Truth> {
  */
 export interface Meter {
   /** Throws TooMany, or Forbidden where a budget holds and the price is unknown; then nothing was taken. */
-  reserve(caller: Caller, entry: Billed | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Consumption>>
+  reserve(caller: Caller, entry: BilledModel | null, estimate: Estimate, mode?: Mode): Promise<Reservation<Consumption>>
   /** As `reserve`, by the length of audio in seconds. */
-  spendAudio(caller: Caller, entry: Billed | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
+  spendAudio(caller: Caller, entry: BilledModel | null, seconds: number, mode?: Mode): Promise<Reservation<number>>
   /** Resolves when nothing is being settled any more. */
   dispose(): Promise<void>
 }
@@ -62,7 +62,7 @@ interface Payment {
 
 interface Call<Truth> {
   readonly caller: Caller
-  readonly entry: Billed | null
+  readonly entry: BilledModel | null
   readonly mode: Mode
   readonly guess: Truth
 }
@@ -102,7 +102,7 @@ export const meter = plugin({
       return { work, budgets: its, money }
     }
 
-    const spend = async ({ work, budgets, money }: Payment, tell: typeof headersOf): Promise<Granted | null> => {
+    const spend = async ({ work, budgets, money }: Payment, tell: typeof allowanceHeaders): Promise<Granted | null> => {
       const charges = [...work, ...money]
       if (charges.length === 0) return null
       const spent = await limiter.spend(charges)
@@ -111,7 +111,7 @@ export const meter = plugin({
       // Only who is refused waits for this second look.
       const seen = await limiter.spend(charges.map((charge) => ({ ...charge, amount: 0 })))
       const now = clock.now()
-      const headers = tell(work, seen.ok ? seen.left : overdrawn(charges, seen), now)
+      const headers = tell(work, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)
       const budget = budgets[refused - work.length]
       if (budget !== undefined) throw spentBudget(budget, wait, now, headers)
       if (wait === Infinity) throw new TooMany('The request is larger than its allowance', { headers })
@@ -130,7 +130,7 @@ export const meter = plugin({
       call: Call<Truth>,
       work: readonly Charge[],
       tariff: Tariff<Truth>,
-      tell: typeof headersOf,
+      tell: typeof allowanceHeaders,
     ): Promise<Reservation<Truth>> => {
       const { caller, entry, mode, guess } = call
       const paid = payment(call, work, tariff.consumptionOf(guess))
@@ -167,9 +167,10 @@ export const meter = plugin({
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
           const model = served?.name ?? 'unknown'
-          const place = { organization: caller.organization, key: caller.key, day: dayOf(clock.now()), model }
+          const { organization, key, user, team } = caller
+          const place = { organization, key, user, ...(team !== undefined && { team }), day: dayOf(clock.now()), model }
           if (truth === null) {
-            ledger.add(place, nothing)
+            ledger.add(place, unansweredCall)
             return pay(0, () => 0)
           }
           const used = tariff.consumptionOf(truth)
@@ -190,7 +191,7 @@ export const meter = plugin({
           allowance,
           amount: amountWithin(allowance.most, input, input + output),
         }))
-        return open({ caller, entry, mode, guess: { ...estimate, estimated: true } }, work, tokens, headersOf)
+        return open({ caller, entry, mode, guess: { ...estimate, estimated: true } }, work, tokens, allowanceHeaders)
       },
 
       async spendAudio(caller, entry, seconds, mode = 'standard') {
@@ -198,7 +199,7 @@ export const meter = plugin({
           allowance,
           amount: Math.min(allowance.most, seconds),
         }))
-        return open({ caller, entry, mode, guess: seconds }, work, audio, () => ({}))
+        return open({ caller, entry, mode, guess: seconds }, work, tariffOfAudio, () => ({}))
       },
 
       async dispose() {

@@ -34,7 +34,7 @@ export interface Consumption extends Usage {
   readonly seconds?: number
 }
 
-export interface Terms {
+export interface PriceTerms {
   readonly batch?: boolean
   readonly region?: string | null
 }
@@ -45,7 +45,7 @@ type Part = readonly [amount: number | undefined, price: number | undefined]
 export const costOf = (
   price: Price,
   used: Consumption,
-  { batch = false, region = null }: Terms = {},
+  { batch = false, region = null }: PriceTerms = {},
 ): number | null => {
   const { long } = price
   const its = long !== undefined && used.input > long.above ? long : price

@@ -7,33 +7,33 @@ import { shippedPrice } from './shipped-prices.ts'
 export type Mode = 'standard' | 'confidential'
 
 /** What is charged for; without its backends only the configuration can tell its price. */
-export type Billed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
+export type BilledModel = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
 
 type Configured = NonNullable<ModelSettings['price_config']['standard']>[string]
 
 /** What calls cost: as configured for the model, and otherwise as the table says that ships with the package. */
 export interface Prices {
   /** Millionths of the currency; null when a price that it needs is unknown. */
-  costOf(entry: Billed, backend: string | null, mode: Mode, used: Consumption): number | null
+  costOf(entry: BilledModel, backend: string | null, mode: Mode, used: Consumption): number | null
   /** The most that it may cost, whichever backend answers; null when one of them has no price. */
-  mostOf(entry: Billed | null, mode: Mode, used: Consumption): number | null
+  mostOf(entry: BilledModel | null, mode: Mode, used: Consumption): number | null
 }
 
 export const prices = (settings: Settings): Prices => {
   const ships = shipsPrices(settings)
 
-  const priceOf = ({ settings }: Billed, candidate: Candidate | null, mode: Mode): Price | null =>
+  const priceOf = ({ settings }: BilledModel, candidate: Candidate | null, mode: Mode): Price | null =>
     configured(settings, mode) ?? (ships && mode === 'standard' && candidate ? listed(candidate) : null)
 
-  const cost = (entry: Billed, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
+  const cost = (entry: BilledModel, candidate: Candidate | null, mode: Mode, used: Consumption): number | null => {
     const price = priceOf(entry, candidate, mode)
     return price && costOf(price, used, { region: entry.settings.regions[0] ?? null })
   }
 
-  const mostOf = (entry: Billed, mode: Mode, used: Consumption): number | null => {
+  const mostOf = (entry: BilledModel, mode: Mode, used: Consumption): number | null => {
     const { candidates = [] } = entry
     if (candidates.length === 0) return cost(entry, null, mode, used)
-    return most(candidates.map((candidate) => cost(entry, candidate, mode, used)))
+    return highestCost(candidates.map((candidate) => cost(entry, candidate, mode, used)))
   }
 
   return {
@@ -46,13 +46,13 @@ export const prices = (settings: Settings): Prices => {
       // Which model a sealed request asks for is not known out here: it may be the dearest.
       const served = Object.entries(settings.models).filter(([, it]) => it[mode])
       const known = served.map(([name, settings]) => cost({ name, settings }, null, mode, used))
-      return most(known.filter((it) => it !== null))
+      return highestCost(known.filter((it) => it !== null))
     },
   }
 }
 
 /** Null of none, and where one is unknown. */
-const most = (costs: readonly (number | null)[]): number | null =>
+const highestCost = (costs: readonly (number | null)[]): number | null =>
   costs.reduce(
     (sum: number | null, it, at) => (it === null || (sum === null && at > 0) ? null : Math.max(sum ?? 0, it)),
     null,
@@ -62,13 +62,13 @@ const listed = ({ upstream, model }: Candidate): Price | null =>
   upstream.vendor === undefined ? null : shippedPrice(upstream.vendor, model)
 
 /** The table is in US dollars, and is not added to prices of which nobody said that they are. */
-export const shipsPrices = ({ prices: { currency }, models }: Settings): boolean =>
+const shipsPrices = ({ prices: { currency }, models }: Settings): boolean =>
   currency === undefined
     ? Object.values(models).every(({ price_config }) => Object.keys(price_config).length === 0)
     : currency === 'USD'
 
 /** The price in the first region that has one. */
-export const configured = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
+const configured = ({ price_config, regions }: ModelSettings, mode: Mode): Price | null => {
   const table = price_config[mode] ?? {}
   const price = regions.map((region) => table[region]).find((it) => it !== undefined) ?? Object.values(table)[0]
   return price === undefined ? null : unitsOf(price)

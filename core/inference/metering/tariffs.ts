@@ -12,7 +12,7 @@ export interface Tariff<Truth> {
 }
 
 /** A call that no backend answered. */
-export const nothing: Counts = { requests: 1, unanswered: 1 }
+export const unansweredCall: Counts = { requests: 1, unanswered: 1 }
 
 const priced = (cost: number | null): Counts => ({ unpriced: cost === null ? 1 : 0, cost_micros: cost ?? 0 })
 
@@ -32,7 +32,7 @@ export const tariffOfTokens: Tariff<Consumption> = {
 }
 
 /** By seconds. */
-export const audio: Tariff<number> = {
+export const tariffOfAudio: Tariff<number> = {
   amountOf: (seconds) => seconds,
   consumptionOf: (seconds) => ({ input: 0, output: 0, seconds }),
   countsOf: (seconds, cost) => ({ requests: 1, audio_seconds: seconds, ...priced(cost) }),

@@ -1,7 +1,7 @@
 import type { Allowance, Charge, Spent } from '../../ports/rate-limiter.ts'
 
-/** Below zero for the allowance that is overdrawn; null for the others, of which nothing was told. */
-export const overdrawn = (
+/** Below zero for the overdrawn allowance; null for all others, since the limiter says nothing of them. */
+export const overdrawnHeaders = (
   charges: readonly Charge[],
   { refused, wait }: Spent & { readonly ok: false },
 ): readonly (number | null)[] =>
@@ -11,7 +11,7 @@ export const overdrawn = (
   })
 
 /** Of the allowance that has the smallest part left. */
-export const headersOf = (
+export const allowanceHeaders = (
   charges: readonly Charge[],
   left: readonly (number | null)[],
   now: number,

@@ -57,7 +57,7 @@ const weigh = (value: unknown): number => {
 export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, output: 0, estimated: true }
 
 /** Counts of several calls together; one guess makes the sum a guess. */
-export const total = (used: readonly Usage[]): Usage => {
+export const totalUsage = (used: readonly Usage[]): Usage => {
   const sums = parts.map((part) => [part, used.reduce((sum, usage) => sum + (usage[part] ?? 0), 0)] as const)
   return {
     input: used.reduce((sum, { input }) => sum + input, 0),
@@ -72,5 +72,5 @@ const parts = ['reasoning', 'cached', 'written', 'writtenHour', 'audioInput', 'a
 /** Bytes of a second of speech as it is usually packed. */
 const perSecond = 16_000
 
-/** A guess at how long a packed sound is, until somebody has heard it. */
+/** A guess at the length of a packed sound, before its transcription. */
 export const secondsOf = (bytes: number): number => bytes / perSecond

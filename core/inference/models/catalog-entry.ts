@@ -1,4 +1,4 @@
-import type { ModelType, Upstream } from '../../ports/upstream.ts'
+import type { Dialect, ModelType, Upstream } from '../../ports/upstream.ts'
 import type { ModelSettings } from '../../settings.ts'
 
 export type Ability = 'chat' | 'decide' | 'transcribe' | 'speak' | 'draw' | 'embed'
@@ -43,6 +43,13 @@ export const isAble = (settings: ModelSettings, upstream: Upstream, ability: Abi
     ? (settings.type === 'CHAT' || settings.type === 'DECISION') &&
       (upstream.decide !== undefined || (settings.decide && upstream.chat !== undefined))
     : abilities[settings.type] === ability && upstream[ability] !== undefined
+
+/** The dialect that the backend takes for this model; undefined for the common format. */
+export const dialectOf = ({
+  upstream: { dialect },
+  model,
+}: Pick<Candidate, 'upstream' | 'model'>): Dialect | undefined =>
+  typeof dialect === 'function' ? dialect(model) : dialect
 
 export const entryOf = (name: string, settings: ModelSettings, candidates: readonly Candidate[]): Entry => ({
   name,

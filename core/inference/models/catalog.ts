@@ -6,14 +6,14 @@ import { Clock, Log } from '../../ports/platform.ts'
 import { Upstream } from '../../ports/upstream.ts'
 import { Settings, type ModelSettings } from '../../settings.ts'
 import { idsOf } from './listing.ts'
-import { discover } from './model-lists.ts'
+import { modelLists } from './model-lists.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
 
 /** The models of all upstreams as one list. */
 export interface Catalog {
   /** By the name, or by the `id` of the catalogs in digits. */
   find(model: string, signal: AbortSignal): Promise<Entry | null>
-  /** False while a provider has not told its models: one that is not found may still be there. */
+  /** False while a provider has not told its models: an unlisted model may still exist. */
   isWhole(): boolean
   /** In the order of the configuration, or by name when the providers' own lists are served. */
   list(signal: AbortSignal): Promise<readonly Entry[]>
@@ -34,7 +34,7 @@ export const catalog = plugin({
   needs: { upstreams: Upstream, settings: Settings, cache: Cache, clock: Clock, log: Log },
   create: ({ upstreams, settings, cache, clock, log }, { inside }): Catalog => {
     const models = Object.entries(settings.models)
-    if (models.length === 0) return discover({ upstreams, cache, clock, log, inside })
+    if (models.length === 0) return modelLists({ upstreams, cache, clock, log, inside })
 
     mustName(settings)
     const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))

@@ -13,7 +13,7 @@ export const isListed = ({ settings }: Listed, mode: Mode): boolean =>
 type Listed = Pick<Entry, 'name' | 'settings'> & Partial<Pick<Entry, 'candidates'>>
 
 /** A model as a catalog shows it with the prices of that catalog. */
-export const listed = ({ name, settings, candidates = [] }: Listed, mode: Mode) => ({
+export const catalogEntryOf = ({ name, settings, candidates = [] }: Listed, mode: Mode) => ({
   id: idOf(name, settings),
   object: 'model',
   created: settings.created,

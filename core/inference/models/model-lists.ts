@@ -11,12 +11,12 @@ import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entr
 const keyOf = (name: string) => `models/${name}`
 
 /** The provider of that name is another one now: its models are asked for anew. */
-export const forget = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
+export const forgetModels = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
 
 const minute = 60_000
 const day = 24 * 60 * minute
 /** Ms after which a provider that does not list its models is taken to be down. */
-const patience = 5_000
+const patienceMs = 5_000
 
 interface Copy {
   readonly at: number
@@ -40,20 +40,34 @@ interface Sources {
   readonly log: Log
 }
 
-/** The union of what the providers list. One that is down keeps its last list and hides no other; a name may also be `provider/name`. */
-export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
-  const begun = Math.floor(clock.now() / 1000)
-  let known: Known | null = null
-  let flight: Promise<Known> | null = null
-  /** Providers whose failure was told, until they list again. */
+interface Offer {
+  readonly model: Model
+  readonly candidates: readonly Candidate[]
+}
+
+/** Models by name, each with the backends that offer it. The first backend decides the type of a model. */
+const offersOf = (upstreams: readonly Upstream[], copies: readonly (Copy | null)[]): ReadonlyMap<string, Offer> => {
+  const offers = new Map<string, Offer>()
+  for (const [index, upstream] of upstreams.entries())
+    for (const model of copies[index]?.models ?? []) {
+      const { model: first, candidates } = offers.get(model.id) ?? { model, candidates: [] }
+      if (first.type === model.type)
+        offers.set(model.id, { model: first, candidates: [...candidates, candidateOf(upstream, model.id)] })
+    }
+  return offers
+}
+
+/** The models of a provider, at most a minute old. Null when the provider is down and has listed nothing before. */
+const askingProviders = ({ cache, clock, log }: Pick<Sources, 'cache' | 'clock' | 'log'>) => {
+  /** Providers with a failure in the log, until they list again. */
   const failing = new Set<string>()
 
-  const listOf = async (upstream: Upstream): Promise<Copy | null> => {
+  return async (upstream: Upstream): Promise<Copy | null> => {
     const key = keyOf(upstream.name)
     const copy = await cache.get<Copy>(key)
     if (copy && clock.now() - copy.at < minute) return copy
     const controller = new AbortController()
-    const alarm = clock.alarm(patience, () => controller.abort(new Error('No list of models in time')))
+    const alarm = clock.alarm(patienceMs, () => controller.abort(new Error('No list of models in time')))
     try {
       const models = await unlessAborted(upstream.models(controller.signal), controller.signal)
       const fresh = { at: clock.now(), models }
@@ -71,23 +85,23 @@ export const discover = ({ upstreams, cache, clock, log, inside }: Sources) => {
       alarm.off()
     }
   }
+}
+
+/** The union of what the providers list. A provider that is down keeps its last list and hides no other provider; a name may also be `provider/name`. */
+export const modelLists = ({ upstreams, cache, clock, log, inside }: Sources) => {
+  const begun = Math.floor(clock.now() / 1000)
+  let known: Known | null = null
+  let flight: Promise<Known> | null = null
+  const listOf = askingProviders({ cache, clock, log })
 
   const ask = async (): Promise<Known> => {
     const copies = await Promise.all(upstreams.map(listOf))
-    const offers = new Map<string, { readonly model: Model; readonly candidates: Candidate[] }>()
-    const offer = (name: string, model: Model, candidate: Candidate) => {
-      const there = offers.get(name)
-      if (!there) offers.set(name, { model, candidates: [candidate] })
-      else if (there.model.type === model.type) there.candidates.push(candidate)
-    }
-    for (const [index, upstream] of upstreams.entries()) {
-      for (const model of copies[index]?.models ?? []) offer(model.id, model, candidateOf(upstream, model.id))
-    }
+    const offers = offersOf(upstreams, copies)
     const names = [...offers.keys()].sort()
     const entries = new Map(names.map((name) => [name, found(inside, begun, name, offers.get(name)!)]))
     const byId = idsOf([...entries.values()])
     const whole = copies.every((copy) => copy !== null)
-    return { until: clock.now() + (whole ? minute : patience), entries, byId, whole }
+    return { until: clock.now() + (whole ? minute : patienceMs), entries, byId, whole }
   }
 
   const renew = (): Promise<Known> =>

@@ -17,7 +17,7 @@ export interface Breaker {
 
 const window = 20
 /** Fewer calls than these say nothing about a share. */
-const enough = 10
+const leastCalls = 10
 
 export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['breaker']): Breaker => {
   const calls = new Uint8Array(window)
@@ -63,7 +63,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
         inRow++
         record(1)
         const share = bad / Math.min(seen, window)
-        if (inRow >= most || (seen >= enough && share > ratio)) until = now + rest
+        if (inRow >= most || (seen >= leastCalls && share > ratio)) until = now + rest
       }
     },
     left(pass) {

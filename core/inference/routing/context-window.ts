@@ -4,7 +4,7 @@ import { inputOf } from '../metering/tokens.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 
 /** The backends that hold the prompt by guess; the largest where none does, since a guess refuses nobody. */
-export const holding = (order: readonly Candidate[], body: ChatBody): readonly Candidate[] => {
+export const largeEnough = (order: readonly Candidate[], body: ChatBody): readonly Candidate[] => {
   if (order.length < 2 || order.every(({ context }) => context === null)) return order
   const tokens = inputOf(body)
   const large = order.filter(({ context }) => context === null || context >= tokens)

@@ -2,9 +2,10 @@ import { wireUsage } from '../../dialects/chat-completions.ts'
 import type { ChatBody, Chunk, ChunkChoice, WireUsage } from '../../ports/upstream.ts'
 import type { Entry } from '../models/catalog-entry.ts'
 import { inputOf, tokensOf } from '../metering/tokens.ts'
+import type { JsonObject } from '../../dialects/json-object.ts'
 
 /** What a stream has given so far, as far as it could be gone on with. */
-export interface Given {
+export interface StreamedSoFar {
   readonly body: ChatBody
   /** All text so far. */
   text: string
@@ -17,27 +18,27 @@ export interface Given {
 }
 
 /** Null where a broken stream could not be gone on with, whatever it gives. */
-export const rescuable = ({ settings }: Entry, body: ChatBody): Given | null => {
+export const continuable = ({ settings }: Entry, body: ChatBody): StreamedSoFar | null => {
   if (!settings.continues || (body['n'] ?? 1) !== 1 || body['logprobs'] === true) return null
   const format = body['response_format'] as { readonly type?: unknown } | null | undefined
   if (format != null && format.type !== 'text') return null
   return { body, text: '', spoiled: false, thinking: false, first: null }
 }
 
-export const remember = (given: Given, chunk: Chunk): void => {
-  given.first ??= { id: chunk.id, created: chunk.created, model: chunk.model }
+export const rememberChunk = (soFar: StreamedSoFar, chunk: Chunk): void => {
+  soFar.first ??= { id: chunk.id, created: chunk.created, model: chunk.model }
   for (const { index, delta } of chunk.choices) {
     if (index !== 0 || delta.tool_calls != null || delta['function_call'] != null || delta['audio'] != null)
-      given.spoiled = true
+      soFar.spoiled = true
     if (delta.content) {
-      given.text += delta.content
-      given.thinking = false
-    } else if (delta.reasoning_content || delta['reasoning']) given.thinking = true
+      soFar.text += delta.content
+      soFar.thinking = false
+    } else if (delta.reasoning_content || delta['reasoning']) soFar.thinking = true
   }
 }
 
 /** The rest of the answer may not be longer than what is left of it. */
-export const remaining = ({ text }: Given, body: ChatBody): ChatBody => {
+export const continuationBody = ({ text }: StreamedSoFar, body: ChatBody): ChatBody => {
   const changed: Record<string, unknown> = { ...body }
   for (const name of ['max_tokens', 'max_completion_tokens']) {
     const most = changed[name]
@@ -47,11 +48,11 @@ export const remaining = ({ text }: Given, body: ChatBody): ChatBody => {
 }
 
 /** What the broken part cost, when its backend could not say so any more. */
-export const lostUsage = ({ body, text }: Given): WireUsage =>
+export const lostUsage = ({ body, text }: StreamedSoFar): WireUsage =>
   wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
 
 /** Counts of two parts of one answer, each detail of them too. */
-export const sum = (a: WireUsage, b: WireUsage): WireUsage => {
+export const sumUsage = (a: WireUsage, b: WireUsage): WireUsage => {
   const prompt_tokens = (a.prompt_tokens ?? 0) + (b.prompt_tokens ?? 0)
   const completion_tokens = (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0)
   const total_tokens = prompt_tokens + completion_tokens
@@ -64,10 +65,8 @@ export const sum = (a: WireUsage, b: WireUsage): WireUsage => {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** Numbers of both are added, however deep they stand; of all else the later one holds. */
-const added = (a: Fields, b: Fields): Fields =>
+const added = (a: JsonObject, b: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.keys({ ...a, ...b }).map((name) => {
       const [one, other] = [a[name], b[name] ?? a[name]]
@@ -76,16 +75,16 @@ const added = (a: Fields, b: Fields): Fields =>
     }),
   )
 
-const isFields = (it: unknown): it is Fields => typeof it === 'object' && it !== null && !Array.isArray(it)
+const isFields = (it: unknown): it is JsonObject => typeof it === 'object' && it !== null && !Array.isArray(it)
 
 /** Makes chunks of a continuation fit behind what was given; null for one that says nothing new. */
-export type Weave = (chunk: Chunk) => Chunk | null
+export type WeaveChunk = (chunk: Chunk) => Chunk | null
 
 /** Shorter beginnings may be repeated by chance. */
 const telling = 16
 
 /** The continuation carries on under the first stream's name. A backend that repeats all that was given is cut down to what is new. */
-export const weave = ({ text: prefix, first }: Given): Weave => {
+export const weaveContinuation = ({ text: prefix, first }: StreamedSoFar): WeaveChunk => {
   let echoing = prefix.length >= telling
   let held = ''
 

@@ -1,19 +1,19 @@
 import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
 import type { Alarm, Clock, Random } from '../../ports/platform.ts'
-import type { Outcome, Witness } from '../../ports/backend-observer.ts'
-import { lend } from '../../abort.ts'
+import type { Outcome, BackendObserver } from '../../ports/backend-observer.ts'
+import { lendController } from '../../abort.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 import { overflowOf } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
 
-export interface Searching {
+export interface FailoverNeeds {
   readonly clock: Clock
   readonly random: Random
   readonly retries: number
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
-  readonly saw: Witness['saw']
+  readonly saw: BackendObserver['saw']
 }
 
 export interface Plan<T> {
@@ -32,7 +32,7 @@ export interface Plan<T> {
   told?(backend: string, attempt: number): void
 }
 
-/** Whoever takes it gives the pass back to the breaker. */
+/** The receiver of the answer gives the pass back to the breaker. */
 export interface Found<T> {
   readonly answer: T
   readonly candidate: Candidate
@@ -58,15 +58,18 @@ const unsaid = 2_000
 
 /**
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
- * again, with `retries` attempts after the first or as many as reach all; whoever is asked again is left in peace first.
- * Only faults that may pass are tried again. Where all that were asked answered 429, the end is TooMany. A prompt that is
- * too long for a backend goes to the larger ones.
+ * again, with `retries` attempts after the first or as many as reach all.
+ * The search retries a backend only after its pause, and only after a fault that may pass. When all backends answer 429,
+ * the search throws TooMany. A prompt that is too long for a backend goes to the larger backends.
  */
-export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Searching, plan: Plan<T>): Search<T> => {
+export const askInTurn = <T>(
+  { clock, random, retries, hedges, breakerOf, saw }: FailoverNeeds,
+  plan: Plan<T>,
+): Search<T> => {
   const { order, total, each, ask, patient = false } = plan
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
-  /** When whoever asked for peace may be asked again, by place in the order. */
+  /** The time at which a pausing backend may be asked again, by place in the order. */
   let peace: Map<number, number> | null = null
   const running = new Set<Attempt>()
   let tried = 0
@@ -102,7 +105,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
     const begun = clock.now()
     const pass = breaker.enter(begun)
     if (pass === null) return false
-    const controller = lend()
+    const controller = lendController()
     let done = false
     const finish = (outcome: Outcome, fault: unknown = null) => {
       done = true
@@ -121,7 +124,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
       if (done) return
       finish('failed', fault)
       controller.abort(fault)
-      judge(breaker, pass, fault, clock.now())
+      judgeFault(breaker, pass, fault, clock.now())
       if (overflow.turns(candidate, fault)) {
         tooLong = fault
         if (running.size === 0) advance()
@@ -175,7 +178,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
     else fail(isFull ? full(last) : last)
   }
 
-  /** Whoever of the backends takes requests again first says when to come back; an account that is used up never does. */
+  /** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
   const full = (cause: unknown): TooMany => {
     const said = 'The backends take no more requests for now'
     if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause })
@@ -204,7 +207,7 @@ export const seek = <T>({ clock, random, retries, hedges, breakerOf, saw }: Sear
 export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)
 
 /** What a fault says of the backend. A refused request and a full queue are signs of life. */
-export const judge = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {
+export const judgeFault = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {
   if (fault instanceof BadRequest) breaker.ok(pass)
   else if (fault instanceof TooMany || (fault instanceof UpstreamFailed && fault.answered === 429)) breaker.left(pass)
   else breaker.fault(pass, now)

@@ -13,16 +13,16 @@ export interface Choice {
 }
 
 /** What the choice rests on beside the call. */
-export interface Weighing {
+export interface RoutingState {
   /** From 0 up to but not including 1. */
   fraction(): number
   isOpen(candidate: Candidate): boolean
 }
 
 /** Who may serve this call, in which order to ask: by priority, then by lot or by affinity; open breakers last. */
-export const pick = (
+export const orderBackends = (
   { entry, ability, provider, affinity }: Choice,
-  { fraction, isOpen }: Weighing,
+  { fraction, isOpen }: RoutingState,
 ): readonly Candidate[] => {
   const able = entry.candidates.filter(({ upstream }) => isAble(entry.settings, upstream, ability))
   const wanted = provider == null ? able : able.filter((it) => it.provider === provider)
@@ -64,27 +64,27 @@ export const affinityOf = (
   session: string | null = null,
 ): string | null => {
   if (entry.candidates.length < 2) return null
-  if (session !== null) return short([entry.name, organization, 'session', session])
+  if (session !== null) return shortHash([entry.name, organization, 'session', session])
   const system = messages.find(({ role }) => role === 'system' || role === 'developer')
   const user = messages.find(({ role }) => role === 'user')
-  return short([entry.name, organization, beginning(system), beginning(user)])
+  return shortHash([entry.name, organization, beginning(system), beginning(user)])
 }
 
-const short = (parts: readonly string[]): string => hash('sha256', parts.join('\0'), 'hex').slice(0, 16)
+const shortHash = (parts: readonly string[]): string => hash('sha256', parts.join('\0'), 'hex').slice(0, 16)
 
 /** Characters of a message, and parts of it, that tell conversations apart. */
-const told = 16_384
+const tellingCharacters = 16_384
 const parts = 64
 
 /** The beginning of the text, and of an image its length and end. */
 const beginning = (message: Message | undefined): string => {
   const content = message?.content
-  if (typeof content === 'string') return content.slice(0, told)
+  if (typeof content === 'string') return content.slice(0, tellingCharacters)
   return (content ?? [])
     .slice(0, parts)
     .map(
       ({ type, text, image_url }) =>
-        text?.slice(0, told) ?? `${type} ${image_url?.url.length} ${image_url?.url.slice(-64)}`,
+        text?.slice(0, tellingCharacters) ?? `${type} ${image_url?.url.length} ${image_url?.url.slice(-64)}`,
     )
     .join('\0')
 }

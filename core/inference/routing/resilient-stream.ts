@@ -1,21 +1,28 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm, Clock } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
-import type { Witness } from '../../ports/backend-observer.ts'
+import type { BackendObserver } from '../../ports/backend-observer.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
-import { lostUsage, remember, sum, weave, type Given, type Weave } from './continue-stream.ts'
-import { judge, statusOf, type Found, type Search } from './failover.ts'
+import {
+  lostUsage,
+  rememberChunk,
+  sumUsage,
+  weaveContinuation,
+  type StreamedSoFar,
+  type WeaveChunk,
+} from './continue-stream.ts'
+import { judgeFault, statusOf, type Found, type Search } from './failover.ts'
 
 /** A stream whose first token is there. */
-export interface Opened {
+export interface OpenedStream {
   readonly source: AsyncIterator<Chunk>
   /** What came up to the first token, in order. */
   readonly held: readonly Chunk[]
 }
 
-/** What can be told of a stream while it runs and when it is over. */
-export interface Live {
+/** The facts of a stream, during the stream and after its end. */
+export interface StreamState {
   /** Who answers; null until the first token. */
   backend: string | null
   usage: WireUsage | null
@@ -23,11 +30,11 @@ export interface Live {
   size: number
   /** Each backend that was asked, in order. */
   readonly asked: string[]
-  /** Attempts that nobody was told of yet. */
+  /** Attempts that the caller does not know of yet. */
   readonly notes: string[]
 }
 
-export interface Course {
+export interface StreamPlan {
   readonly clock: Clock
   /** Ms between two chunks. */
   readonly idle: number
@@ -38,17 +45,17 @@ export interface Course {
   /** How many finish reasons make the answer whole. */
   readonly choices: number
   /** Null where it may not be gone on with. */
-  readonly given: Given | null
+  readonly given: StreamedSoFar | null
   readonly signal: AbortSignal
-  readonly live: Live
+  readonly live: StreamState
   breakerOf(id: string): Breaker
-  saw: Witness['saw']
+  saw: BackendObserver['saw']
   /** Looks for a first token; with `after`, for one that goes on from what `given` holds. */
-  search(after: Candidate | null): Search<Opened>
+  search(after: Candidate | null): Search<OpenedStream>
 }
 
 /** Waits for the first token, so that whatever breaks before it can be tried elsewhere without the caller seeing anything. */
-export const open = async (chunks: AsyncIterable<Chunk>): Promise<Opened> => {
+export const openStream = async (chunks: AsyncIterable<Chunk>): Promise<OpenedStream> => {
   const source = chunks[Symbol.asyncIterator]()
   const held: Chunk[] = []
   for (;;) {
@@ -70,7 +77,7 @@ const speaks = ({ choices }: Chunk): boolean => {
 }
 
 /** Stops reading without waiting for a source that is slow to close. */
-export const leave = (source: AsyncIterator<Chunk>): void => {
+export const leaveSource = (source: AsyncIterator<Chunk>): void => {
   source.return?.().catch(() => {})
 }
 
@@ -78,16 +85,16 @@ export const leave = (source: AsyncIterator<Chunk>): void => {
  * The one iterator between a provider's chunks and the route. It connects on the first `next`, watches the pauses, goes on
  * elsewhere when a stream breaks that can be rescued, and ends the upstream the moment the reader or the signal does.
  */
-export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
+export const resilientStream = (course: StreamPlan): AsyncIterableIterator<Chunk> => {
   const { clock, signal, live, given } = course
-  let search: Search<Opened> | null = null
+  let search: Search<OpenedStream> | null = null
   let source: AsyncIterator<Chunk> | null = null
   let from: Candidate | null = null
   let pass: Pass = 'plain'
   let controller: AbortController | null = null
   let queue: readonly Chunk[] = []
   let queued = 0
-  let woven: Weave | null = null
+  let woven: WeaveChunk | null = null
   let before: WireUsage | null = null
   let rescues = 0
   let unfinished = course.choices
@@ -125,7 +132,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     const left = source
     source = null
     controller!.abort(reason)
-    leave(left)
+    leaveSource(left)
   }
 
   const stop = (reason: unknown, told: unknown) => {
@@ -145,14 +152,14 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
       if (finish_reason != null) unfinished--
     }
     if (chunk.usage != null) live.usage = chunk.usage
-    if (given !== null) remember(given, chunk)
+    if (given !== null) rememberChunk(given, chunk)
   }
 
   /** The chunk as the caller gets it, or null when there is nothing in it to give. */
   const made = (chunk: Chunk): Chunk | null => {
     let it: Chunk | null = chunk
     if (woven !== null) it = woven(chunk)
-    if (it !== null && before !== null && it.usage != null) it = { ...it, usage: sum(before, it.usage) }
+    if (it !== null && before !== null && it.usage != null) it = { ...it, usage: sumUsage(before, it.usage) }
     if (it !== null) note(it)
     return it
   }
@@ -174,7 +181,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     else watch = null
   }
 
-  const attach = (found: Found<Opened>) => {
+  const attach = (found: Found<OpenedStream>) => {
     const { source: mine, held } = found.answer
     ;({ candidate: from, controller, pass } = found)
     source = mine
@@ -207,7 +214,7 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     broke = (reason) => {
       if (source !== mine) return
       const now = clock.now()
-      judge(course.breakerOf(from!.id), pass, reason, now)
+      judgeFault(course.breakerOf(from!.id), pass, reason, now)
       course.saw(from!.provider, 'broke', now - since, statusOf(reason))
       detach(reason)
       // Whatever breaks behind the finish reason takes nothing away from the answer.
@@ -225,9 +232,9 @@ export const flow = (course: Course): AsyncIterableIterator<Chunk> => {
     rescues++
     watch?.off()
     watch = null
-    before = live.usage ?? (before ? sum(before, lostUsage(given!)) : lostUsage(given!))
+    before = live.usage ?? (before ? sumUsage(before, lostUsage(given!)) : lostUsage(given!))
     live.usage = null
-    woven = weave(given!)
+    woven = weaveContinuation(given!)
     look(from)
   }
 

@@ -48,7 +48,7 @@ const build = async (): Promise<Built> => {
 
 let building: Promise<Built> | null = null
 
-/** The console as it is served, read once in a process and not before somebody asks. */
+/** The console as it is served. A process reads the console once, with the first request. */
 export const built = (): Promise<Built> => {
   building ??= build().catch((error) => {
     building = null

@@ -3,23 +3,23 @@ import { hasScope, type Caller } from '../../access/caller.ts'
 import type { Supplied } from '../../container.ts'
 import { print, readPlain } from '../../dialects/json.ts'
 import { decideTool } from '../../dialects/mcp/decide-tool.ts'
-import { RpcError, faults } from '../../dialects/mcp/rpc.ts'
+import { RpcError, rpcErrorCodes } from '../../dialects/mcp/rpc.ts'
 import { sentenceOf } from '../../dialects/sentence.ts'
 import { parseDecision } from '../../dialects/typed-decision.ts'
 import { printAnswered } from '../../dialects/typed-decision-answer.ts'
-import { onErrand } from '../../errand.ts'
+import { runErrand } from '../../errand.ts'
 import { BadRequest, GatewayError, Unavailable, UpstreamFailed } from '../../errors.ts'
-import { usualQueue } from '../../fair-shares.ts'
+import { defaultQueue } from '../../fair-shares.ts'
 import { schemaOf } from '../../http/json-schema.ts'
 import { Tool } from '../../ports/tool.ts'
 import type { OrderedJson } from '../../ports/upstream.ts'
 import { toldParams } from '../../tool-params.ts'
 import { checked } from '../../validate.ts'
-import { decisionFor, decisionNeeds, latest } from '../decision.ts'
+import { decisionFor, decisionNeeds, anyDecisionModel } from '../decision.ts'
 import { parametersOf } from '../tools.ts'
 
 export const clearNeeds = { ...decisionNeeds, tools: Tool }
-type Given = Supplied<typeof clearNeeds>
+type ClearNeeds = Supplied<typeof clearNeeds>
 type Arguments = ReadonlyMap<string, OrderedJson>
 type Clear = Extract<Tool, { kind: 'simple' }>
 
@@ -49,8 +49,8 @@ const offerOf = (tool: Clear, { organization, key }: Caller): Offer => ({
     if (odd !== null) throw new BadRequest('Validation failed', { validator: { [odd]: 'Unknown field' } })
     const params = checked(tool.params, told)
     // No model works for a tool in the clear.
-    const errand = { organization, key, queue: usualQueue, models: [], uses: [] }
-    const result = await onErrand(errand, () => tool.run(params, signal))
+    const errand = { organization, key, queue: defaultQueue, models: [], uses: [] }
+    const result = await runErrand(errand, () => tool.run(params, signal))
     return typeof result === 'string' ? result : JSON.stringify(result ?? null)
   },
 })
@@ -62,7 +62,7 @@ const decideSchema = schemaOf(
   }),
 )
 
-const decideOffer = (caller: Caller, given: Given): Offer => ({
+const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
   described: {
     name: decideTool.name,
     ...{ description: decideTool.about, inputSchema: decideSchema, annotations: { ...hints, openWorldHint: false } },
@@ -72,13 +72,13 @@ const decideOffer = (caller: Caller, given: Given): Offer => ({
     const odd = [...args.keys()].find((name) => !known.includes(name))
     if (odd !== undefined)
       throw new BadRequest('Validation failed', { validator: { [odd.slice(0, 100)]: 'Unknown field' } })
-    const request = parseDecision(new Map([['model', latest], ...args]))
+    const request = parseDecision(new Map([['model', anyDecisionModel], ...args]))
     return print(printAnswered(await decisionFor(request, caller, given, signal), 'diagnostics'))
   },
 })
 
 /** What the caller's key may call, by name: always in one order. */
-const offersFor = (caller: Caller, given: Given): readonly Offer[] => [
+const offersFor = (caller: Caller, given: ClearNeeds): readonly Offer[] => [
   ...(hasScope(caller, 'chats.completion') ? [decideOffer(caller, given)] : []),
   ...(hasScope(caller, 'tools.execute')
     ? given.tools
@@ -88,14 +88,14 @@ const offersFor = (caller: Caller, given: Given): readonly Offer[] => [
     : []),
 ]
 
-export const listFor = (caller: Caller, given: Given): readonly object[] =>
+export const listFor = (caller: Caller, given: ClearNeeds): readonly object[] =>
   offersFor(caller, given).map(({ described }) => described)
 
 /** Absent ones come as an object without members. */
 const argumentsOf = (args: unknown): Arguments => {
   if (args instanceof Map) return args as Arguments
   if (typeof args === 'object' && args !== null && !Array.isArray(args)) return new Map()
-  throw new RpcError(faults.params, 'arguments takes an object')
+  throw new RpcError(rpcErrorCodes.params, 'arguments takes an object')
 }
 
 const content = (text: string) => [{ type: 'text', text }]
@@ -103,14 +103,14 @@ const content = (text: string) => [{ type: 'text', text }]
 /** What the agent can mend, or what failed elsewhere, is a result that says so; a fault of ours throws. */
 export const callFor = async (
   caller: Caller,
-  given: Given,
+  given: ClearNeeds,
   name: string,
   args: unknown,
   signal: AbortSignal,
 ): Promise<object> => {
   const offer = offersFor(caller, given).find(({ described }) => described.name === name)
   // A tool that the key may not call is not there for it.
-  if (offer === undefined) throw new RpcError(faults.params, 'There is no such tool')
+  if (offer === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
   const told = argumentsOf(args)
   try {
     const text = await offer.run(told, signal)

@@ -5,10 +5,10 @@ import type { Form, FormFile } from '../../http/form.ts'
 import { route } from '../../http/route.ts'
 import { tokensOf } from '../../inference/metering/tokens.ts'
 import type { Upstream } from '../../ports/upstream.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { provider } from '../provider-field.ts'
-import { able } from './able.ts'
-import { countShape, drawing, draws, formatShape, sizeShape } from './drawn.ts'
+import { modelAble } from '../../inference/models/model-able.ts'
+import { countShape, drawImages, drawNeeds, formatShape, sizeShape } from './draw-images.ts'
 import { fieldsOf, flag, others } from './form-fields.ts'
 
 /** What an image costs to look at, about. */
@@ -60,11 +60,11 @@ export const imageEdits = route({
   summary: 'Changes images by a text; the answer contains the images themselves, or comes as events.',
   access: { scope: 'chats.completion' },
   body: { read: 'form', schema: wish, form: sent, bytes: ({ bodies }) => bodies.audio, check: wishOf },
-  needs: draws,
+  needs: drawNeeds,
   async handle({ input, caller, signal }, { catalog, meter, ...given }) {
     const { prompt, image: images, mask, n: count, size, response_format, stream, provider, extra } = input
-    const found = await served(catalog, caller, input.model, 'draw', signal)
-    const entry = able(found, edits, 'model', 'expected a model that edits images')
+    const found = await servedModel(catalog, caller, input.model, 'draw', signal)
+    const entry = modelAble(found, edits, 'model', 'expected a model that edits images')
     const guess = { input: tokensOf(prompt) + perImage * images.length, output: 0, images: count ?? 1 }
     const reservation = await meter.reserve(caller, entry, guess)
     const call = {
@@ -75,7 +75,7 @@ export const imageEdits = route({
       ...(size !== undefined && { size }),
       extra: Object.fromEntries(extra),
     }
-    return drawing(
+    return drawImages(
       {
         task: { entry, ability: 'draw', provider: provider ?? null },
         reservation,

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { ModelName } from '../../dialects/model-name.ts'
 import { tokensOf } from '../../inference/metering/tokens.ts'
 import { route } from '../../http/route.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { anyProvider, pinned } from '../provider-field.ts'
-import { countShape, drawing, draws, formatShape, sizeShape } from './drawn.ts'
+import { countShape, drawImages, drawNeeds, formatShape, sizeShape } from './draw-images.ts'
 
 const wish = v.looseObject({
   model: ModelName,
@@ -23,14 +23,14 @@ export const generations = route({
   summary: 'Draws images from a text; the answer contains the images themselves, or comes as events.',
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: wish, bytes: 1024 * 1024 },
-  needs: draws,
+  needs: drawNeeds,
   async handle({ input, caller, signal }, { catalog, meter, ...given }) {
     const { model: name, prompt, n, size, response_format, stream, partial_images: _, ...others } = input
     const { provider, routing } = pinned(others.provider)
     const extra = { ...others, provider: undefined, ...routing }
-    const entry = await served(catalog, caller, name, 'draw', signal)
+    const entry = await servedModel(catalog, caller, name, 'draw', signal)
     const reservation = await meter.reserve(caller, entry, { input: tokensOf(prompt), output: 0, images: n ?? 1 })
-    return drawing(
+    return drawImages(
       {
         task: { entry, ability: 'draw', provider },
         reservation,

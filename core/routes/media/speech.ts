@@ -10,9 +10,9 @@ import { Meter } from '../../inference/metering/meter.ts'
 import { tokensOf } from '../../inference/metering/tokens.ts'
 import type { Candidate } from '../../inference/models/catalog-entry.ts'
 import type { SpeakCall } from '../../ports/upstream.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { anyProvider, pinned } from '../provider-field.ts'
-import { charged } from '../settle.ts'
+import { settled } from '../settle.ts'
 
 const wish = v.object({
   model: ModelName,
@@ -42,7 +42,7 @@ export const speech = route({
   body: { read: 'json', schema: wish, bytes: 1024 * 1024 },
   needs: { catalog: Catalog, inference: Inference, meter: Meter },
   async handle({ input, caller, signal }, { catalog, inference, meter }) {
-    const entry = await served(catalog, caller, input.model, 'speak', signal)
+    const entry = await servedModel(catalog, caller, input.model, 'speak', signal)
     const tokens = tokensOf(input.input)
     const reservation = await meter.reserve(caller, entry, {
       input: tokens,
@@ -50,7 +50,7 @@ export const speech = route({
       characters: [...input.input].length,
     })
     const task = { entry, ability: 'speak', provider: pinned(input.provider).provider } as const
-    const { mime, size, parts } = await charged(
+    const { mime, size, parts } = await settled(
       reservation,
       inference.stream(task, speaking(callOf(input)), signal),
       () => null,

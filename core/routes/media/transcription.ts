@@ -14,9 +14,9 @@ import { Meter, type Reservation } from '../../inference/metering/meter.ts'
 import { secondsOf } from '../../inference/metering/tokens.ts'
 import type { TranscribeCall, TranscriptEvent } from '../../ports/upstream.ts'
 import { checked, listOf } from '../../validate.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { provider } from '../provider-field.ts'
-import { charged } from '../settle.ts'
+import { settled } from '../settle.ts'
 import { fieldsOf, flag, others } from './form-fields.ts'
 
 const wish = v.object({
@@ -45,12 +45,12 @@ const sent = v.looseObject({
   provider: v.optional(v.string()),
 })
 
-type Wish = v.InferOutput<typeof wish>
+type TranscriptionForm = v.InferOutput<typeof wish>
 
 const own = ['model', 'language', 'prompt', 'temperature', 'response_format', 'stream', 'provider'] as const
 const granular = ['timestamp_granularities[]', 'timestamp_granularities'] as const
 
-const wishOf = (form: Form): Wish =>
+const wishOf = (form: Form): TranscriptionForm =>
   checked(wish, {
     ...fieldsOf(form, own),
     file: form.files.get('file'),
@@ -58,7 +58,7 @@ const wishOf = (form: Form): Wish =>
     extra: others(form, [...own, ...granular]),
   })
 
-const callOf = (it: Wish, translate: boolean): Omit<TranscribeCall, 'model'> => ({
+const callOf = (it: TranscriptionForm, translate: boolean): Omit<TranscribeCall, 'model'> => ({
   audio: it.file,
   translate,
   granularities: it.granularities,
@@ -82,12 +82,12 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
       if (stream && format !== 'json' && format !== 'diarized_json') {
         throw new BadRequest('Validation failed', { validator: { stream: 'Expected false with this response_format' } })
       }
-      const entry = await served(catalog, caller, input.model, 'transcribe', signal)
+      const entry = await servedModel(catalog, caller, input.model, 'transcribe', signal)
       const reservation = await meter.spendAudio(caller, entry, Math.ceil(secondsOf(file.bytes.length)))
       const call = callOf(input, verb === 'translations')
       const task: Task = { entry, ability: 'transcribe', provider: input.provider ?? null }
       if (stream) return streamed(task, call, inference, reservation, signal)
-      const answer = await charged(
+      const answer = await settled(
         reservation,
         inference.run(task, ({ upstream, model }, signal) => upstream.transcribe!({ ...call, model }, signal), signal),
         ({ duration }) => duration,
@@ -102,7 +102,7 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
     },
   })
 
-/** Of a backend that tells no events itself, the whole is told at once. */
+/** A backend without events of its own gives the whole transcript at once. */
 const listening =
   (call: Omit<TranscribeCall, 'model'>) =>
   async ({ upstream, model }: Candidate, signal: AbortSignal) =>

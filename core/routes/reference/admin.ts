@@ -23,10 +23,15 @@ const key = {
   revoked_at: null,
 }
 
+const readKey = { ...key, last_used: '2030-01-31' }
+
 const pagination = { limit: 20, offset: 0, total: 1, has_more: false }
 
 const used = {
+  organization: 'default',
   key: id,
+  user: 'ada',
+  team: null,
   day: '2030-01-31',
   model: 'rehearsal',
   requests: 12,
@@ -45,6 +50,7 @@ const used = {
 const act = {
   id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
   at: 1893456000000,
+  organization: 'default',
   actor: id,
   user: 'ada',
   action: 'key.create',
@@ -85,6 +91,15 @@ export const admin: Chapter = {
     revoked_at: 'The time at which the key was revoked. It is null for a key that lives.',
     'data.key': 'The key itself. No other answer has it.',
     keys: 'The keys, newest first.',
+    last_used: 'The last day of use, in UTC. It is null for a key that was never used.',
+    'query.organization':
+      'Another organisation, or `*` for all. Only callers of an operator’s organisation may name it.',
+    'query.user': 'The user whose use is shown.',
+    'query.team': 'The team whose use is shown.',
+    'usage.organization': 'The organisation of the key.',
+    'usage.user': 'The user of the key. It is null for rows of before users were told.',
+    'usage.team': 'The team of the key. It is null for none.',
+    'acts.organization': 'The organisation of the actor.',
     'query.key': 'The id of the key whose use is shown.',
     'data.usage': 'What was used, the latest day first.',
     'usage.key': 'The id of the key.',
@@ -125,9 +140,9 @@ export const admin: Chapter = {
     'GET /admin/keys': {
       about: 'No answer has a whole key.',
       query: { limit: '20' },
-      answer: { ...envelope, data: { keys: [key], pagination } },
+      answer: { ...envelope, data: { keys: [readKey], pagination } },
     },
-    'GET /admin/keys/{id}': { path: { id }, answer: { ...envelope, data: key } },
+    'GET /admin/keys/{id}': { path: { id }, answer: { ...envelope, data: readKey } },
     'PATCH /admin/keys/{id}': {
       path: { id },
       body: { limits: { requestsPerSecond: 2 } },

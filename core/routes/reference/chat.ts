@@ -30,6 +30,7 @@ export const session = {
 
 export const dropped = {
   'x-sealgate-dropped': 'Members of the request that a backend of the model has no place for.',
+  'x-sealgate-guards': 'Marks of the guards that saw the call, as `guard/mark`.',
 } as const
 
 export const chatOperation: Operation = {

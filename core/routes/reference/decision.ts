@@ -17,14 +17,14 @@ const asked = {
 const answered = {
   model: 'use-lite',
   answers: {
-    team: { type: 'choice', choice: 'billing', probabilities: { billing: 0.93, technical: 0.07 }, confidence: 0.93 },
+    team: { type: 'choice', choice: 'billing', probabilities: { billing: 0.93, technical: 0.07 }, confidence: 0.86 },
     urgent: { type: 'noul', noul: 0.61 },
     mood: {
       type: 'score',
       score: 1.2,
       legend: { '0': 'calm', '1': 'annoyed', '2': 'furious' },
       probabilities: { '0': 0.2, '1': 0.4, '2': 0.4 },
-      confidence: 0.4,
+      confidence: 0.1,
     },
   },
   usage: { input_tokens: 61, output_tokens: 3 },
@@ -111,7 +111,8 @@ export const decision: Chapter = {
     'answers.type': 'The kind of the question.',
     'answers.choice': 'The label with the highest probability.',
     'answers.probabilities': 'The probability of each label or level. Together they are 1.',
-    'answers.confidence': 'The probability of the answer that is given.',
+    'answers.confidence':
+      'From 0, a guess among all labels or levels, to 1, certain. It is not the probability of the answer.',
     'answers.noul': 'The probability of yes.',
     'answers.score': 'The mean of the levels, counted from 0 and weighted by their probabilities.',
     'answers.legend': 'The level behind each number.',

@@ -1,4 +1,4 @@
-import type { Words } from '../../http/reference.ts'
+import type { Sentences } from '../../http/reference.ts'
 
 /** The envelope of an answer in an example, without its content. */
 export const envelope = {
@@ -12,7 +12,7 @@ export const envelope = {
 }
 
 /** Sentences for properties that stand in several chapters. */
-export const shared: Words = {
+export const shared: Sentences = {
   Error: 'The body of an error.',
   status: 'The HTTP status, once more.',
   data: 'The content of the answer. An error has null, or what the enclave sealed about it.',
@@ -70,7 +70,7 @@ export const shared: Words = {
 }
 
 /** Words by which programs tell errors of one status apart. */
-export const codes: Words = {
+export const codes: Sentences = {
   context_length_exceeded: 'The request is longer than the model takes (400).',
   content_filter: 'The backend’s policy on content refuses the request (400).',
   unsupported_parameter: 'The backend does not take a member of the request (400).',
@@ -78,6 +78,7 @@ export const codes: Words = {
   request_too_large: 'The request has too many bytes (400, and 413 under `/v1` and `/v1beta`).',
   insufficient_quota: 'The gateway’s account at every backend is used up (429).',
   model_not_found: 'The gateway has no such model (404), or its backend has none (502).',
+  guard_refused: 'A guard of the operator refuses the request or the answer (400).',
   price_unknown: 'The model has no price while a budget holds (403).',
   budget_exceeded: 'A budget is used up (429). `x-sealgate-budget` says whose.',
   over_quota: 'The organisation’s storage has no room for the upload (400).',

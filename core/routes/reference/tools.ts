@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import { schemaOf } from '../../http/json-schema.ts'
-import { type Chapter, type JsonSchema, type Variant, type Words, described } from '../../http/reference.ts'
+import { type Chapter, type JsonSchema, type Variant, type Sentences, described } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { parametersOf, variants } from '../tools.ts'
 import { envelope, shared } from './shared.ts'
 
 type Kind = Tool['kind']
 
-const words: Words = {
+const words: Sentences = {
   encryptedParams: 'The sealed JSON of the tool’s parameters, as hex.',
   encryptedFileDek: 'The key of the file, sealed to the enclave, as hex.',
   fileNonce: 'The nonce of `encryptedFileDek`, as hex.',
@@ -36,7 +36,7 @@ const words: Words = {
 }
 
 /** For parameters whose tool says nothing of them. */
-const parameterWords: Words = {
+const parameterWords: Sentences = {
   text: 'The text to speak.',
   prompt: 'What the image shows.',
   fileName: 'The name of the file, without its ending.',

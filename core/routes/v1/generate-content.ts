@@ -3,19 +3,20 @@ import { Keepsakes } from '../../access/keepsakes.ts'
 import type { Caller } from '../../access/caller.ts'
 import { googleError } from '../../dialects/generate-content/error.ts'
 import { generateEvents } from '../../dialects/generate-content/events.ts'
-import { understood } from '../../dialects/generate-content/request.ts'
+import { translateContent } from '../../dialects/generate-content/request.ts'
 import { GenerateRequest } from '../../dialects/generate-content/shape.ts'
 import { thinksAloud } from '../../dialects/generate-content/thinking.ts'
+import { printKept } from '../../dialects/json-text.ts'
 import type { Seal } from '../../dialects/keepsake.ts'
-import { bytes, events, json } from '../../http/reply.ts'
+import { bytes, events, json, text } from '../../http/reply.ts'
 import { route, type Request } from '../../http/route.ts'
 import { inputOf } from '../../inference/metering/tokens.ts'
 import { Log } from '../../ports/platform.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { sessionOf } from '../session.ts'
-import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asGoogle, keyHeaders, waiting, googleFaults } from './door.ts'
-import { listing } from './listing.ts'
+import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../answer-chat.ts'
+import { asGoogle, keyHeaders, waitingComment, googleFaults } from './dialect-route.ts'
+import { jsonArrayOf } from './json-array.ts'
 
 const shared = {
   method: 'POST',
@@ -23,7 +24,7 @@ const shared = {
   keyHeaders,
   errors: asGoogle,
   faults: googleFaults,
-  body: { read: 'json', schema: GenerateRequest, bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true },
+  body: { read: 'relayed', schema: GenerateRequest, bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true },
 } as const
 
 interface Sizes {
@@ -33,24 +34,24 @@ interface Sizes {
 const talkOf = (
   { input, params, caller, headers }: Request<GenerateRequest, unknown, Caller, '{model}'>,
   seal: Seal,
-): Talk => ({
+): DialectChat => ({
   caller,
   model: params.model,
   provider: null,
   session: sessionOf(headers),
-  understand: (to) => understood(input, to, seal),
+  understand: (to) => translateContent(input, to, seal),
 })
 
 const generate = route({
   ...shared,
   path: '/v1beta/models/{model}:generateContent',
   summary: 'Answers contents in the Gemini dialect.',
-  needs: { ...talks, keepsakes: Keepsakes },
+  needs: { ...chatNeeds, keepsakes: Keepsakes },
   async handle(request, { keepsakes, ...given }) {
     const seal = keepsakes.for(request.caller.organization)
-    const { answer, model, headers } = await wholly(talkOf(request, seal), given, request.signal)
+    const { answer, model, headers } = await wholeAnswer(talkOf(request, seal), given, request.signal)
     const writer = generateEvents({ model, seal, thinks: thinksAloud(request.input) })
-    return json(writer.whole(answer.completion, answer.native), 200, headers)
+    return text(printKept(writer.whole(answer.completion, answer.native)), undefined, 200, headers)
   },
 })
 
@@ -59,16 +60,24 @@ const stream = route({
   path: '/v1beta/models/{model}:streamGenerateContent',
   summary: 'Answers contents in the Gemini dialect piece by piece: as events with alt=sse, else as a JSON array.',
   query: v.looseObject({ alt: v.optional(v.picklist(['sse', 'json']), 'json') }),
-  needs: { ...talks, keepsakes: Keepsakes, log: Log },
+  needs: { ...chatNeeds, keepsakes: Keepsakes, log: Log },
   async handle(request, { keepsakes, log, ...given }) {
     const { id, input, caller, signal, query } = request
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
-    const it = await streamed(talkOf(request, seal), given, writing, signal)
+    const it = await streamedAnswer(talkOf(request, seal), given, writing, signal)
     if (query.alt === 'sse') {
-      return events(it.events, (error) => ({ data: JSON.stringify(googleError(error)) }), waiting, it.headers, it.late)
+      return events(
+        it.events,
+        (error) => ({ data: JSON.stringify(googleError(error)) }),
+        waitingComment,
+        it.headers,
+        it.late,
+      )
     }
-    const list = listing(it.events, (error) => log.error('fault', { request: id, status: error.status }, error.cause))
+    const list = jsonArrayOf(it.events, (error) =>
+      log.error('fault', { request: id, status: error.status }, error.cause),
+    )
     // The status reports a backend that fails before its first chunk.
     const begun = await list.begun()
     return bytes(begun, 'application/json; charset=utf-8', null, 200, { ...it.headers, ...it.late() })
@@ -86,11 +95,11 @@ const count = route({
       generateContentRequest: v.optional(GenerateRequest),
     }),
   },
-  needs: { catalog: talks.catalog, keepsakes: Keepsakes },
+  needs: { catalog: chatNeeds.catalog, keepsakes: Keepsakes },
   async handle({ input, params, caller, signal }, { catalog, keepsakes }) {
-    await served(catalog, caller, params.model, 'chat', signal)
+    await servedModel(catalog, caller, params.model, 'chat', signal)
     const asked = input.generateContentRequest ?? { contents: input.contents ?? [] }
-    const { body } = understood(asked, 'generate-content', keepsakes.for(caller.organization))
+    const { body } = translateContent(asked, 'generate-content', keepsakes.for(caller.organization))
     return json({ totalTokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
   },
 })

@@ -1,9 +1,9 @@
 import { Keepsakes } from '../../access/keepsakes.ts'
 import { printMessage } from '../../dialects/messages/answer.ts'
-import { withoutRefused } from '../../dialects/messages/betas.ts'
+import { refuseBetas } from '../../dialects/messages/betas.ts'
 import { messagesError } from '../../dialects/messages/error.ts'
 import { messageEvents } from '../../dialects/messages/events.ts'
-import { understood } from '../../dialects/messages/request.ts'
+import { translateMessages } from '../../dialects/messages/request.ts'
 import { CountRequest, MessagesRequest } from '../../dialects/messages/shape.ts'
 import type { GatewayError } from '../../errors.ts'
 import { events, json, text } from '../../http/reply.ts'
@@ -11,10 +11,10 @@ import { route } from '../../http/route.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import { inputOf } from '../../inference/metering/tokens.ts'
 import { Settings } from '../../settings.ts'
-import { served } from '../find-model.ts'
+import { servedModel } from '../find-model.ts'
 import { sessionOf } from '../session.ts'
-import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asMessages, keyHeaders, waiting, messagesFaults } from './door.ts'
+import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../answer-chat.ts'
+import { asMessages, keyHeaders, waitingComment, messagesFaults } from './dialect-route.ts'
 
 const shared = {
   method: 'POST',
@@ -29,25 +29,25 @@ const create = route({
   ...shared,
   path: '/v1/messages',
   summary: 'Answers a conversation in the Messages dialect, whole or as a stream of events.',
-  body: { read: 'json', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { ...talks, keepsakes: Keepsakes, settings: Settings },
+  body: { read: 'relayed', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...chatNeeds, keepsakes: Keepsakes, settings: Settings },
   async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
-    withoutRefused(headers, settings.betas.refused)
+    refuseBetas(headers, settings.betas.refused)
     const seal = keepsakes.for(caller.organization)
-    const talk: Talk = {
+    const talk: DialectChat = {
       caller,
       model: input.model,
       provider: null,
       session: sessionOf(headers),
-      understand: (to) => understood(input, to, seal, headers),
+      understand: (to) => translateMessages(input, to, seal, headers),
     }
     if (input.stream !== true) {
-      const { answer, model, headers } = await wholly(talk, given, signal)
+      const { answer, model, headers } = await wholeAnswer(talk, given, signal)
       return text(printMessage(answer.completion, model, seal, answer.native), undefined, 200, headers)
     }
-    const it = await streamed(talk, given, (model) => messageEvents(model, seal), signal)
+    const it = await streamedAnswer(talk, given, (model) => messageEvents(model, seal), signal)
     const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
-    return events(it.events, broken, waiting, it.headers, it.late)
+    return events(it.events, broken, waitingComment, it.headers, it.late)
   },
 })
 
@@ -58,9 +58,9 @@ const count = route({
   body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { catalog: Catalog, keepsakes: Keepsakes, settings: Settings },
   async handle({ input, caller, headers, signal }, { catalog, keepsakes, settings }) {
-    withoutRefused(headers, settings.betas.refused)
-    await served(catalog, caller, input.model, 'chat', signal)
-    const { body } = understood(input, 'messages', keepsakes.for(caller.organization), headers)
+    refuseBetas(headers, settings.betas.refused)
+    await servedModel(catalog, caller, input.model, 'chat', signal)
+    const { body } = translateMessages(input, 'messages', keepsakes.for(caller.organization), headers)
     return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
   },
 })

@@ -4,23 +4,24 @@ import { route, type Request } from '../../http/route.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import type { Entry } from '../../inference/models/catalog-entry.ts'
 import { unknownModel } from '../find-model.ts'
-import { asGoogle, asOpenai, keyHeaders, openaiFaults, googleFaults } from './door.ts'
+import { asGoogle, asOpenai, keyHeaders, openaiFaults, googleFaults } from './dialect-route.ts'
 
-type Asked = Request<unknown, unknown, Caller>
+type ModelsRequest = Request<unknown, unknown, Caller>
 
 const shared = { method: 'GET', access: 'any-key', keyHeaders, needs: { catalog: Catalog } } as const
 
-const usable = async ({ caller, signal }: Asked, catalog: Catalog): Promise<readonly Entry[]> =>
+const usable = async ({ caller, signal }: ModelsRequest, catalog: Catalog): Promise<readonly Entry[]> =>
   (await catalog.list(signal)).filter(({ name, settings }) => settings.standard && mayUse(caller, name))
 
-const usedBy = async (asked: Asked, id: string, catalog: Catalog): Promise<Entry> => {
+const usedBy = async (asked: ModelsRequest, id: string, catalog: Catalog): Promise<Entry> => {
   const entry = await catalog.find(id, asked.signal)
   if (entry?.settings.standard && mayUse(asked.caller, entry.name)) return entry
   throw unknownModel(catalog, asked.caller, id)
 }
 
 /** Callers of the Messages dialect name its version on every request. */
-const speaksMessages = ({ headers }: Pick<Asked, 'headers'>): boolean => headers['anthropic-version'] !== undefined
+const speaksMessages = ({ headers }: Pick<ModelsRequest, 'headers'>): boolean =>
+  headers['anthropic-version'] !== undefined
 
 const asOpenaiModel = ({ name, settings, candidates }: Entry) => ({
   id: name,

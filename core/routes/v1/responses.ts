@@ -1,13 +1,13 @@
 import { Keepsakes } from '../../access/keepsakes.ts'
 import { responseEvents } from '../../dialects/responses/events.ts'
-import { understood } from '../../dialects/responses/request.ts'
+import { translateResponses } from '../../dialects/responses/request.ts'
 import { ResponsesRequest } from '../../dialects/responses/shape.ts'
 import { events, json } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 import { Clock, Random } from '../../ports/platform.ts'
 import { sessionOf } from '../session.ts'
-import { streamed, talks, wholly, type Talk } from '../talking.ts'
-import { asOpenai, keyHeaders, waiting, openaiFaults } from './door.ts'
+import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../answer-chat.ts'
+import { asOpenai, keyHeaders, waitingComment, openaiFaults } from './dialect-route.ts'
 
 export const responses = route({
   method: 'POST',
@@ -19,26 +19,26 @@ export const responses = route({
   faults: openaiFaults,
   webSocket: 'refused',
   body: { read: 'json', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { ...talks, keepsakes: Keepsakes, clock: Clock, random: Random },
+  needs: { ...chatNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   async handle({ input, caller, headers, signal }, { keepsakes, clock, random, ...given }) {
     const seal = keepsakes.for(caller.organization)
-    const talk: Talk = {
+    const talk: DialectChat = {
       caller,
       model: input.model,
       provider: null,
       session: sessionOf(headers, input.prompt_cache_key),
-      understand: (to) => understood(input, to, seal),
+      understand: (to) => translateResponses(input, to, seal),
     }
     const now = () => Math.floor(clock.now() / 1000)
     const id = (kind: string) => `${kind}_${Buffer.from(random.bytes(20)).toString('hex')}`
     const created = now()
     const answering = (model: string) => responseEvents({ request: input, model, seal, created, now, id })
     if (input.stream !== true) {
-      const { answer, model, headers } = await wholly(talk, given, signal)
+      const { answer, model, headers } = await wholeAnswer(talk, given, signal)
       return json(answering(model).whole(answer.completion), 200, headers)
     }
     let writer = answering(input.model)
-    const it = await streamed(talk, given, (model) => (writer = answering(model)), signal)
-    return events(it.events, (error) => writer.broken(error), waiting, it.headers, it.late)
+    const it = await streamedAnswer(talk, given, (model) => (writer = answering(model)), signal)
+    return events(it.events, (error) => writer.broken(error), waitingComment, it.headers, it.late)
   },
 })

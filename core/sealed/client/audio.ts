@@ -1,7 +1,7 @@
 import { utf8 } from '../wire/bytes.ts'
 import { SealgateError } from './error.ts'
 import type { Options } from './chat.ts'
-import type { Send } from './send-sealed.ts'
+import type { SendSealed } from './send-sealed.ts'
 import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 
@@ -22,20 +22,20 @@ export interface AudioParams {
 }
 
 /** The backend's own form: `metadata`, where `ignored` lists options without effect, and `results`. */
-export interface Heard {
+export interface AudioAnswer {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly results: {
     readonly channels: readonly { readonly alternatives: readonly { readonly transcript: string }[] }[]
   }
 }
 
-export interface Hearing {
-  create(params: AudioParams, options?: Options): Promise<Heard>
+export interface TranscribeAudio {
+  create(params: AudioParams, options?: Options): Promise<AudioAnswer>
 }
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
-export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): Hearing => ({
+export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'translations'): TranscribeAudio => ({
   async create({ file, ...params }, { signal, receipt, answered } = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
@@ -54,7 +54,7 @@ export const hearing = (send: Send, verb: 'transcriptions' | 'translations'): He
     )
     answered?.(sent.answer.headers.get('x-request-id'))
     const { data } = (await sent.answer.json().catch(cut)) as { data: unknown }
-    const heard = openAnswer(sent.request, data) as Heard
+    const heard = openAnswer(sent.request, data) as AudioAnswer
     receipt?.(receiptBeside(sent.request, data))
     return heard
   },

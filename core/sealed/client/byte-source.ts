@@ -19,10 +19,10 @@ export const sourceOf = (it: Sendable): Source => {
   }
   if ('open' in it) return it
   const { bytes } = it
-  return { name: it.name, mime: it.mime ?? unknown, size: bytes.length, open: () => once(bytes) }
+  return { name: it.name, mime: it.mime ?? unknown, size: bytes.length, open: () => oneChunk(bytes) }
 }
 
-export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
@@ -41,7 +41,7 @@ export async function* read(stream: ReadableStream<Uint8Array>): AsyncGenerator<
 }
 
 /** Reports the number of bytes read so far. */
-export async function* counted(
+export async function* countedBytes(
   parts: AsyncIterable<Uint8Array>,
   told: ((bytes: number) => void) | undefined,
 ): AsyncGenerator<Uint8Array> {
@@ -53,7 +53,7 @@ export async function* counted(
 }
 
 /** Joins all parts into one array. */
-export const gathered = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+export const joinedBytes = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const all: Uint8Array[] = []
   for await (const part of parts) all.push(part)
   const whole = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0))

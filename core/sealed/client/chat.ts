@@ -7,8 +7,8 @@ import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
 import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
-import type { Send, Sent } from './send-sealed.ts'
-import { failure, openAnswer } from './seal-request.ts'
+import type { SendSealed, SentRequest } from './send-sealed.ts'
+import { sealedFailure, openAnswer } from './seal-request.ts'
 
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
 
@@ -34,7 +34,7 @@ export interface Options {
 }
 
 /** Takes the parameters and gives the answers of the common chat client. */
-export const completions = (send: Send): Completions => ({
+export const completions = (send: SendSealed): Completions => ({
   create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
     const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
     answered?.(sent.answer.headers.get('x-request-id'))
@@ -56,8 +56,8 @@ export const cutBy =
 /**
  * Chunks in their order. The stream ends normally only after the final frame, even when the connection closes cleanly.
  */
-export async function* chunksOf(
-  { request, answer }: Sent,
+async function* chunksOf(
+  { request, answer }: SentRequest,
   signal: AbortSignal | null = null,
   tell?: Options['receipt'],
 ): AsyncGenerator<Chunk> {
@@ -68,7 +68,7 @@ export async function* chunksOf(
     if (event === 'heartbeat' || event === 'done') continue
     if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)
-    // An error in the clear is not trusted: anybody between client and enclave can send one.
+    // The client does not trust an error in the clear: any attacker between client and enclave can send one.
     if (event === 'error' && frame === null) throw new SealgateError(begun ? 'truncated' : 'unavailable')
     const opened = frame === null ? null : open(frame)
     if (opened === null) throw new SealgateError('damaged')
@@ -88,7 +88,7 @@ export async function* chunksOf(
 
 const failed = (said: string): SealgateError => {
   const { error } = JSON.parse(said) as { error?: unknown }
-  return failure(error)
+  return sealedFailure(error)
 }
 
 async function* bytesOf(answer: Response, signal: AbortSignal | null): AsyncGenerator<Uint8Array> {

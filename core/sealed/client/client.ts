@@ -1,19 +1,20 @@
-import { asking } from './http-request.ts'
-import { type Hearing, hearing } from './audio.ts'
+import { clearRequests } from './http-request.ts'
+import { type TranscribeAudio, audioTranscriber } from './audio.ts'
 import type { Completions } from './chat.ts'
 import { completions } from './chat.ts'
 import { SealgateError } from './error.ts'
 import { type Decisions, decisions } from './decisions.ts'
+import { type Embedder, embedder } from './embeddings.ts'
 import { type FileAccess, fileAccess } from './files.ts'
-import type { Footing } from './footing.ts'
+import type { FileContext } from './file-context.ts'
 import { keysOf } from './keys.ts'
 import { type MemoryStore, memoryOf } from './memory.ts'
-import { checking } from './proof.ts'
+import { recordChecks } from './record-checks.ts'
 import { type ReceiptLog, logOf } from './receipt-log.ts'
-import { sealingParts, sending } from './send-sealed.ts'
+import { partsSealer, sealedSender } from './send-sealed.ts'
 import { type Tools, tools } from './tools.ts'
-import { type Upkeep, upkeep } from './index-and-rotate.ts'
-import { type Verified, toldOf } from './verified.ts'
+import { type IndexAndRotate, indexAndRotate } from './index-and-rotate.ts'
+import { type Verified, verifiedFactsOf } from './verified.ts'
 import { type Policy, policyOf } from './verify.ts'
 import { sealingKeys } from './seal-request.ts'
 
@@ -38,12 +39,13 @@ export interface ConnectOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
-export type Files = Omit<FileAccess, 'checked' | 'opened'> & Upkeep
+export type Files = Omit<FileAccess, 'checked' | 'opened'> & IndexAndRotate
 
 export interface Client {
   readonly chat: { readonly completions: Completions }
-  readonly audio: { readonly transcriptions: Hearing; readonly translations: Hearing }
+  readonly audio: { readonly transcriptions: TranscribeAudio; readonly translations: TranscribeAudio }
   readonly decisions: Decisions
+  readonly embeddings: Embedder
   readonly files: Files
   readonly tools: Tools
   /** The log of receipts, checked here. */
@@ -77,26 +79,30 @@ export const connect = ({
   const [main, aside] = [connectionTo(at.baseUrl), connectionTo(at.toolsUrl ?? at.baseUrl)]
   const enclaveKeys = sealingKeys(main)
   const keys = keysOf(kek, wrappedRagDek)
-  const send = sending(main, enclaveKeys)
-  const sealParts = sealingParts(enclaveKeys)
-  const [ask, askAside] = [asking(main), asking(aside)]
+  const send = sealedSender(main, enclaveKeys)
+  const sealParts = partsSealer(enclaveKeys)
+  const [ask, askAside] = [clearRequests(main), clearRequests(aside)]
   const memory = memoryOf(store, keys)
-  const footing: Footing = { ask, keys, memory, checks: checking(keys, memory, requireBound) }
+  const footing: FileContext = { ask, keys, memory, checks: recordChecks(keys, memory, requireBound) }
   const access = fileAccess(footing, sealParts)
   const { checked: _, opened: __, ...files } = access
   return {
     chat: { completions: completions(send) },
-    audio: { transcriptions: hearing(send, 'transcriptions'), translations: hearing(send, 'translations') },
+    audio: {
+      transcriptions: audioTranscriber(send, 'transcriptions'),
+      translations: audioTranscriber(send, 'translations'),
+    },
     decisions: decisions(send),
-    files: { ...files, ...upkeep(footing, askAside, access, sealParts, store) },
-    tools: tools(askAside, sending(aside, enclaveKeys), footing, access),
+    embeddings: embedder(send),
+    files: { ...files, ...indexAndRotate(footing, askAside, access, sealParts, store) },
+    tools: tools(askAside, sealedSender(aside, enclaveKeys), footing, access),
     receipts: logOf(
       (path) => ask.data('GET', path),
       async (of) =>
         (of === null ? await enclaveKeys.current(false, null) : (await enclaveKeys.verified(of.enclave)).key).signers ??
         [],
     ),
-    verify: async () => toldOf(await enclaveKeys.verified()),
+    verify: async () => verifiedFactsOf(await enclaveKeys.verified()),
     models: {
       async list() {
         const answer = await ask.raw('GET', 'rvenc/models')

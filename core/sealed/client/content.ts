@@ -1,14 +1,14 @@
 import type { Stored } from '../wire/binding.ts'
 import { same } from '../wire/bytes.ts'
 import { openContent, openWhole } from '../wire/file.ts'
-import { type Ask, pathFor } from './http-request.ts'
+import { type ClearRequests, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import { digesting } from './keys.ts'
-import { gathered, read } from './byte-source.ts'
+import { joinedBytes, read } from './byte-source.ts'
 
 /** The sealed bytes, as the gateway sends them. */
 export const storedContent = async (
-  ask: Ask,
+  ask: ClearRequests,
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<Uint8Array>> => {
@@ -25,7 +25,10 @@ export const openedContent = (
 ): AsyncIterable<Uint8Array> => (version === '2' ? sound(openContent(dek, sealed)) : opening(dek, sealed))
 
 /** Yields the stored bytes and throws unless their size and hash match the binding. */
-export async function* exactly(parts: AsyncIterable<Uint8Array>, { size, hash }: Stored): AsyncGenerator<Uint8Array> {
+export async function* exactContent(
+  parts: AsyncIterable<Uint8Array>,
+  { size, hash }: Stored,
+): AsyncGenerator<Uint8Array> {
   const seen = digesting()
   let sum = 0
   for await (const part of parts) {
@@ -38,7 +41,7 @@ export async function* exactly(parts: AsyncIterable<Uint8Array>, { size, hash }:
 }
 
 async function* opening(dek: Uint8Array, sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const plain = openWhole(dek, await gathered(sealed))
+  const plain = openWhole(dek, await joinedBytes(sealed))
   if (plain === null) throw new SealgateError('damaged')
   yield plain
 }

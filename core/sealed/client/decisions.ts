@@ -1,6 +1,6 @@
 import { cutBy } from './chat.ts'
 import { openAnswer } from './seal-request.ts'
-import type { Send } from './send-sealed.ts'
+import type { SendSealed } from './send-sealed.ts'
 
 export interface Question {
   readonly type: 'choice' | 'noul' | 'score'
@@ -45,7 +45,7 @@ export interface Decisions {
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 /** Typed questions that only the enclave reads. */
-export const decisions = (send: Send): Decisions => ({
+export const decisions = (send: SendSealed): Decisions => ({
   async create(params, { signal } = {}) {
     const sent = await send('rvenc/decision', { ...params }, signal ?? null, names)
     return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Decision

@@ -66,7 +66,7 @@ export interface ListOptions {
   readonly to?: string
 }
 
-export interface Listed {
+export interface FileList {
   readonly files: readonly SealedFile[]
   /**
    * Records that this client refuses: under another KEK, damaged, older than remembered, or unbound where binding is

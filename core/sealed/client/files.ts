@@ -2,41 +2,41 @@ import { utf8 } from '../wire/bytes.ts'
 import { openLabel } from '../wire/file.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { pathFor } from './http-request.ts'
-import { exactly, openedContent, storedContent } from './content.ts'
+import { exactContent, openedContent, storedContent } from './content.ts'
 import { SealgateError } from './error.ts'
 import type {
   DownloadOptions,
   FileRecord,
   ListOptions,
-  Listed,
+  FileList,
   OpenedFile,
   SealedFile,
   UploadOptions,
 } from './file-shapes.ts'
 import { digesting } from './keys.ts'
-import type { Footing } from './footing.ts'
-import type { Checked } from './proof.ts'
+import type { FileContext } from './file-context.ts'
+import type { CheckedRecord } from './record-checks.ts'
 import type { SealParts } from './send-sealed.ts'
-import { type Sendable, counted, gathered } from './byte-source.ts'
-import { uploading } from './upload.ts'
+import { type Sendable, countedBytes, joinedBytes } from './byte-source.ts'
+import { uploader } from './upload.ts'
 
 export interface FileAccess {
   /** The record as the gateway sends it, without any check. */
   record(id: string, signal?: AbortSignal): Promise<FileRecord>
   /** The checked record. Throws when the record has another id or does not hold. */
-  checked(id: string, signal?: AbortSignal): Promise<Checked>
-  opened(checked: Checked): SealedFile
+  checked(id: string, signal?: AbortSignal): Promise<CheckedRecord>
+  opened(checked: CheckedRecord): SealedFile
   download(id: string, options?: DownloadOptions): Promise<OpenedFile>
   upload(file: Sendable, options?: UploadOptions): Promise<SealedFile>
-  list(options?: ListOptions): Promise<Listed>
+  list(options?: ListOptions): Promise<FileList>
   remove(id: string): Promise<void>
   /** Reads the whole content and compares it with the stored hash. Throws when the content does not open. */
   verify(id: string, options?: DownloadOptions): Promise<boolean>
 }
 
 /** Seals and opens files on this machine. */
-export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: SealParts): FileAccess => {
-  const opened = ({ record, dek, proof }: Checked): SealedFile => {
+export const fileAccess = ({ ask, keys, memory, checks }: FileContext, sealParts: SealParts): FileAccess => {
+  const opened = ({ record, dek, proof }: CheckedRecord): SealedFile => {
     const label = (which: 'name' | 'mime', hex: string): string => {
       const sealed = fromHex(hex, 1024)
       const text = sealed && openLabel(dek, which, sealed)
@@ -47,7 +47,7 @@ export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: Se
     return { ...record, name, mime, bound: proof !== null }
   }
 
-  const openable = (it: Checked | SealgateError): SealedFile | null => {
+  const openable = (it: CheckedRecord | SealgateError): SealedFile | null => {
     if (it instanceof SealgateError) return null
     try {
       return opened(it)
@@ -60,7 +60,7 @@ export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: Se
   const record = (id: string, signal?: AbortSignal) =>
     ask.data<FileRecord>('GET', pathFor`files/encrypted/${id}`, signal ? { signal } : {})
 
-  const checked = async (id: string, signal?: AbortSignal): Promise<Checked> => {
+  const checked = async (id: string, signal?: AbortSignal): Promise<CheckedRecord> => {
     const it = await record(id, signal)
     // A valid record of another file is refused, too.
     if (it.id !== id) throw new SealgateError('damaged')
@@ -68,18 +68,18 @@ export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: Se
   }
 
   const contentOf = async (
-    { record: it, dek, proof }: Checked,
+    { record: it, dek, proof }: CheckedRecord,
     { signal, onProgress }: DownloadOptions,
   ): Promise<AsyncIterable<Uint8Array>> => {
-    const told = counted(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
-    const sealed = proof === null ? told : exactly(told, { size: it.file_size, hash: proof.hash })
+    const told = countedBytes(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
+    const sealed = proof === null ? told : exactContent(told, { size: it.file_size, hash: proof.hash })
     return openedContent(it.version, dek, sealed)
   }
 
-  const reading = async (it: Checked, options: DownloadOptions): Promise<OpenedFile> => {
+  const reading = async (it: CheckedRecord, options: DownloadOptions): Promise<OpenedFile> => {
     const file = opened(it)
     const content = await contentOf(it, options)
-    return { ...file, content, bytes: () => gathered(content) }
+    return { ...file, content, bytes: () => joinedBytes(content) }
   }
 
   return {
@@ -89,7 +89,7 @@ export const fileAccess = ({ ask, keys, memory, checks }: Footing, sealParts: Se
 
     download: async (id, options = {}) => reading(await checked(id, options.signal), options),
 
-    upload: uploading({ ask, keys, memory, checks }, sealParts, opened),
+    upload: uploader({ ask, keys, memory, checks }, sealParts, opened),
 
     async list({ search, ...rest } = {}) {
       const named = search === undefined || /^file_|^[0-9a-f]{32}$/.test(search)

@@ -8,19 +8,19 @@ export interface FormStream {
   parts(): AsyncGenerator<Uint8Array>
 }
 
-type Fields = Readonly<Record<string, string>>
+type FormFields = Readonly<Record<string, string>>
 
 const big = 'encrypted_content'
 
 /** Yields the fields, the content, and then the fields that need the content's size and hash. */
 export const formStream = (
-  fields: Fields,
+  fields: FormFields,
   content: AsyncIterable<Uint8Array>,
-  behind: (stored: Stored) => Promise<Fields>,
+  behind: (stored: Stored) => Promise<FormFields>,
   boundary: string,
 ): FormStream => {
   const part = (name: string, more = '') => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`
-  const texts = (all: Fields) =>
+  const texts = (all: FormFields) =>
     Object.entries(all)
       .map(([name, value]) => `${part(name)}\r\n${value}\r\n`)
       .join('')

@@ -1,9 +1,9 @@
 import { SealgateError } from './error.ts'
 import type { FormStream } from './form-stream.ts'
-import { gathered } from './byte-source.ts'
-import { type Connection, refusal } from './seal-request.ts'
+import { joinedBytes } from './byte-source.ts'
+import { type Connection, clearRefusal } from './seal-request.ts'
 
-export interface Asking {
+export interface RequestOptions {
   readonly json?: unknown
   readonly form?: FormStream
   readonly signal?: AbortSignal
@@ -12,19 +12,19 @@ export interface Asking {
 }
 
 /** Requests whose envelope is in the clear and whose values are sealed. */
-export interface Ask {
+export interface ClearRequests {
   /** The answer of a successful request. The caller reads or cancels it. */
-  raw(method: string, path: string, asking?: Asking): Promise<Response>
+  raw(method: string, path: string, asking?: RequestOptions): Promise<Response>
   /** The data of the answer's envelope. */
-  data<T>(method: string, path: string, asking?: Asking): Promise<T>
+  data<T>(method: string, path: string, asking?: RequestOptions): Promise<T>
 }
 
 /** A path whose parts may contain any character. */
 export const pathFor = (texts: TemplateStringsArray, ...parts: readonly string[]): string =>
   String.raw(texts, ...parts.map(encodeURIComponent))
 
-export const asking = ({ baseUrl, apiKey, fetch }: Connection): Ask => {
-  const raw: Ask['raw'] = async (method, path, { json, form, signal, passing } = {}) => {
+export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequests => {
+  const raw: ClearRequests['raw'] = async (method, path, { json, form, signal, passing } = {}) => {
     const type = form?.type ?? (json === undefined ? null : 'application/json')
     const answer = await fetch(`${baseUrl}/${path}`, {
       method,
@@ -43,11 +43,11 @@ export const asking = ({ baseUrl, apiKey, fetch }: Connection): Ask => {
     })
     if (answer.ok || answer.status === passing) return answer
     await answer.body?.cancel()
-    throw refusal(answer)
+    throw clearRefusal(answer)
   }
   return {
     raw,
-    async data<T>(method: string, path: string, asking?: Asking) {
+    async data<T>(method: string, path: string, asking?: RequestOptions) {
       const answer = await raw(method, path, asking)
       const said = (await answer.json().catch((cause: unknown) => {
         throw new SealgateError('truncated', { cause })
@@ -60,7 +60,7 @@ export const asking = ({ baseUrl, apiKey, fetch }: Connection): Ask => {
 /** Browsers send no streams over HTTP/1.1. The form becomes a Blob there; browsers keep a large Blob on the disk. */
 const bodyOf = async (form: FormStream): Promise<RequestInit> => {
   if (typeof document !== 'undefined')
-    return { body: new Blob([(await gathered(form.parts())) as Uint8Array<ArrayBuffer>]) }
+    return { body: new Blob([(await joinedBytes(form.parts())) as Uint8Array<ArrayBuffer>]) }
   const parts = form.parts()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,16 +1,16 @@
 import { fromHex } from '../wire/hex.ts'
-import type { Ask } from './http-request.ts'
+import type { ClearRequests } from './http-request.ts'
 import { pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
-import type { Footing } from './footing.ts'
+import type { FileContext } from './file-context.ts'
 import { digesting, keysOf } from './keys.ts'
 import { type MemoryStore, memoryOf } from './memory.ts'
-import type { Checked } from './proof.ts'
+import type { CheckedRecord } from './record-checks.ts'
 import type { SealParts } from './send-sealed.ts'
 import { indexFields } from './upload.ts'
-import { vouching } from './vouch.ts'
+import { binder } from './bind-files.ts'
 
 export interface IndexResult {
   readonly file_id: string
@@ -25,7 +25,7 @@ export interface RotateOptions {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-export interface Upkeep {
+export interface IndexAndRotate {
   /** Asks the enclave to index files. Resolves when the indexing has begun; the records show how it ends. */
   index(ids: readonly string[], signal?: AbortSignal): Promise<readonly IndexResult[]>
   /** Removes indexes; the files stay. */
@@ -43,15 +43,15 @@ const page = 100
 
 const hashOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex, 32))
 
-export const upkeep = (
-  footing: Footing,
-  aside: Ask,
+export const indexAndRotate = (
+  footing: FileContext,
+  aside: ClearRequests,
   files: FileAccess,
   sealParts: SealParts,
   store: MemoryStore | undefined,
-): Upkeep => {
+): IndexAndRotate => {
   const { ask, keys, memory, checks } = footing
-  const vouch = vouching(footing, files)
+  const vouch = binder(footing, files)
 
   const began = async (ids: readonly string[], fresh: boolean, signal?: AbortSignal) => {
     const items = []
@@ -126,7 +126,7 @@ export const upkeep = (
         turned = []
       }
 
-      const turn = async ({ record, dek, proof }: Checked): Promise<void> => {
+      const turn = async ({ record, dek, proof }: CheckedRecord): Promise<void> => {
         const known = rehash && (proof === null ? record.client_hash : proof.clientHash) !== null
         const hash = known ? next.hash(await digestOf(record.id, signal)) : null
         const wrapped = { id: record.id, version: record.version, file_size: record.file_size, kid: next.kid }

@@ -11,7 +11,7 @@ export interface MemoryStore {
   save(text: string): Promise<void>
 }
 
-export interface Seen {
+export interface SeenRecord {
   readonly id: string
   /** The revision of the file's binding; 0 when the file is not bound. */
   readonly revision: number
@@ -23,14 +23,14 @@ interface Known {
 }
 
 /** The latest known state of each file under one KEK. */
-export interface Memory {
+export interface FileMemory {
   /** Returns the ids of removed files and of files older than remembered. Remembers the other files. */
-  meet(seen: readonly Seen[]): Promise<ReadonlySet<string>>
+  meet(seen: readonly SeenRecord[]): Promise<ReadonlySet<string>>
   /** The highest revision seen of a file; 0 for an unknown file. */
   revisionOf(id: string): Promise<number>
   forget(id: string): Promise<void>
   /** Copies the ids of removed files from another memory. */
-  inherit(other: Memory): Promise<void>
+  inherit(other: FileMemory): Promise<void>
   removed(): Promise<readonly string[]>
 }
 
@@ -38,7 +38,7 @@ const magic = 'sealgate-memory/1'
 const mostHex = 256 * 1024 * 1024
 
 /** Without a store, no state is remembered and no file counts as older. */
-const forgetful: Memory = {
+const forgetful: FileMemory = {
   meet: async () => new Set(),
   revisionOf: async () => 0,
   forget: async () => undefined,
@@ -58,17 +58,8 @@ const textsOf = (text: string | null): Record<string, string> => {
   throw new SealgateError('no_memory')
 }
 
-export const memoryOf = (store: MemoryStore | undefined, keys: Keys): Memory => {
-  if (store === undefined) return forgetful
-  let turn: Promise<unknown> = Promise.resolve()
-
-  /** Runs changes one after the other, so that no change overtakes another. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work)
-    turn = done.catch(() => undefined)
-    return done
-  }
-
+/** The stored text with the sealed parts of all KEKs, and this KEK's part opened. Throws when the part does not open. */
+const sealedMemory = (store: MemoryStore, keys: Keys) => {
   const read = async (): Promise<{ readonly all: Record<string, string>; readonly known: Known }> => {
     const all = textsOf(await store.load())
     const hex = Object.hasOwn(all, keys.kid) ? all[keys.kid] : undefined
@@ -84,6 +75,21 @@ export const memoryOf = (store: MemoryStore | undefined, keys: Keys): Memory => 
     const text = JSON.stringify({ files: Object.fromEntries(files), removed: [...removed] })
     const sealed = sealWith(keys.memoryKey(), freshNonce(), utf8(text), utf8(magic))
     await store.save(JSON.stringify({ memory: magic, kids: { ...all, [keys.kid]: toHex(sealed) } }))
+  }
+
+  return { read, write }
+}
+
+export const memoryOf = (store: MemoryStore | undefined, keys: Keys): FileMemory => {
+  if (store === undefined) return forgetful
+  const { read, write } = sealedMemory(store, keys)
+  let turn: Promise<unknown> = Promise.resolve()
+
+  /** Runs changes one after the other, so that no change overtakes another. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work)
+    turn = done.catch(() => undefined)
+    return done
   }
 
   return {

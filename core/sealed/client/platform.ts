@@ -1,5 +1,5 @@
 import { type Verdict, appraise } from '../evidence/appraise.ts'
-import { checking } from '../evidence/checks.ts'
+import { newChecks } from '../evidence/checks.ts'
 import type { PlatformPolicy } from '../evidence/policy.ts'
 import { Refusal } from '../evidence/reasons.ts'
 import { type KeysetBody, reportData } from '../wire/keyset.ts'
@@ -16,7 +16,7 @@ export const provePlatform = async (
   policy: PlatformPolicy,
   now: number,
 ): Promise<Verdict> => {
-  const checks = checking()
+  const checks = newChecks()
   const keysetHash = reportData(keyset, challenge).subarray(0, 32)
   try {
     return await appraise(evidence, policy, { keysetHash, challenge, releaseDigest, now }, checks)

@@ -16,7 +16,7 @@ export interface CheckedReceipt {
 }
 
 /** The facts of a request that its receipt must name. */
-export interface Witnessed {
+export interface ReceiptRequest {
   readonly route: string
   readonly secret: Uint8Array
   readonly nonces: ReadonlySet<string>
@@ -47,7 +47,7 @@ export const namedSigners = ({ keys }: KeysetBody, said: unknown): readonly Pair
 export const isNamedKey = ({ keys }: KeysetBody, kid: string): boolean => keys.some((key) => enclaveKid(key) === kid)
 
 /** Throws unless one of these keys signed that this answer belongs to this request. */
-export const checkReceipt = (said: unknown, request: Witnessed, answer: Uint8Array): CheckedReceipt => {
+export const checkReceipt = (said: unknown, request: ReceiptRequest, answer: Uint8Array): CheckedReceipt => {
   const { digest, route, kid } = request
   if (digest === undefined || typeof said !== 'object' || said === null) return refused()
   const receipt = said as Receipt
@@ -59,7 +59,7 @@ export const checkReceipt = (said: unknown, request: Witnessed, answer: Uint8Arr
 }
 
 /** The receipt beside a whole answer. Throws when it is missing or invalid. */
-export const receiptBeside = (request: Witnessed, answer: unknown): CheckedReceipt => {
+export const receiptBeside = (request: ReceiptRequest, answer: unknown): CheckedReceipt => {
   const said = (answer ?? {}) as Readonly<Record<string, unknown>>
   const bytes = (name: string, most: number): Uint8Array => {
     const value = said[name]

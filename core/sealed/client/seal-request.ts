@@ -1,14 +1,15 @@
 import { randomBytes } from '@noble/hashes/utils.js'
 import { fromHex, toHex } from '../wire/hex.ts'
-import { encapsulate, kems } from '../wire/kem.ts'
+import { kems } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
 import { requestDigest } from '../wire/receipt.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
 import type { Pair } from '../wire/signature.ts'
+import { agreeAhead } from './agree-ahead.ts'
 import { SealgateError } from './error.ts'
-import { type Witnessed, namedSigners } from './receipts.ts'
+import { type ReceiptRequest, namedSigners } from './receipts.ts'
 import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
-import { type Evidence, type Policy, type Proof, verify } from './verify.ts'
+import { type Evidence, type Policy, type ProvenKeys, verify } from './verify.ts'
 
 export interface Connection {
   readonly baseUrl: string
@@ -19,7 +20,7 @@ export interface Connection {
 }
 
 /** One request under its own encapsulation: the sent bytes, and the keys that open the answer. */
-export interface SealedRequest extends Witnessed {
+export interface SealedRequest extends ReceiptRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** The answer must name this route inside its seal. */
   readonly route: string
@@ -38,7 +39,7 @@ export interface SealingKey extends EnclaveKey {
 export type Parts = Readonly<Record<string, { readonly bytes: Uint8Array; readonly nonce: string }>>
 
 /** The field names of a route; `params` is null when the route seals only parts. */
-export interface Names {
+export interface RouteFields {
   readonly params: string | null
   readonly kid: string
   readonly cipherText?: string
@@ -62,7 +63,7 @@ export interface Attestation {
 
 /** The proven keys, and the key to seal to. */
 export interface Verification {
-  readonly proof: Proof
+  readonly proof: ProvenKeys
   readonly key: SealingKey
   readonly evidence: Evidence
 }
@@ -90,7 +91,7 @@ export const askAttestation = async ({ policy, ...at }: Connection, enclave?: st
   const challenge = randomBytes(32)
   const which = enclave === undefined ? '' : `&enclave=${encodeURIComponent(enclave)}`
   const answer = await asked(at, `rvenc/attestation?challenge=${toHex(challenge)}${which}`)
-  if (!answer.ok) throw refusal(answer)
+  if (!answer.ok) throw clearRefusal(answer)
   // A JSON error quotes its text, so it is dropped; our own error quotes nothing.
   const said: unknown = await answer.json().catch(() => null)
   const { keyset, evidence, receipt_keys: receiptKeys } = (said ?? {}) as Readonly<Record<string, unknown>>
@@ -144,10 +145,10 @@ export const sealRequest = (
   route: string,
   params: Readonly<Record<string, unknown>>,
   id: string,
-  names: Names,
+  names: RouteFields,
   parts: Parts = {},
 ): SealedRequest => {
-  const { cipherText, sharedSecret } = encapsulate(kem, key.publicKey)
+  const { cipherText, sharedSecret } = agreeAhead(kem, key.publicKey)
   const nonce = freshNonce()
   const said =
     names.params === null ? null : sealJson(sharedSecret, nonce, { ...params, $for: route, $id: id, $status: true })
@@ -174,13 +175,13 @@ export const sealRequest = (
 }
 
 /** The enclave's sealed answer, independent of the HTTP status. */
-export interface Told {
+export interface OpenedAnswer {
   readonly status: 'result' | 'failure'
   readonly value: unknown
 }
 
 /** Throws unless the answer names its route and status inside the seal, under a nonce that this client did not send. */
-export const openTold = (request: SealedRequest, answer: unknown): Told => {
+export const openWithStatus = (request: SealedRequest, answer: unknown): OpenedAnswer => {
   const { encryptedResponse, nonce } = (answer ?? {}) as { encryptedResponse?: unknown; nonce?: unknown }
   if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string' || request.nonces.has(nonce)) {
     throw new SealgateError('damaged')
@@ -195,13 +196,13 @@ export const openTold = (request: SealedRequest, answer: unknown): Told => {
 
 /** The sealed result. Throws for a sealed failure, even with a successful HTTP status. */
 export const openAnswer = (request: SealedRequest, answer: unknown): unknown => {
-  const { status, value } = openTold(request, answer)
-  if (status === 'failure') throw failure(value)
+  const { status, value } = openWithStatus(request, answer)
+  if (status === 'failure') throw sealedFailure(value)
   return value
 }
 
 /** A failure that the enclave reports under the seal. */
-export const failure = (
+export const sealedFailure = (
   value: unknown,
   facts: Partial<Pick<SealgateError, 'status' | 'retryAfter' | 'requestId'>> = {},
 ): SealgateError => {
@@ -226,7 +227,7 @@ const faults: Readonly<Record<number, 'unauthorized' | 'busy' | 'too_large' | 'u
   503: 'unavailable',
 }
 
-export const refusal = (answer: Response): SealgateError => {
+export const clearRefusal = (answer: Response): SealgateError => {
   const after = Number(answer.headers.get('retry-after-ms') ?? Number.NaN)
   return new SealgateError(faults[answer.status] ?? 'refused', {
     status: answer.status,

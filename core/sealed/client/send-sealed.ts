@@ -3,40 +3,40 @@ import { toHex } from '../wire/hex.ts'
 import { SealgateError } from './error.ts'
 import {
   type Connection,
-  type Names,
+  type RouteFields,
   type Parts,
   type SealedRequest,
   type SealingKeys,
-  failure,
-  openTold,
-  refusal,
+  sealedFailure,
+  openWithStatus,
+  clearRefusal,
   sealRequest,
 } from './seal-request.ts'
 
-export interface Sent {
+export interface SentRequest {
   readonly request: SealedRequest
   readonly answer: Response
 }
 
-export type Send = ReturnType<typeof sending>
+export type SendSealed = ReturnType<typeof sealedSender>
 
 /** The cleartext fields of a refusal. */
-export interface Said {
+export interface RefusalFields {
   readonly data?: unknown
   readonly validator?: Readonly<Record<string, unknown>> | null
   readonly log?: { readonly code?: unknown } | null
 }
 
 /** The gateway's clock in ms when it refuses an id chosen by this client; null for any other refusal. */
-export const clockOf = (answer: Response, said: Said | null, field: string): number | null => {
+export const clockOf = (answer: Response, said: RefusalFields | null, field: string): number | null => {
   const time = Date.parse(answer.headers.get('date') ?? '')
   return answer.status !== 400 || said?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
 }
 
 /** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. */
-export type SealParts = (names: Names, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
+export type SealParts = (names: RouteFields, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
 
-export const sealingParts =
+export const partsSealer =
   (keys: SealingKeys): SealParts =>
   async (names, parts, fresh = false) =>
     sealRequest(await keys.current(fresh, null), '', {}, '', names, parts)
@@ -45,16 +45,16 @@ export const sealingParts =
  * Seals and sends. Tries again once when the enclave's keys have changed, and once with the gateway's clock. `outer` is
  * called for each try.
  */
-export const sending =
+export const sealedSender =
   (connection: Connection, keys: SealingKeys) =>
   async (
     route: string,
     params: Readonly<Record<string, unknown>>,
     signal: AbortSignal | null,
-    names: Names,
+    names: RouteFields,
     outer: (now: number) => Readonly<Record<string, unknown>> = () => ({}),
     parts: Parts = {},
-  ): Promise<Sent> => {
+  ): Promise<SentRequest> => {
     const id = toHex(randomBytes(16))
     let clock: number | null = null
     for (let fresh = false; ;) {
@@ -74,19 +74,19 @@ export const sending =
           throw signal?.aborted ? signal.reason : new SealgateError('unreachable', { cause })
         })
       if (answer.ok) return { request, answer }
-      const said = (await answer.json().catch(() => null)) as Said | null
+      const said = (await answer.json().catch(() => null)) as RefusalFields | null
       if (!fresh && answer.status === 400 && said?.validator?.[names.kid] !== undefined) {
         fresh = true
         continue
       }
       if (clock === null && (clock = clockOf(answer, said, 'fileId')) !== null) continue
-      throw said?.data == null ? refusal(answer) : sealedRefusal(request, said.data, answer)
+      throw said?.data == null ? clearRefusal(answer) : sealedRefusal(request, said.data, answer)
     }
   }
 
 /** Throws when the seal contains a result although HTTP reports a failure. */
 const sealedRefusal = (request: SealedRequest, data: unknown, answer: Response): SealgateError => {
-  const { status, value } = openTold(request, data)
+  const { status, value } = openWithStatus(request, data)
   if (status !== 'failure') throw new SealgateError('damaged')
-  return failure(value, refusal(answer))
+  return sealedFailure(value, clearRefusal(answer))
 }

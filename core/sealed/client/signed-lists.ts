@@ -8,7 +8,7 @@ export interface SignedLists {
   readonly notices: SignedText | null
 }
 
-const most = { text: 262_144, signatures: 32 }
+const listLimits = { text: 262_144, signatures: 32 }
 
 /** True when the policy pins keys but contains no list. */
 const lacks = (said: Policy['releases']): said is ReleaseKeys =>
@@ -23,9 +23,9 @@ const listIn = (said: unknown, name: 'releases' | 'notices'): SignedText | null 
   const { text, signatures } = said as Partial<SignedText>
   const isWhole =
     typeof text === 'string' &&
-    text.length <= most.text &&
+    text.length <= listLimits.text &&
     Array.isArray(signatures) &&
-    signatures.length <= most.signatures &&
+    signatures.length <= listLimits.signatures &&
     signatures.every((it) => isHex(it?.key, 64) && isHex(it?.signature, 128))
   if (!isWhole) throw new SealgateError('unverified', { reason: 'evidence_malformed', detail: name })
   return { text, signatures: signatures.map(({ key, signature }) => ({ key, signature })) }

@@ -50,7 +50,7 @@ export interface ToolParams {
 
 export type ToolName = keyof ToolParams
 
-interface Told {
+interface ToolResults {
   readonly getTime: {
     readonly timezone: string
     readonly utc: string
@@ -76,5 +76,5 @@ interface Told {
 
 /** The results of the built-in tools; `docs/plugins.md` describes the other results. */
 export type ToolResult = {
-  readonly [T in ToolName]: T extends keyof Told ? Told[T] : Readonly<Record<string, unknown>>
+  readonly [T in ToolName]: T extends keyof ToolResults ? ToolResults[T] : Readonly<Record<string, unknown>>
 }

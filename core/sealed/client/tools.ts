@@ -1,11 +1,11 @@
 import { boundKey, namedKey } from '../wire/binding.ts'
 import { fromHex } from '../wire/hex.ts'
-import { type Ask, pathFor } from './http-request.ts'
+import { type ClearRequests, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
-import type { Footing } from './footing.ts'
-import type { Send } from './send-sealed.ts'
+import type { FileContext } from './file-context.ts'
+import type { SendSealed } from './send-sealed.ts'
 import type { MadeByTool, ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
 import type { Options } from './chat.ts'
 import { receiptBeside } from './receipts.ts'
@@ -40,7 +40,7 @@ interface Kept {
 }
 
 /** Fetches the list of tools once. After a failure the next call fetches it again. */
-const listing = (aside: Ask) => {
+const listing = (aside: ClearRequests) => {
   let known: Promise<readonly ToolDescriptor[]> | null = null
   return () =>
     (known ??= aside.data<readonly ToolDescriptor[]>('GET', 'tools').catch((error: unknown) => {
@@ -50,7 +50,12 @@ const listing = (aside: Ask) => {
 }
 
 /** Runs tools inside the enclave. The kind of a tool decides which keys its call needs. */
-export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, files: FileAccess): Tools => {
+export const tools = (
+  aside: ClearRequests,
+  send: SendSealed,
+  { ask, keys, checks }: FileContext,
+  files: FileAccess,
+): Tools => {
   const list = listing(aside)
 
   const called = async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer) => {
@@ -73,7 +78,6 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
 
   /** Binds the file that the enclave describes, so that the gateway can put no other file in its place. */
   const making = async (name: string, params: Params, options: Options): Promise<MadeByTool> => {
-    const { signal } = options
     const dek = boundKey()
     const wrapped_dek = keys.wrap(dek)
     let id = ''
@@ -85,7 +89,7 @@ export const tools = (aside: Ask, send: Send, { ask, keys, checks }: Footing, fi
     const record = { id, version: '2', file_size: kept.size, kid: keys.kid, wrapped_dek }
     const binding = keys.bind(record, { revision: 1, hash, clientHash: null })
     const change = { old_kid: keys.kid, kid: keys.kid, wrapped_dek, binding }
-    const asking = { json: change, ...(signal && { signal }) }
+    const asking = { json: change, ...(options.signal && { signal: options.signal }) }
     const bound = await ask.data<FileRecord>('PATCH', pathFor`files/encrypted/${id}`, asking)
     if (bound.id !== id || bound.binding !== binding) throw new SealgateError('damaged')
     const { name: itsName, mime, file_size: size } = files.opened(await checks.check(bound))

@@ -5,13 +5,13 @@ import { sealContent, sealLabel, sealWhole } from '../wire/file.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord, SealedFile, UploadOptions } from './file-shapes.ts'
-import type { Footing } from './footing.ts'
+import type { FileContext } from './file-context.ts'
 import { formStream } from './form-stream.ts'
 import { digesting } from './keys.ts'
-import type { Checked } from './proof.ts'
-import { type Said, type SealParts, clockOf } from './send-sealed.ts'
-import { type Sendable, type Source, counted, gathered, once, sourceOf } from './byte-source.ts'
-import { refusal } from './seal-request.ts'
+import type { CheckedRecord } from './record-checks.ts'
+import { type RefusalFields, type SealParts, clockOf } from './send-sealed.ts'
+import { type Sendable, type Source, countedBytes, joinedBytes, oneChunk, sourceOf } from './byte-source.ts'
+import { clearRefusal } from './seal-request.ts'
 
 const chunked = 1024 * 1024
 
@@ -30,10 +30,10 @@ const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
 })
 
 /** Seals a file, binds it to a new id and stores it. */
-export const uploading = (
-  { ask, keys, checks }: Footing,
+export const uploader = (
+  { ask, keys, checks }: FileContext,
   sealParts: SealParts,
-  opened: (checked: Checked) => SealedFile,
+  opened: (checked: CheckedRecord) => SealedFile,
 ): ((file: Sendable, options?: UploadOptions) => Promise<SealedFile>) => {
   const send = async (
     source: Source,
@@ -56,8 +56,8 @@ export const uploading = (
       ...(options.type && { type_hint: options.type }),
     }
     const told = (sent: number) => options.onProgress?.(sent, source.size)
-    const plain = counted(source.open(), told)
-    const content = version === '2' ? sealContent(dek, plain) : once(sealWhole(dek, await gathered(plain)))
+    const plain = countedBytes(source.open(), told)
+    const content = version === '2' ? sealContent(dek, plain) : oneChunk(sealWhole(dek, await joinedBytes(plain)))
     let binding: string | null = null
     const behind = async (stored: Stored) => {
       const record = { id, version, file_size: stored.size, kid, wrapped_dek }
@@ -79,9 +79,9 @@ export const uploading = (
     // The enclave's keys are fetched and verified before a long content is sent.
     if (options.index) await sealParts(indexNames, {}, true)
     let sent = await send(source, clientHash, options, Date.now())
-    const clock = clockOf(sent.answer, sent.said as Said | null, 'file_id')
+    const clock = clockOf(sent.answer, sent.said as RefusalFields | null, 'file_id')
     if (clock !== null) sent = await send(source, clientHash, options, clock)
-    if (!sent.answer.ok) throw overQuota(sent.answer, sent.said as Said | null) ?? refusal(sent.answer)
+    if (!sent.answer.ok) throw overQuota(sent.answer, sent.said as RefusalFields | null) ?? clearRefusal(sent.answer)
     const { data: record } = sent.said as { data: FileRecord }
     const it = await checks.check(record)
     const own = record.id === sent.id ? record.binding === sent.binding : isTwin(it, clientHash)
@@ -91,14 +91,14 @@ export const uploading = (
 }
 
 /** Null for any other refusal. The gateway chooses the limit, so only its form is checked. */
-const overQuota = ({ status }: Response, said: Said | null): SealgateError | null => {
+const overQuota = ({ status }: Response, said: RefusalFields | null): SealgateError | null => {
   if (said?.log?.code !== 'over_quota') return null
   const quota = String(said.validator?.['quota'])
   return new SealgateError('over_quota', { status, detail: /^\d{1,16} (?:bytes|files)$/.test(quota) ? quota : null })
 }
 
 /** True when the binding of an older file vouches for the same plaintext. A file without a binding passes. */
-const isTwin = ({ proof }: Checked, clientHash: Uint8Array): boolean =>
+const isTwin = ({ proof }: CheckedRecord, clientHash: Uint8Array): boolean =>
   proof === null || (proof.clientHash !== null && same(proof.clientHash, clientHash))
 
 const indexNames = { params: null, kid: 'enclave_kid', cipherText: 'cipher_text' }

@@ -24,7 +24,7 @@ const unproved = {
   checks: [],
 } as const
 
-export const toldOf = ({ proof: { body, verdict }, key, evidence }: Verification): Verified => {
+export const verifiedFactsOf = ({ proof: { body, verdict }, key, evidence }: Verification): Verified => {
   const keyset = {
     epoch: body.epoch,
     kids: body.keys.filter(({ kem }) => kem !== receiptKind).map(enclaveKid),

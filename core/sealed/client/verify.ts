@@ -13,7 +13,7 @@ export interface Evidence {
 }
 
 /** The facts in evidence whose signatures are valid. */
-export interface Verified {
+export interface VerifiedEvidence {
   /** The 64 bytes that the platform signed. */
   readonly reportData: Uint8Array
   /** The platform's measurement of the running code, in hex. */
@@ -23,7 +23,7 @@ export interface Verified {
 }
 
 /** Checks signatures and certificates of one kind of evidence. Throws unless all are valid. */
-export type Verifier = (evidence: Evidence, now: number) => Promise<Verified>
+export type Verifier = (evidence: Evidence, now: number) => Promise<VerifiedEvidence>
 
 export interface Policy extends PlatformPolicy {
   /** Verifiers for further kinds, by the type of the evidence. A kind without a verifier is refused. */
@@ -55,7 +55,7 @@ export const policyOf = (policy: Policy): Policy => ({
 const devKey = fromHex('a6ea0003f8999046c6f82d2061cb369f5db20a6c1937356f99061caab747236f', 32)
 
 /** The proven keys, and the verdict on the evidence. */
-export interface Proof {
+export interface ProvenKeys {
   readonly body: KeysetBody
   /** Null for a development enclave and for the caller's own kinds. */
   readonly verdict: Verdict | null
@@ -68,7 +68,7 @@ export const verify = async (
   challenge: Uint8Array,
   policy: Policy,
   now: number,
-): Promise<Proof> => {
+): Promise<ProvenKeys> => {
   const body = parseKeyset(keyset)
   if (body === null) throw new SealgateError('unverified', { reason: 'evidence_malformed', detail: 'keyset' })
   const { verifiers = {}, allowInsecureDev, ...platform } = policy

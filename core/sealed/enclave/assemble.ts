@@ -5,6 +5,7 @@ import { catalog } from '../../inference/models/catalog.ts'
 import { plugin, use } from '../../plugin.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Enclave } from '../../ports/enclave.ts'
+import type { Guard } from '../../ports/guard.ts'
 import type { Clock, Fetch, Log, Random } from '../../ports/platform.ts'
 import type { Prover } from '../../ports/attester.ts'
 import type { Reader } from '../../ports/reader.ts'
@@ -16,7 +17,7 @@ import { sealedLength } from '../wire/file.ts'
 import { enclave } from './enclave.ts'
 
 /** The parts of the enclave: its own providers, tools and doors, and no part of the gateway. */
-export interface Innards {
+export interface EnclaveParts {
   readonly clock: Fitting<Clock>
   readonly random: Fitting<Random>
   readonly fetch: Fitting<Fetch>
@@ -26,14 +27,16 @@ export interface Innards {
   readonly upstreams: readonly Fitting<Upstream>[]
   readonly tools: readonly Fitting<Tool<any>>[]
   readonly readers: readonly Fitting<Reader>[]
+  /** Guards of sealed chats, in their order; none when absent. */
+  readonly guards?: readonly Fitting<Guard>[]
 }
 
 /**
  * Builds a complete enclave. Without named models, all models of its providers are served: the providers serve only the
  * enclave.
  */
-export const inside = (
-  innards: Innards,
+export const buildEnclave = (
+  enclaveParts: EnclaveParts,
   settings: SettingsInput,
   own: InsideSettings,
   releaseDigest: Uint8Array,
@@ -42,7 +45,7 @@ export const inside = (
   // A sealed stream may be silent for as long as callers are promised.
   const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()
-  const fittings: readonly Fitting<any>[] = Object.values(innards).flat()
+  const fittings: readonly Fitting<any>[] = Object.values(enclaveParts).flat()
   for (const fitting of fittings) container.fit(fitting)
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
   container.fit(use(catalog, { inside: true }))

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { ModelName } from '../../dialects/model-name.ts'
 import { listOf } from '../../validate.ts'
-import { type Aside, listenStyle } from '../../dialects/listen-style.ts'
+import { type TranscriptExtras, listenStyle } from '../../dialects/listen-style.ts'
 import type { Supplied } from '../../container.ts'
 import { secondsOf } from '../../inference/metering/tokens.ts'
 import type { Grant, SealedReply } from '../../ports/enclave.ts'
 import type { TranscribeOption, Transcript } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
 import { Refusal } from './refusals.ts'
-import { type chatNeeds, confidential } from './chat.ts'
-import type { Opened, Sealed } from './open.ts'
+import { type chatNeeds, confidentialModel } from './chat.ts'
+import type { OpenedRequest, Sealed } from './open.ts'
 import { sealedReply } from './reply.ts'
 import type { TellSpeakers } from './tell-speakers.ts'
 import { toolParams } from './tool-params.ts'
@@ -33,7 +33,7 @@ export const AudioRequest = v.object({
   timestamp_granularities: v.optional(listOf(v.picklist(['word', 'segment']), 0, 2)),
 })
 
-type Wish = v.InferOutput<typeof AudioRequest>
+type TranscribeParams = v.InferOutput<typeof AudioRequest>
 
 export interface Hearing {
   readonly translate: boolean
@@ -44,8 +44,8 @@ export interface Hearing {
 }
 
 /** Decrypted audio → transcription, in the style that clients read. */
-export const audio = async (
-  opened: Opened,
+export const transcribeSealed = async (
+  opened: OpenedRequest,
   outer: Sealed,
   { translate, requireBinding, tellSpeakers }: Hearing,
   grant: Grant,
@@ -55,7 +55,7 @@ export const audio = async (
   const { params, parts } = opened
   const wish = toolParams(AudioRequest, params)
   const file = nameOf(parts['encryptedFileName']!)
-  const entry = await confidential(catalog, grant, modelOf(wish, outer, requireBinding), 'transcribe', signal)
+  const entry = await confidentialModel(catalog, grant, modelOf(wish, outer, requireBinding), 'transcribe', signal)
   const call = {
     audio: { name: file, mime: mimeOf(file), bytes: parts['encryptedFile']! },
     translate,
@@ -77,7 +77,7 @@ export const audio = async (
 }
 
 /** The model named inside or outside the seal. When both are named, they must agree. */
-const modelOf = ({ model }: Wish, outer: Sealed, requireBinding: boolean): string => {
+const modelOf = ({ model }: TranscribeParams, outer: Sealed, requireBinding: boolean): string => {
   const beside = outer['model']
   const open = beside === undefined || beside === null || beside === '' ? null : v.safeParse(ModelName, beside).output
   const named = model ?? (requireBinding ? null : open)
@@ -85,7 +85,7 @@ const modelOf = ({ model }: Wish, outer: Sealed, requireBinding: boolean): strin
   return named
 }
 
-const optionsOf = (it: Wish) => ({
+const optionsOf = (it: TranscribeParams) => ({
   diarize: it.diarize ?? false,
   smartFormat: it.smart_format ?? false,
   ...(it.language !== undefined && { language: it.language }),
@@ -98,7 +98,7 @@ const optionsOf = (it: Wish) => ({
 })
 
 /** Diarization needs the times of words, so a diarized request asks the backend for them. */
-const granularitiesOf = ({ timestamp_granularities: asked, diarize }: Wish) => {
+const granularitiesOf = ({ timestamp_granularities: asked, diarize }: TranscribeParams) => {
   if (asked !== undefined) return { granularities: asked }
   return diarize === true ? { granularities: ['word', 'segment'] as const } : {}
 }
@@ -125,7 +125,7 @@ const wireNames: Partial<Record<TranscribeOption, string>> = {
 }
 
 /** The `metadata` of the answer: the source of the speakers, and the options without effect. */
-const asideOf = (wish: Wish, answer: Transcript, local: boolean): Aside => {
+const asideOf = (wish: TranscribeParams, answer: Transcript, local: boolean): TranscriptExtras => {
   const unheard = (answer.ignored ?? []).filter((it) => it !== 'diarize').map((it) => wireNames[it] ?? it)
   const asked = unheard.filter((it) => (wish as Readonly<Record<string, unknown>>)[it] !== undefined)
   const ignored = wish.diarize === true && !tells(answer) ? ['diarize', ...asked] : asked

@@ -1,62 +1,99 @@
 import { ChatRequest, asksUsage, split, usageOf, withoutUsage } from '../../dialects/chat-completions.ts'
+import { type Passage, passageOf } from '../../inference/guards/passage.ts'
 import { Inference, type Served } from '../../inference/inference.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import type { Entry } from '../../inference/models/catalog-entry.ts'
 import { estimateOf } from '../../inference/metering/tokens.ts'
 import type { Supplied } from '../../container.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
+import { Guard } from '../../ports/guard.ts'
 import { Clock } from '../../ports/platform.ts'
 import { Settings } from '../../settings.ts'
-import type { ChatBody, Chunk, Dialect, Message, Usage } from '../../ports/upstream.ts'
+import type { ChatAnswer, ChatBody, Chunk, Dialect, Message, Usage } from '../../ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Receipt, framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
-import { Refusal, catalogue, parameters } from './refusals.ts'
-import type { Opened } from './open.ts'
-import { type Paced, paced } from './frame-pacing.ts'
-import { type Asked, entryOf, receiptOf } from './receipts.ts'
-import { refusalOf, sealedReply } from './reply.ts'
+import { Refusal, refusalTexts, checkParameters } from './refusals.ts'
+import type { OpenedRequest } from './open.ts'
+import { type PacedStream, pacedFrames } from './frame-pacing.ts'
+import { type ReceiptRequest, entryOf, receiptOf } from './receipts.ts'
+import { refusalOf, sealedFailure, sealedReply } from './reply.ts'
 
-export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings }
+export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings, guards: Guard }
 
 /** Decrypted parameters → inference → one sealed answer, or frames. Throws every failure; the caller seals it. */
-export const chat = async (
-  opened: Opened,
+export const chatSealed = async (
+  opened: OpenedRequest,
   grant: Grant,
-  { catalog, inference, clock, settings }: Supplied<typeof chatNeeds>,
+  { catalog, inference, clock, settings, guards }: Supplied<typeof chatNeeds>,
   signal: AbortSignal,
-  asked: Asked | null,
+  asked: ReceiptRequest | null,
 ): Promise<SealedReply> => {
   const { params, secret, nonce } = opened
-  const { model, provider, stream, body } = split(parameters(ChatRequest, params))
-  const entry = await confidential(catalog, grant, model, 'chat', signal)
+  const { model, provider, stream, body: given } = split(checkParameters(ChatRequest, params))
+  const entry = await confidentialModel(catalog, grant, model, 'chat', signal)
+  const passage = passageOf(guards, { model: entry.name, organization: grant.organization })
+  const body = passage === null ? given : await passage.request(given, signal)
   const wanted = { ...body, ...(stream && { stream_options: { include_usage: true } }) }
   const { organization } = grant
   const task = { entry, body: wanted, provider, organization, affinity: null, ...fitting(wanted) }
   const guess = estimateOf(body)
   if (!stream) {
     const it = await inference.chat({ ...task, stream: false }, signal)
-    return sealedReply(opened, { ...it.answer.completion, model: entry.name }, trailerOf(it, entry, guess.input))
+    const trailer = trailerOf(it, entry, guess.input)
+    if (passage === null) return sealedReply(opened, { ...it.answer.completion, model: entry.name }, trailer)
+    return guardedReply(opened, passage, it.answer, entry.name, trailer)
   }
   const patience = settings.timeouts.sealedIdle
   const it = await inference.chat({ ...task, stream: true, patience }, signal)
   let tell: (trailer: Trailer) => void = () => {}
   const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
-  const chunks = shown(it.answer.chunks, asksUsage(body))
+  const chunks = shown(passage === null ? it.answer.chunks : marked(it.answer.chunks, passage), asksUsage(body))
   const counted = () => trailerOf(it, entry, guess.input)
-  const given: { receipt?: string } = {}
-  const witness =
+  const told: { receipt?: string } = {}
+  const receiptFor =
     asked &&
     (async (answer: Uint8Array) => {
       const receipt = await receiptOf(asked, answer, counted(), clock)
-      given.receipt = entryOf(receipt)
+      told.receipt = entryOf(receipt)
       return receipt
     })
-  const ended = () => tell({ ...counted(), ...given })
-  const frames = framed(paced(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended, witness)
+  const ended = () => tell({ ...counted(), ...told })
+  const frames = framed(pacedFrames(chunks, entry.name, clock, signal), streamKey(secret, nonce), ended, receiptFor)
   return { kind: 'frames', frames, trailer }
+}
+
+type Whole = Extract<ChatAnswer, { kind: 'completion' }>
+
+/** The answer with the marks of guards, which nobody outside learns. An answer that a guard refuses was used too. */
+const guardedReply = async (
+  opened: OpenedRequest,
+  passage: Passage,
+  answer: Whole,
+  model: string,
+  trailer: Trailer,
+): Promise<SealedReply> => {
+  try {
+    const { completion } = await passage.answer(answer)
+    return sealedReply(opened, { ...completion, model, ...marksOf(passage) }, trailer)
+  } catch (error) {
+    return sealedFailure(opened, error, trailer)
+  }
+}
+
+const marksOf = (passage: Passage): { readonly guards?: readonly string[] } => {
+  const guards = passage.marks()
+  return guards.length === 0 ? {} : { guards }
+}
+
+/** The marks of guards stand in the chunk that ends the answer. */
+async function* marked(chunks: AsyncIterable<Chunk>, passage: Passage): AsyncGenerator<Chunk> {
+  for await (const chunk of passage.chunks(chunks)) {
+    const isLast = chunk.choices.some(({ finish_reason }) => finish_reason != null)
+    yield isLast ? { ...chunk, ...marksOf(passage) } : chunk
+  }
 }
 
 /** Signed thoughts go only to backends of their own kind; another backend would refuse the field. */
@@ -68,11 +105,11 @@ const fitting = (body: ChatBody): { readonly fit?: (dialect: Dialect | undefined
 }
 
 /** The model for a caller of sealed routes. A model that is not confidential does not exist here. */
-export const confidential = async (
+export const confidentialModel = async (
   catalog: Catalog,
   grant: Grant,
   model: string,
-  ability: 'chat' | 'decide' | 'transcribe',
+  ability: 'chat' | 'decide' | 'transcribe' | 'embed',
   signal: AbortSignal,
 ): Promise<Entry> => {
   const entry = await catalog.find(model, signal)
@@ -95,19 +132,19 @@ async function* withoutCounts(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chun
   }
 }
 
-type Witness = ((answer: Uint8Array) => Promise<Receipt>) | null
+type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
 
 /**
- * The last frame tells whether the answer is complete. With a witness, it carries the receipt of all earlier frames.
+ * The last frame tells whether the answer is complete. With a receipt, it carries the receipt of all earlier frames.
  */
 async function* framed(
-  chunks: AsyncIterable<Paced>,
+  chunks: AsyncIterable<PacedStream>,
   key: Uint8Array,
   ended: () => void,
-  witness: Witness,
+  receiptFor: ReceiptFor,
 ): AsyncGenerator<string> {
   const sealer = frameSealer(key)
-  const digest = witness && framesDigest()
+  const digest = receiptFor && framesDigest()
   const seal = (plain: Uint8Array): Uint8Array => {
     const frame = sealer(plain)
     digest?.add(frame)
@@ -122,13 +159,13 @@ async function* framed(
       if (chunk.choices.some(({ finish_reason }) => finish_reason != null)) held = text
       else yield toHex(seal(text))
     }
-    if (witness === null || digest === null) return yield toHex(sealer(held ?? utf8(' '), flags.final))
+    if (receiptFor === null || digest === null) return yield toHex(sealer(held ?? utf8(' '), flags.final))
     if (held !== null) yield toHex(seal(held))
-    const receipt = utf8(JSON.stringify({ $receipt: await witness(digest.digest()) }))
+    const receipt = utf8(JSON.stringify({ $receipt: await receiptFor(digest.digest()) }))
     yield toHex(sealer(receipt, flags.final))
   } catch (error) {
     const { code, field, told } = refusalOf(error)
-    const said = { error: { code, message: told ?? catalogue[code].message, ...(field !== null && { field }) } }
+    const said = { error: { code, message: told ?? refusalTexts[code].message, ...(field !== null && { field }) } }
     yield toHex(sealer(utf8(JSON.stringify(said)), flags.error))
   } finally {
     ended()

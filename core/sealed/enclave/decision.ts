@@ -4,20 +4,20 @@ import { type DecisionRequest, parseDecision } from '../../dialects/typed-decisi
 import { printAnswered } from '../../dialects/typed-decision-answer.ts'
 import { BadRequest } from '../../errors.ts'
 import { decide } from '../../inference/decisions/decide.ts'
-import type { Deciding } from '../../inference/decisions/decide-once.ts'
+import type { DecisionNeeds } from '../../inference/decisions/decide-once.ts'
 import { picturesWithin } from '../../inference/media/media.ts'
 import type { Catalog } from '../../inference/models/catalog.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
 import { utf8 } from '../wire/bytes.ts'
-import { type chatNeeds, confidential } from './chat.ts'
-import type { Opened } from './open.ts'
+import { type chatNeeds, confidentialModel } from './chat.ts'
+import type { OpenedRequest } from './open.ts'
 import { Refusal } from './refusals.ts'
 import { printedReply, sealedFailure } from './reply.ts'
 
 /** The name of any confidential model that decides. */
 const latest = 'jev-latest'
 
-const requestOf = ({ ordered = null }: Opened): DecisionRequest => {
+const requestOf = ({ ordered = null }: OpenedRequest): DecisionRequest => {
   try {
     return parseDecision(ordered)
   } catch (error) {
@@ -38,8 +38,8 @@ const modelFor = async (name: string, catalog: Catalog, grant: Grant, signal: Ab
 }
 
 /** Decrypted questions → the decision of the clear route → one sealed answer. Only the gateway books the usage. */
-export const decision = async (
-  opened: Opened,
+export const decideSealed = async (
+  opened: OpenedRequest,
   grant: Grant,
   { catalog, inference, clock }: Supplied<typeof chatNeeds>,
   total: number,
@@ -47,7 +47,7 @@ export const decision = async (
 ): Promise<SealedReply> => {
   const began = clock.now()
   const request = requestOf(opened)
-  const entry = await confidential(
+  const entry = await confidentialModel(
     catalog,
     grant,
     await modelFor(request.model, catalog, grant, signal),
@@ -59,7 +59,7 @@ export const decision = async (
   let trailer: Trailer = { model: entry.name, backend: null, usage: null, audioSeconds: null }
   const settle = async (usage: Trailer['usage'], backend: string | null) =>
     void (trailer = { ...trailer, usage, backend })
-  const deciding: Deciding = { inference, clock, reserve: async () => ({ headers: {}, settle }) }
+  const deciding: DecisionNeeds = { inference, clock, reserve: async () => ({ headers: {}, settle }) }
   const matter = { entry, larger: null, provider, questions, call: { state, images, samples, steps }, began, total }
   try {
     const decided = await decide(deciding, matter, signal)

@@ -1,10 +1,10 @@
 import type { Container } from '../../container.ts'
 import { NotFound, Unavailable } from '../../errors.ts'
 import { Clock } from '../../ports/platform.ts'
-import type { Enclave, Evidence, Grant, Keyset, SealedReply, Shelf } from '../../ports/enclave.ts'
-import { type Use, onErrand } from '../../errand.ts'
-import { type Queue, fairShares } from '../../fair-shares.ts'
-import { summed } from '../../inference/metering/usage-scope.ts'
+import type { Enclave, Evidence, Grant, Keyset, SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
+import { type ModelUse, runErrand } from '../../errand.ts'
+import { type QueueLimits, fairShares } from '../../fair-shares.ts'
+import { summedUses } from '../../inference/metering/usage-scope.ts'
 import { Prover } from '../../ports/attester.ts'
 import { Reader } from '../../ports/reader.ts'
 import { Tool } from '../../ports/tool.ts'
@@ -12,22 +12,23 @@ import { checks, lengths } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Kem, kems } from '../wire/kem.ts'
 import { enclaveKid, printKeyset, reportData } from '../wire/keyset.ts'
-import { audio } from './audio.ts'
-import { chat, chatNeeds } from './chat.ts'
-import { decision } from './decision.ts'
+import { transcribeSealed } from './audio.ts'
+import { chatSealed, chatNeeds } from './chat.ts'
+import { decideSealed } from './decision.ts'
+import { embeddings } from './embeddings.ts'
 import { Epochs } from './epochs.ts'
-import { type Opened, OpenedRefusal, type Outer, type Sealed, opening } from './open.ts'
+import { type OpenedRequest, SealedRefusal, type OuterFields, type Sealed, requestOpener } from './open.ts'
 import { headSigning } from './log-heads.ts'
 import { speakersBy } from './tell-speakers.ts'
-import { receive } from './read-sealed-body.ts'
-import { type Asked, receipted } from './receipts.ts'
+import { readSealedBody } from './read-sealed-body.ts'
+import { type ReceiptRequest, withReceipt } from './receipts.ts'
 import { sealedFailure } from './reply.ts'
 import { indexRequest } from './index-request.ts'
 import { retrieval } from './retrieval.ts'
-import type { MakeRoom } from './open-stored-file.ts'
+import type { ReserveMemory } from './open-stored-file.ts'
 import { outerOf, runTool } from './tool.ts'
 
-export interface Inside {
+export interface EnclaveSettings {
   /** In ms: the time in which clients may seal to a key. */
   readonly epoch: number
   readonly kems: readonly Kem['name'][]
@@ -36,7 +37,7 @@ export interface Inside {
   readonly retrieval: { readonly model?: string | undefined; readonly cache: number }
   /** In bytes: the largest stored file that the enclave opens. */
   readonly file: number
-  readonly queue: Queue
+  readonly queue: QueueLimits
   /** In ms: the longest time of a decision. */
   readonly decision: number
   /** In bytes: the sum of all files and long bodies open at the same time. */
@@ -46,16 +47,16 @@ export interface Inside {
 
 interface Chapter {
   /** The outer fields. A function reads them from the request when the request has a list. */
-  readonly outer: Outer | ((sealed: Sealed) => { readonly outer: Outer; readonly fields: Sealed })
+  readonly outer: OuterFields | ((sealed: Sealed) => { readonly outer: OuterFields; readonly fields: Sealed })
   /** Set when the chapter opens files or runs models for them. The cost is billed to the caller, or free. */
   readonly errand?: 'billed' | 'free'
   run(
-    opened: Opened,
+    opened: OpenedRequest,
     grant: Grant,
     signal: AbortSignal,
     outer: Sealed,
-    shelf: Shelf,
-    asked: Asked | null,
+    enclaveFiles: EnclaveFiles,
+    asked: ReceiptRequest | null,
   ): Promise<SealedReply>
 }
 
@@ -64,14 +65,14 @@ const inferenceParams = {
   params: { field: 'encryptedInference', nonce: 'nonce' },
 } as const
 
-const inferenceOuter: Outer = {
+const inferenceOuter: OuterFields = {
   ...inferenceParams,
   parts: {},
   kid: 'enclaveKid',
   big: { field: 'encryptedInference', most: lengths.params + 16 },
 }
 
-const audioOuter: Outer = {
+const audioOuter: OuterFields = {
   ...inferenceParams,
   parts: {
     encryptedFileName: { nonce: 'fileNameNonce', check: checks.name },
@@ -82,21 +83,21 @@ const audioOuter: Outer = {
 }
 
 /** The inside of the sealed path: route → open → run → seal. */
-export const enclave = (container: Container, settings: Inside): Enclave => {
+export const enclave = (container: Container, settings: EnclaveSettings): Enclave => {
   const { clock, prover } = container.supply({ clock: Clock, prover: Prover })
   const epochs = new Epochs(clock, {
     length: settings.epoch,
     kems: settings.kems,
     releaseDigest: settings.releaseDigest,
   })
-  const open = opening(epochs, settings.requireBinding)
+  const open = requestOpener(epochs, settings.requireBinding)
   const forChat = container.supply(chatNeeds)
   const { tools, readers } = container.supply({ tools: Tool, readers: Reader })
   const mostFile = settings.file
   const { openBytes, queue } = settings
   const room = fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 })
   const making =
-    (grant: Grant): MakeRoom =>
+    (grant: Grant): ReserveMemory =>
     (size, signal) =>
       room.take(grant, size, queue, signal)
   const { index, search } = retrieval(forChat, readers, {
@@ -112,27 +113,31 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     errand: 'free',
     run: (opened, grant, signal, outer) => {
       const how = { translate, requireBinding: settings.requireBinding, tellSpeakers }
-      return audio(opened, outer, how, grant, forChat, signal)
+      return transcribeSealed(opened, outer, how, grant, forChat, signal)
     },
   })
 
   const chapters: Readonly<Record<string, Chapter>> = {
     'rvenc/chat/completions': {
       outer: inferenceOuter,
-      run: (opened, grant, signal, _, __, asked) => chat(opened, grant, forChat, signal, asked),
+      run: (opened, grant, signal, _, __, asked) => chatSealed(opened, grant, forChat, signal, asked),
     },
     'rvenc/decision': {
       outer: { ...inferenceOuter, ordered: true },
-      run: (opened, grant, signal) => decision(opened, grant, forChat, settings.decision, signal),
+      run: (opened, grant, signal) => decideSealed(opened, grant, forChat, settings.decision, signal),
+    },
+    'rvenc/embeddings': {
+      outer: inferenceOuter,
+      run: (opened, grant, signal) => embeddings(opened, grant, forChat, signal),
     },
     'rvenc/audio/transcriptions': hearing(false),
     'rvenc/audio/translations': hearing(true),
     'files/encrypted/index': {
       outer: indexRequest,
       errand: 'free',
-      run: (opened, grant, signal, outer, shelf) => {
+      run: (opened, grant, signal, outer, enclaveFiles) => {
         const { tasks, listed } = indexRequest(outer)
-        return index(tasks(opened), listed, grant, { shelf, makeRoom: making(grant) }, signal)
+        return index(tasks(opened), listed, grant, { enclaveFiles, makeRoom: making(grant) }, signal)
       },
     },
     ...Object.fromEntries(
@@ -141,8 +146,8 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         {
           outer: outerOf(tool),
           errand: tool.takes === undefined ? 'free' : 'billed',
-          run: (opened, grant, signal, outer, shelf) =>
-            runTool(opened, outer, tool, { shelf, search, mostFile, makeRoom: making(grant) }, signal),
+          run: (opened, grant, signal, outer, enclaveFiles) =>
+            runTool(opened, outer, tool, { enclaveFiles, search, mostFile, makeRoom: making(grant) }, signal),
         },
       ]),
     ),
@@ -171,7 +176,7 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     return { keyset, keys, receipt_keys: epochs.receiptKeys(), evidence }
   }
 
-  const factsOf = ({ key, route }: NonNullable<Opened['receipt']>): Omit<Asked, 'digest'> => ({
+  const factsOf = ({ key, route }: NonNullable<OpenedRequest['receipt']>): Omit<ReceiptRequest, 'digest'> => ({
     signer: key.signer,
     facts: {
       ...{ route, key: key.kid, release: toHex(settings.releaseDigest), epoch: key.epoch },
@@ -185,29 +190,30 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
     outer: Sealed,
     grant: Grant,
     signal: AbortSignal,
-    shelf: Shelf,
+    enclaveFiles: EnclaveFiles,
   ): Promise<SealedReply> => {
     const form = formOf(chapter, outer)
-    let opened: Opened
+    let opened: OpenedRequest
     try {
       opened = await open(route, form.outer, form.fields)
     } catch (error) {
-      if (error instanceof OpenedRefusal) return sealedFailure(error.asker, error)
+      if (error instanceof SealedRefusal) return sealedFailure(error.asker, error)
       throw error
     }
-    const uses: Use[] = []
+    const uses: ModelUse[] = []
     const { receipt } = opened
     const asked = receipt && { ...factsOf(receipt), digest: receipt.digest }
-    const run = () => chapter.run(opened, grant, signal, outer, shelf, asked)
+    const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, asked)
     try {
-      if (!chapter.errand) return await receipted(await run(), asked, opened.secret, clock)
+      if (!chapter.errand) return await withReceipt(await run(), asked, opened.secret, clock)
       const { organization, key, models } = grant
-      const reply = await onErrand({ organization, key, queue, models, uses }, run)
-      const counted = reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summed(uses) } : reply
-      return await receipted(counted, asked, opened.secret, clock)
+      const reply = await runErrand({ organization, key, queue, models, uses }, run)
+      const counted =
+        reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
+      return await withReceipt(counted, asked, opened.secret, clock)
     } catch (error) {
       signal.throwIfAborted()
-      return sealedFailure(opened, error, summed(uses))
+      return sealedFailure(opened, error, summedUses(uses))
     }
   }
 
@@ -220,15 +226,15 @@ export const enclave = (container: Container, settings: Inside): Enclave => {
         name,
         settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
       })),
-    async handle(route, sealed, grant, signal, shelf = none) {
+    async handle(route, sealed, grant, signal, enclaveFiles = none) {
       const chapter = chapters[route]
       if (chapter === undefined) throw new NotFound('Not found')
-      if (!isLong(sealed)) return handled(route, chapter, sealed, grant, signal, shelf)
+      if (!isLong(sealed)) return handled(route, chapter, sealed, grant, signal, enclaveFiles)
       const { outer } = formOf(chapter, {})
       const size = sealed instanceof Uint8Array ? sealed.length : (grant.length ?? outer.big?.most ?? 0)
       const leave = await room.take(grant, size, queue, signal)
       try {
-        return await handled(route, chapter, await receive(sealed, outer), grant, signal, shelf)
+        return await handled(route, chapter, await readSealedBody(sealed, outer), grant, signal, enclaveFiles)
       } finally {
         leave()
       }
@@ -247,8 +253,8 @@ const nothing = async (): Promise<never> => {
   throw new Unavailable()
 }
 
-/** The shelf of a call without stores. */
-const none: Shelf = {
+/** The files of a call without stores. */
+const none: EnclaveFiles = {
   file: nothing,
   content: nothing,
   keep: nothing,

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/platform.ts'
 import { type Kem, type Opener, kems, opener, publicKeyOf } from '../wire/kem.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
-import { nativeAgreement } from './native-x25519.ts'
 import type { Pair } from '../wire/signature.ts'
 import { receiptKind } from '../wire/receipt-kind.ts'
 import { type Signer, receiptSigner } from './receipts.ts'
-import { type Entered, type Replay, replayTables } from './replay.ts'
+import { type ReplayOutcome, type Replay, replayTables } from './replay.ts'
 
 export interface HeldKey {
   readonly kem: Kem
@@ -103,7 +102,7 @@ export class Epochs {
    * Enters the items in the replay table of the key's epoch. Refuses items that another open epoch has seen, so that a
    * request sealed again under the next key is not served twice.
    */
-  enter({ replay }: HeldKey, ...items: readonly Uint8Array[]): Entered {
+  enter({ replay }: HeldKey, ...items: readonly Uint8Array[]): ReplayOutcome {
     const others = this.#epochs.filter((epoch) => epoch.replay !== replay)
     return others.some((epoch) => epoch.replay.has(...items)) ? 'seen' : replay.enter(...items)
   }
@@ -128,7 +127,6 @@ export class Epochs {
 
   #made(notBefore: number): Epoch {
     const replay = this.#replay()
-    const dh = nativeAgreement()
     const signer = receiptSigner()
     const number = Math.floor(notBefore / 1000)
     const keys = kems
@@ -137,7 +135,7 @@ export class Epochs {
         const seed = randomBytes(kem.seed)
         const publicKey = publicKeyOf(kem, seed)
         const kid = enclaveKid({ kem: kem.id, publicKey })
-        return { kem, kid, publicKey, open: opener(kem, seed, dh), replay, epoch: number, signer }
+        return { kem, kid, publicKey, open: opener(kem, seed), replay, epoch: number, signer }
       })
     return {
       number,

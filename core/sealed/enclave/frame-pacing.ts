@@ -3,12 +3,12 @@ import type { Chunk, ChunkChoice } from '../../ports/upstream.ts'
 import { wholeDelta } from '../../dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
-import { merged } from './merge-chunks.ts'
+import { mergedChunk } from './merge-chunks.ts'
 
 const tick = 50
-const most = 512
+const mostChunks = 512
 
-export interface Paced {
+export interface PacedStream {
   readonly chunk: Chunk
   readonly text: Uint8Array
 }
@@ -18,12 +18,12 @@ export interface Paced {
  * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
  * An end or an error follows after all earlier chunks.
  */
-export async function* paced(
+export async function* pacedFrames(
   chunks: AsyncIterable<Chunk>,
   model: string,
   clock: Clock,
   signal: AbortSignal,
-): AsyncGenerator<Paced> {
+): AsyncGenerator<PacedStream> {
   const queue: Chunk[] = []
   let ended = false
   let fault: { readonly error: unknown } | null = null
@@ -35,9 +35,9 @@ export async function* paced(
     for (;;) {
       const { done, value } = await source.next()
       if (done) return
-      queue.push(...parted(value))
+      queue.push(...textThenFinish(value))
       wake()
-      if (queue.length >= most) await new Promise<void>((go) => (resume = go))
+      if (queue.length >= mostChunks) await new Promise<void>((go) => (resume = go))
       if (ended) return
     }
   }
@@ -51,19 +51,19 @@ export async function* paced(
     })
 
   /** Takes as many chunks as fit in one frame. */
-  const take = (): Paced => {
+  const take = (): PacedStream => {
     const first = queue.shift()
     if (first === undefined) throw new Error('No chunk waits')
     let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
     let size = sizeOf(chunk)
     for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
       let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
-      let more = { ...merged(chunk, text.chunk ?? next), model }
+      let more = { ...mergedChunk(chunk, text.chunk ?? next), model }
       let longer = sizeOf(more)
       if (longer > bucket && text.count > 0) {
         // The fields beside the text have grown, too.
         text = textIn(queue, bucket - longer + text.size)
-        more = { ...merged(chunk, text.chunk ?? next), model }
+        more = { ...mergedChunk(chunk, text.chunk ?? next), model }
         longer = sizeOf(more)
       }
       if (longer > bucket) break
@@ -112,7 +112,7 @@ const ends = ({ choices }: Chunk): boolean => choices.some(({ finish_reason }) =
 const parts = (one: Chunk, next: Chunk): boolean => ends(one) !== ends(next) && next.choices.length > 0
 
 /** Splits a chunk with text and a finish reason: the text comes first. */
-const parted = (chunk: Chunk): readonly Chunk[] => {
+const textThenFinish = (chunk: Chunk): readonly Chunk[] => {
   const says = ({ delta }: ChunkChoice) => Object.values(delta).some((value) => value != null && value !== '')
   if (!ends(chunk) || !chunk.choices.some(says)) return [chunk]
   const { usage: _, ...rest } = chunk

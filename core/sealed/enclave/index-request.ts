@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { checked, listOf } from '../../validate.ts'
 import { checks } from '../wire/body.ts'
-import type { Opened, Outer, Sealed } from './open.ts'
+import type { OpenedRequest, OuterFields, Sealed } from './open.ts'
 
 /** One file to index, with its opened keys. */
 export interface IndexTask {
@@ -12,18 +12,18 @@ export interface IndexTask {
 
 /** The outer fields of an index request, flattened, and its tasks after opening. */
 export interface IndexRequest {
-  readonly outer: Outer
+  readonly outer: OuterFields
   readonly fields: Sealed
   /** True when the request has a list; the answer then has a list, too. */
   readonly listed: boolean
-  tasks(opened: Opened): readonly IndexTask[]
+  tasks(opened: OpenedRequest): readonly IndexTask[]
 }
 
 const parts = { encrypted_file_dek: 'file_nonce', encrypted_rag_dek: 'rag_dek_nonce' } as const
 
 /** The largest number of files under one encapsulation. */
-const most = 1_000
-const listing = v.looseObject({ files: listOf(v.record(v.string(), v.unknown()), 1, most) })
+const mostFiles = 1_000
+const listing = v.looseObject({ files: listOf(v.record(v.string(), v.unknown()), 1, mostFiles) })
 
 /** One file, or several under `files` that share an encapsulation. The encapsulation is opened and entered once. */
 export const indexRequest = (sealed: Sealed): IndexRequest => {
@@ -31,7 +31,7 @@ export const indexRequest = (sealed: Sealed): IndexRequest => {
   const files = listed ? checked(listing, sealed).files : [sealed]
   const named = (field: string, at: number) => (listed ? `files.${at}.${field}` : field)
   const fields: Record<string, unknown> = { ...sealed }
-  const outer: Record<string, Outer['parts'][string]> = {}
+  const outer: Record<string, OuterFields['parts'][string]> = {}
   for (const [at, file] of files.entries()) {
     for (const [field, nonce] of Object.entries(parts)) {
       outer[named(field, at)] = { nonce: named(nonce, at), check: checks.key }

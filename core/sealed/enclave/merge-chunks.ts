@@ -1,7 +1,7 @@
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../ports/upstream.ts'
 
 /** Merges two chunks of one answer: appended fields are joined, single fields are kept. */
-export const merged = (one: Chunk, other: Chunk): Chunk => {
+export const mergedChunk = (one: Chunk, other: Chunk): Chunk => {
   const choices = [...one.choices]
   for (const choice of other.choices) {
     const at = choices.findIndex(({ index }) => index === choice.index)

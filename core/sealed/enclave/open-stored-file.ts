@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { OpenFile } from '../../ports/tool.ts'
-import type { Shelf, ShelvedFile } from '../../ports/enclave.ts'
+import type { EnclaveFiles, EnclaveFile } from '../../ports/enclave.ts'
 import { type NamedKey, type Stored, readNamedKey } from '../wire/binding.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { openBareLabel, openContent, openLabel, openWhole } from '../wire/file.ts'
@@ -16,28 +16,28 @@ export const keyOf = (part: Uint8Array | undefined, field: string, fileId: strin
 }
 
 /** Resolves when memory for this many bytes is free. The result releases the memory. */
-export type MakeRoom = (size: number, signal: AbortSignal) => Promise<() => void>
+export type ReserveMemory = (size: number, signal: AbortSignal) => Promise<() => void>
 
 /** The record of the caller's file. */
-export const shelved = async (shelf: Shelf, id: string): Promise<ShelvedFile> => {
-  const file = await shelf.file(id)
+export const recordOf = async (enclaveFiles: EnclaveFiles, id: string): Promise<EnclaveFile> => {
+  const file = await enclaveFiles.file(id)
   if (file === null) throw new Refusal('unknown_file', 'fileId')
   return file
 }
 
 interface Opening {
-  readonly shelf: Shelf
-  readonly makeRoom: MakeRoom
+  readonly enclaveFiles: EnclaveFiles
+  readonly makeRoom: ReserveMemory
   readonly id: string
-  readonly record: ShelvedFile
+  readonly record: EnclaveFile
   readonly dek: NamedKey
   /** In bytes: the largest sealed content that may be opened. */
   readonly most: number
 }
 
 /** Opens one of the caller's files during the work. The content is fetched when memory is free. */
-export const withStored = async <T>(
-  { shelf, makeRoom, id, record, dek, most }: Opening,
+export const withStoredFile = async <T>(
+  { enclaveFiles, makeRoom, id, record, dek, most }: Opening,
   signal: AbortSignal,
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> => {
@@ -46,7 +46,7 @@ export const withStored = async <T>(
     throw new Refusal('unreadable_file', 'fileId')
   const leave = await makeRoom(record.size, signal)
   try {
-    return await work(await openStored(shelf, id, record, dek, signal))
+    return await work(await openStored(enclaveFiles, id, record, dek, signal))
   } finally {
     leave()
   }
@@ -54,14 +54,14 @@ export const withStored = async <T>(
 
 /** Opens one of the caller's files with its key. A wrong key, damaged bytes and unvouched bytes give the same error. */
 const openStored = async (
-  shelf: Shelf,
+  enclaveFiles: EnclaveFiles,
   id: string,
-  { version, name, mime, size }: ShelvedFile,
+  { version, name, mime, size }: EnclaveFile,
   { key: dek, stored }: NamedKey,
   signal: AbortSignal,
 ): Promise<OpenFile> => {
   const labels = { name: labelOf(dek, 'name', name), mime: labelOf(dek, 'mime', mime) }
-  const found = await shelf.content(id, signal)
+  const found = await enclaveFiles.content(id, signal)
   if (found === null) throw new Refusal('unreadable_file', 'fileId')
   const sealed = stored === null ? found : vouched(found, stored)
   const bytes =

@@ -7,13 +7,13 @@ import { fromHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
 import { requestDigest } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
-import { type Code, Refusal } from './refusals.ts'
+import { type SealedRefusalCode, Refusal } from './refusals.ts'
 import type { Epochs, HeldKey } from './epochs.ts'
 
 export type Sealed = Readonly<Record<string, unknown>>
 
 /** An opened request. Its items are in the replay table. */
-export interface Opened {
+export interface OpenedRequest {
   /** The sealed JSON without the fields that bind it. */
   readonly params: Readonly<Record<string, unknown>>
   /** The sealed JSON with Maps for objects, so that keys keep their order. Present when the route wants it. */
@@ -29,7 +29,7 @@ export interface Opened {
 }
 
 /** The outer fields of a route: the sealed JSON, its nonce, and further parts with their nonces. */
-export interface Outer {
+export interface OuterFields {
   readonly cipherText: { readonly field: 'cipherText' | 'cipher_text'; readonly check: Check }
   /** Null when the request seals only keys. */
   readonly params: { readonly field: string; readonly nonce: string } | null
@@ -48,9 +48,9 @@ export interface Outer {
 const undecryptable = 'The request could not be decrypted'
 
 /** Checks run in a fixed order. Every failure from decapsulation to replay gives the same error. */
-export const opening =
+export const requestOpener =
   (epochs: Epochs, requireBinding: boolean) =>
-  async (route: string, outer: Outer, sealed: Sealed): Promise<Opened> => {
+  async (route: string, outer: OuterFields, sealed: Sealed): Promise<OpenedRequest> => {
     const text = (field: string, check: Check): string => {
       const expected = check(sealed[field])
       if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
@@ -88,7 +88,7 @@ export const opening =
       const plain = params === null ? null : open(secret, nonce, params)
       if (plain !== null && plain.length > (outer.mostParams ?? Infinity)) {
         enter(epochs, key, cipherText)
-        throw new OpenedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
+        throw new SealedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
       }
       // The reading thread takes over the buffer of a long text, and an ordered text is read twice: it needs a copy.
       const json = params === null ? {} : await jsonOf(outer.ordered === true && plain !== null ? plain.slice() : plain)
@@ -109,7 +109,7 @@ export const opening =
         ...kept,
       }
       const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
-      if (unbound) throw new OpenedRefusal('sealed_elsewhere', it)
+      if (unbound) throw new SealedRefusal('sealed_elsewhere', it)
       return it
     }
     throw new BadRequest(undecryptable)
@@ -151,9 +151,9 @@ const enter = (epochs: Epochs, ...given: Parameters<Epochs['enter']>): void => {
 }
 
 /** A refusal after opening. Its caller gets the refusal sealed. */
-export class OpenedRefusal extends Refusal {
-  readonly asker: Pick<Opened, 'secret' | 'named'>
-  constructor(code: Code, asker: Pick<Opened, 'secret' | 'named'>) {
+export class SealedRefusal extends Refusal {
+  readonly asker: Pick<OpenedRequest, 'secret' | 'named'>
+  constructor(code: SealedRefusalCode, asker: Pick<OpenedRequest, 'secret' | 'named'>) {
     super(code)
     this.asker = asker
   }
@@ -171,11 +171,11 @@ const none = new Uint8Array(24)
 const decoded = (part: unknown): Uint8Array | null => (part instanceof Uint8Array && part.length > 16 ? part : null)
 
 /** Objects in the order sent. Throws OpenedRefusal when a key occurs twice: its name is the caller's own word. */
-const orderedOf = async (plain: Uint8Array, asker: OpenedRefusal['asker']): Promise<OrderedJson> => {
+const orderedOf = async (plain: Uint8Array, asker: SealedRefusal['asker']): Promise<OrderedJson> => {
   try {
     return (await readJson(plain, 'ordered')) as OrderedJson
   } catch (error) {
-    throw error instanceof BadRequest ? new OpenedRefusal('invalid_parameters', asker) : error
+    throw error instanceof BadRequest ? new SealedRefusal('invalid_parameters', asker) : error
   }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { flatJson } from '../../dialects/flat-json.ts'
 import { hexPieces } from '../../dialects/hex-pieces.ts'
 import { BadRequest, TooLarge } from '../../errors.ts'
-import type { Outer, Sealed } from './open.ts'
+import type { OuterFields, Sealed } from './open.ts'
 
 /** In bytes: the amount decoded at once. Other calls run in between. */
 const slice = 1024 * 1024
@@ -18,7 +18,10 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
  * Reads the outer fields as they arrive and decodes the large field on the way. Its hex and its JSON are never whole in
  * memory.
  */
-export const receive = async (sealed: Uint8Array | AsyncIterable<Uint8Array>, { big }: Outer): Promise<Sealed> => {
+export const readSealedBody = async (
+  sealed: Uint8Array | AsyncIterable<Uint8Array>,
+  { big }: OuterFields,
+): Promise<Sealed> => {
   if (big === undefined) throw new BadRequest('Malformed JSON')
   const fields: Record<string, unknown> = Object.create(null)
   const hex = hexPieces(big.field)

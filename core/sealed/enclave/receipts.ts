@@ -57,7 +57,7 @@ export const receiptSigner = (): Signer => {
 }
 
 /** The data for the receipt of a request. */
-export interface Asked {
+export interface ReceiptRequest {
   readonly signer: Signer
   /** The digest of the sealed request. */
   readonly digest: Uint8Array
@@ -69,7 +69,7 @@ export const entryOf = ({ text }: Receipt): string => toHex(receiptLeaf(text))
 
 /** A receipt for an answer with this digest. */
 export const receiptOf = (
-  { signer, digest, facts }: Asked,
+  { signer, digest, facts }: ReceiptRequest,
   answer: Uint8Array,
   { model, backend, usage, audioSeconds }: Trailer,
   clock: Clock,
@@ -87,9 +87,9 @@ export const receiptOf = (
   })
 
 /** A whole answer with its sealed receipt. A failure has no receipt. */
-export const receipted = async (
+export const withReceipt = async (
   reply: SealedReply,
-  asked: Asked | null,
+  asked: ReceiptRequest | null,
   secret: Uint8Array,
   clock: Clock,
 ): Promise<SealedReply> => {

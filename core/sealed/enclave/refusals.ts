@@ -3,7 +3,7 @@ import type { GatewayError } from '../../errors.ts'
 import { checkedWithin } from '../../validate.ts'
 
 /** The fixed texts for refusing an opened request. No text quotes the request. */
-export const catalogue = {
+export const refusalTexts = {
   sealed_elsewhere: { status: 400, message: 'The request was sealed for another route' },
   invalid_parameters: { status: 400, message: 'The sealed parameters are not valid' },
   refused: { status: 400, message: 'The backend refused the request' },
@@ -12,6 +12,7 @@ export const catalogue = {
   unsupported_parameter: { status: 400, message: 'The backend refused the request' },
   invalid_image: { status: 400, message: 'The backend refused the request' },
   request_too_large: { status: 400, message: 'The backend refused the request' },
+  guard_refused: { status: 400, message: 'A guard refuses the call' },
   unknown_model: { status: 404, message: 'Unknown model' },
   unknown_tool: { status: 404, message: 'Unknown tool' },
   unknown_file: { status: 404, message: 'Unknown file' },
@@ -25,24 +26,24 @@ export const catalogue = {
   unavailable: { status: 503, message: 'Service temporarily unavailable' },
 } as const
 
-export type Code = keyof typeof catalogue
+export type SealedRefusalCode = keyof typeof refusalTexts
 
 /**
  * A failure after opening. `field` is a path in the caller's own parameters. The field and a backend's own sentence
  * travel sealed.
  */
 export class Refusal extends Error {
-  readonly code: Code
+  readonly code: SealedRefusalCode
   readonly field: string | null
   readonly told: string | null
   /** In ms; null when no time is known. */
   readonly retryAfter: number | null
   constructor(
-    code: Code,
+    code: SealedRefusalCode,
     field: string | null = null,
     { told, retryAfter }: Partial<Pick<GatewayError, 'told' | 'retryAfter'>> = {},
   ) {
-    super(catalogue[code].message)
+    super(refusalTexts[code].message)
     this.code = code
     this.field = field
     this.told = told ?? null
@@ -51,7 +52,7 @@ export class Refusal extends Error {
 }
 
 /** Throws a Refusal that names the first invalid field. */
-export const parameters = <S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> => {
+export const checkParameters = <S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> => {
   const { output, issues } = checkedWithin(schema, given, 1)
   if (issues === null) return output
   throw new Refusal('invalid_parameters', v.getDotPath(issues[0])?.slice(0, 100) ?? null)

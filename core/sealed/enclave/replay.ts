@@ -4,11 +4,11 @@ const slots = 2 ** 21
 /** Spare tables for the next epochs. */
 const mostSpare = 2
 
-export type Entered = 'fresh' | 'seen' | 'full'
+export type ReplayOutcome = 'fresh' | 'seen' | 'full'
 
 export interface Replay {
   /** Enters all items or none, in one step. An item never passes twice, and a full table refuses new items. */
-  enter(...items: readonly Uint8Array[]): Entered
+  enter(...items: readonly Uint8Array[]): ReplayOutcome
   /** True when any item was entered. */
   has(...items: readonly Uint8Array[]): boolean
   /** From 0 to 1. */

@@ -13,32 +13,33 @@ import {
   UpstreamFailed,
 } from '../../errors.ts'
 import { type RefusalCode, refusalCodes } from '../../dialects/refusal.ts'
-import { type Code, Refusal, catalogue } from './refusals.ts'
-import type { Opened } from './open.ts'
+import { guardRefused } from '../../inference/guards/passage.ts'
+import { type SealedRefusalCode, Refusal, refusalTexts } from './refusals.ts'
+import type { OpenedRequest } from './open.ts'
 
-export const silent: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
+export const emptyTrailer: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
 
 /** The receiver of an answer, and the route that the answer names. */
-export type Asker = Pick<Opened, 'secret' | 'named'>
+export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
 
 type Status = 'result' | 'failure'
 
 /** JSON for the caller only, under a new nonce. */
-export const sealedJson = (asker: Asker, status: Status, value: unknown): Readonly<Record<string, string>> =>
+export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> =>
   sealedPrinted(asker, status, utf8(JSON.stringify(value)))
 
-const sealedPrinted = ({ secret, named }: Asker, status: Status, json: Uint8Array) => {
+const sealedPrinted = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
   const nonce = freshNonce()
   const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
   const said = named === null ? json : concat(utf8(head), json, utf8('}'))
   return { encryptedResponse: toHex(sealPrinted(secret, nonce, said)), nonce: toHex(nonce) }
 }
 
-export const sealedReply = (asker: Asker, value: unknown, trailer: Trailer): SealedReply =>
+export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): SealedReply =>
   printedReply(asker, utf8(JSON.stringify(value)), trailer)
 
 /** The reply for a result that is already JSON text. */
-export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): SealedReply => ({
+export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): SealedReply => ({
   kind: 'body',
   status: 200,
   body: sealedPrinted(asker, 'result', json),
@@ -47,9 +48,9 @@ export const printedReply = (asker: Asker, json: Uint8Array, trailer: Trailer): 
 })
 
 /** A failure after opening: fixed words outside the seal, the field inside. */
-export const sealedFailure = (asker: Asker, error: unknown, trailer: Trailer = silent): SealedReply => {
+export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trailer = emptyTrailer): SealedReply => {
   const { code, field, told, retryAfter } = refusalOf(error)
-  const { status, message } = catalogue[code]
+  const { status, message } = refusalTexts[code]
   const said = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
   const again = code === 'insufficient_quota' || retryAfter !== null ? { retryAfter } : {}
   return { kind: 'body', status, body: sealedJson(asker, 'failure', said), failure: message, trailer, ...again }
@@ -66,8 +67,9 @@ export const refusalOf = (error: unknown): Refusal => {
 const isReason = (code: string | null): code is RefusalCode =>
   (refusalCodes as readonly (string | null)[]).includes(code)
 
-const codeOf = (error: unknown): Code => {
+const codeOf = (error: unknown): SealedRefusalCode => {
   if (error instanceof GatewayError && isReason(error.code)) return error.code
+  if (error instanceof GatewayError && error.code === guardRefused) return guardRefused
   if (error instanceof UpstreamFailed) return 'upstream_failed'
   if (error instanceof TooMany) return 'busy'
   if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import type { Supplied } from '../../container.ts'
 import { readerOf } from '../../find-reader.ts'
 import { Unconfigured } from '../../errors.ts'
-import { type Holder, type Queue, fairShares } from '../../fair-shares.ts'
-import { employ, type workNeeds } from '../../inference/run-for-tool.ts'
+import { type ShareHolder, type QueueLimits, fairShares } from '../../fair-shares.ts'
+import { runForTool, type workNeeds } from '../../inference/run-for-tool.ts'
 import type { Reader } from '../../ports/reader.ts'
-import type { SealedReply, Shelf } from '../../ports/enclave.ts'
+import type { SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
 import type { Hits, OpenFile } from '../../ports/tool.ts'
-import { type Library, library } from '../retrieval/search-index.ts'
-import { readingOf, split } from '../retrieval/split.ts'
+import { type SearchIndex, searchIndex } from '../retrieval/search-index.ts'
+import { embeddedTextOf, splitSections } from '../retrieval/split.ts'
 import { concat } from '../wire/bytes.ts'
 import { openRows, sealRows } from './index-file.ts'
 import type { IndexTask } from './index-request.ts'
-import { refusalOf, silent } from './reply.ts'
-import { type MakeRoom, keyOf, shelved, withStored } from './open-stored-file.ts'
+import { refusalOf, emptyTrailer } from './reply.ts'
+import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 
 export type Search = (
-  shelf: Shelf,
+  enclaveFiles: EnclaveFiles,
   ragDek: Uint8Array,
   query: string,
   ids: readonly string[] | null,
@@ -29,16 +29,16 @@ interface Settings {
   /** In bytes: the opened indexes kept in memory. */
   readonly cache: number
   readonly mostFile: number
-  readonly queue: Queue
+  readonly queue: QueueLimits
 }
 
 interface Room {
-  readonly shelf: Shelf
-  readonly makeRoom: MakeRoom
+  readonly enclaveFiles: EnclaveFiles
+  readonly makeRoom: ReserveMemory
 }
 
 /** A waiting indexing holds only its keys, so its queue is longer. One request brings up to a hundred files. */
-const longer = ({ all, organization }: Queue): Queue => ({ all: 8 * all, organization: 16 * organization })
+const longer = ({ all, organization }: QueueLimits): QueueLimits => ({ all: 8 * all, organization: 16 * organization })
 
 /** Vectors and the model that made them; null without a model. */
 interface Embedded {
@@ -48,7 +48,7 @@ interface Embedded {
 
 /** One caller's opened indexes, under the key that opened them. */
 interface Shelved {
-  readonly library: Library
+  readonly library: SearchIndex
   readonly versions: Map<string, string>
 }
 
@@ -74,7 +74,7 @@ export const retrieval = (
       for (let at = 0; at < texts.length; at += batch) {
         const part = texts.slice(at, at + batch)
         const work = { ability: 'embed', model: named } as const
-        const { answer, model: maker } = await employ(
+        const { answer, model: maker } = await runForTool(
           supplied,
           work,
           ({ upstream, model }, signal) => upstream.embed!({ model, texts: part }, signal),
@@ -95,23 +95,23 @@ export const retrieval = (
   /** Organisations take turns. */
   const indexOne = async (
     { id, dek: filePart, ragDek: ragPart }: IndexTask,
-    holder: Holder,
-    { shelf, makeRoom }: Room,
+    holder: ShareHolder,
+    { enclaveFiles, makeRoom }: Room,
     signal: AbortSignal,
   ): Promise<void> => {
     const dek = keyOf(filePart, 'encrypted_file_dek', id)
     const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
-    const record = await shelved(shelf, id)
+    const record = await recordOf(enclaveFiles, id)
     const release = await turns.take(holder, 1, longer(queue), signal)
     try {
-      const file = { shelf, makeRoom, id, record, dek, most }
+      const file = { enclaveFiles, makeRoom, id, record, dek, most }
       const read = (opened: OpenFile) => readerOf(readers, opened).read(opened, signal)
-      const { passages, title } = await withStored(file, signal, async (opened) => {
-        return { passages: split((await read(opened)).sections), title: titleOf(opened.name) }
+      const { passages, title } = await withStoredFile(file, signal, async (opened) => {
+        return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
       })
-      const { model: maker, vectors } = await vectorsOf(passages.map(readingOf), signal)
+      const { model: maker, vectors } = await vectorsOf(passages.map(embeddedTextOf), signal)
       const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
-      await shelf.keepIndex(id, sealRows(ragDek, id, rows), signal)
+      await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
     } finally {
       release()
     }
@@ -121,12 +121,12 @@ export const retrieval = (
   const index = async (
     tasks: readonly IndexTask[],
     listed: boolean,
-    holder: Holder,
+    holder: ShareHolder,
     room: Room,
     signal: AbortSignal,
   ): Promise<SealedReply> => {
     const ended = (body: Readonly<Record<string, unknown>>): SealedReply => {
-      return { kind: 'body', status: 200, body, failure: null, trailer: silent }
+      return { kind: 'body', status: 200, body, failure: null, trailer: emptyTrailer }
     }
     const completed = (task: IndexTask) =>
       indexOne(task, holder, room, signal).then(() => ({ file_id: task.id, code: 'completed' }))
@@ -139,10 +139,15 @@ export const retrieval = (
   }
 
   /** The caller's current indexes. An unchanged index is not read again. */
-  const opened = async (shelf: Shelf, ragDek: Uint8Array, ids: readonly string[] | null, signal: AbortSignal) => {
+  const opened = async (
+    enclaveFiles: EnclaveFiles,
+    ragDek: Uint8Array,
+    ids: readonly string[] | null,
+    signal: AbortSignal,
+  ) => {
     const key = createHash('sha256').update(ragDek).digest('hex')
-    const mine = held.get(key) ?? { library: library(), versions: new Map<string, string>() }
-    const there = await shelf.indexes(ids)
+    const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
+    const there = await enclaveFiles.indexes(ids)
     if (ids === null) {
       const current = new Set(there.map(({ id }) => id))
       for (const id of mine.versions.keys()) if (!current.has(id)) forget(mine, id)
@@ -150,7 +155,7 @@ export const retrieval = (
     for (const { id, version } of there) {
       if (mine.versions.get(id) === version) continue
       forget(mine, id)
-      const sealed = await shelf.index(id, signal)
+      const sealed = await enclaveFiles.index(id, signal)
       const rows = sealed && openRows(ragDek, id, await whole(sealed))
       if (rows)
         mine.library.put(
@@ -182,8 +187,8 @@ export const retrieval = (
     }
   }
 
-  const search: Search = async (shelf, ragDek, query, ids, signal) => {
-    const [it, sought] = await Promise.all([opened(shelf, ragDek, ids, signal), vectorsOf([query], signal)])
+  const search: Search = async (enclaveFiles, ragDek, query, ids, signal) => {
+    const [it, sought] = await Promise.all([opened(enclaveFiles, ragDek, ids, signal), vectorsOf([query], signal)])
     const asked = { vector: sought.vectors[0] ?? null, model: sought.model, fileIds: it.ids }
     const hits = it.library.search({ ...asked, query, most: mostHits })
     return Object.assign([...hits], { outdated: it.library.outdated(asked) })

@@ -39,7 +39,7 @@ const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
   const by = ({ start, end }: Spoken) => nearest(turns, start, end)
   const words = it.words.map((word) => ({ ...word, speaker: by(word) }))
   const segments = it.segments.flatMap((segment) => {
-    const inside = words.filter(({ start, end }) => within(segment, (start + end) / 2))
+    const inside = words.filter(({ start, end }) => isDuring(segment, (start + end) / 2))
     const [first] = inside
     if (inside.every(({ speaker }) => speaker === first?.speaker))
       return [{ ...segment, speaker: first?.speaker ?? by(segment) }]
@@ -48,7 +48,7 @@ const attributed = (it: Transcript, turns: readonly Turn[]): Transcript => {
   return { ...it, segments, words }
 }
 
-const within = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end
+const isDuring = ({ start, end }: Spoken, moment: number): boolean => moment >= start && moment < end
 
 /** Joins neighbouring words of one speaker. */
 const runs = (words: readonly (Spoken & { readonly speaker: number })[]): readonly Spoken[] => {

@@ -1,6 +1,6 @@
 import type { GenericSchema, InferOutput } from 'valibot'
 import { toldParams } from '../../tool-params.ts'
-import { Refusal, parameters } from './refusals.ts'
+import { Refusal, checkParameters } from './refusals.ts'
 
 /** Throws a Refusal that names the first parameter that is unknown or invalid. */
 export const toolParams = <S extends GenericSchema>(
@@ -9,5 +9,5 @@ export const toolParams = <S extends GenericSchema>(
 ): InferOutput<S> => {
   const { told, odd } = toldParams(schema, given)
   if (odd !== null) throw new Refusal('invalid_parameters', odd)
-  return parameters(schema, told)
+  return checkParameters(schema, told)
 }

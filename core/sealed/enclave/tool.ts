@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import { BadRequest, NotFound, Unconfigured, Unreadable } from '../../errors.ts'
-import type { SealedReply, Shelf } from '../../ports/enclave.ts'
+import type { SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
 import type { MadeFile, Tool } from '../../ports/tool.ts'
 import { checks, lengths } from '../wire/body.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { sealContent, sealLabel } from '../wire/file.ts'
 import { toHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
-import type { Opened, Outer, Sealed } from './open.ts'
-import { printedReply, sealedJson, silent } from './reply.ts'
+import type { OpenedRequest, OuterFields, Sealed } from './open.ts'
+import { printedReply, sealedJson, emptyTrailer } from './reply.ts'
 import type { Search } from './retrieval.ts'
-import { type MakeRoom, keyOf, shelved, withStored } from './open-stored-file.ts'
+import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 import { toolParams } from './tool-params.ts'
 
-const simple: Outer = {
+const simple: OuterFields = {
   cipherText: { field: 'cipherText', check: checks.lasting },
   params: { field: 'encryptedParams', nonce: 'nonce' },
   parts: {},
@@ -21,10 +21,10 @@ const simple: Outer = {
   big: { field: 'encryptedParams', most: lengths.params + 16 },
 }
 
-const withFile: Outer = { ...simple, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
+const withFile: OuterFields = { ...simple, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
 
 /** The outer fields of each kind of tool. */
-const outers: Readonly<Record<Tool['kind'], Outer>> = {
+const outers: Readonly<Record<Tool['kind'], OuterFields>> = {
   simple,
   'reads-file': withFile,
   'makes-file': { ...withFile, open: { kid: checks.kekId, wrappedDek: checks.wrapped } },
@@ -34,7 +34,7 @@ const outers: Readonly<Record<Tool['kind'], Outer>> = {
 /** In bytes: the limit of sealed parameters when a tool names none. */
 const usualParams = 16 * 1024
 
-export const outerOf = ({ kind, mostParams = usualParams }: Tool): Outer => ({ ...outers[kind], mostParams })
+export const outerOf = ({ kind, mostParams = usualParams }: Tool): OuterFields => ({ ...outers[kind], mostParams })
 
 /** In bytes: the longest JSON result of a tool. */
 const mostResult = 16 * 1024 * 1024
@@ -42,19 +42,19 @@ const mostResult = 16 * 1024 * 1024
 const mostMade = 100 * 1024 * 1024
 
 export interface Bench {
-  readonly shelf: Shelf
+  readonly enclaveFiles: EnclaveFiles
   readonly search: Search
   /** In bytes: the largest sealed content that may be opened. */
   readonly mostFile: number
-  readonly makeRoom: MakeRoom
+  readonly makeRoom: ReserveMemory
 }
 
 /** Decrypted parameters → tool → one sealed answer, or a sealed file in the caller's store. */
 export const runTool = async (
-  opened: Opened,
+  opened: OpenedRequest,
   outer: Sealed,
   tool: Tool,
-  { shelf, search, mostFile: most, makeRoom }: Bench,
+  { enclaveFiles, search, mostFile: most, makeRoom }: Bench,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
   const { parts } = opened
@@ -62,7 +62,7 @@ export const runTool = async (
   const sealed = (result: unknown): SealedReply => {
     const json = utf8(JSON.stringify(result ?? null))
     if (json.length > mostResult) throw new Refusal('too_large')
-    return printedReply(opened, json, silent)
+    return printedReply(opened, json, emptyTrailer)
   }
   try {
     switch (tool.kind) {
@@ -71,16 +71,18 @@ export const runTool = async (
       case 'reads-file': {
         const id = String((params as { fileId?: unknown }).fileId)
         const dek = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', id)
-        const file = { shelf, makeRoom, id, record: await shelved(shelf, id), dek, most }
-        return sealed(await withStored(file, signal, (opened) => tool.run(params, signal, opened)))
+        const file = { enclaveFiles, makeRoom, id, record: await recordOf(enclaveFiles, id), dek, most }
+        return sealed(await withStoredFile(file, signal, (opened) => tool.run(params, signal, opened)))
       }
       case 'retrieval': {
         const { key: ragDek } = keyOf(parts['encryptedRagDek'], 'encryptedRagDek', null)
-        return sealed(await tool.run(params, signal, (query, ids) => search(shelf, ragDek, query, ids ?? null, signal)))
+        return sealed(
+          await tool.run(params, signal, (query, ids) => search(enclaveFiles, ragDek, query, ids ?? null, signal)),
+        )
       }
       case 'makes-file': {
         const { key } = keyOf(parts['encryptedFileDek'], 'encryptedFileDek', null)
-        return await keep(opened, await tool.run(params, signal), key, outer, shelf, signal)
+        return await keep(opened, await tool.run(params, signal), key, outer, enclaveFiles, signal)
       }
     }
   } catch (error) {
@@ -106,11 +108,11 @@ const fit = (text: string, most: number): string => {
 
 /** Stores the file that a tool made. The sealed answer describes the stored file when the request asks for it. */
 const keep = async (
-  asker: Opened,
+  asker: OpenedRequest,
   { name, mime, bytes }: MadeFile,
   dek: Uint8Array,
   outer: Sealed,
-  shelf: Shelf,
+  enclaveFiles: EnclaveFiles,
   signal: AbortSignal,
 ): Promise<SealedReply> => {
   if (bytes.length > mostMade) throw new Refusal('too_large')
@@ -130,7 +132,7 @@ const keep = async (
       yield part
     }
   }
-  const kept = await shelf.keep(labels, sealed(), signal)
+  const kept = await enclaveFiles.keep(labels, sealed(), signal)
   const told = () => sealedJson(asker, 'result', { fileId: kept.fileId, size, hash: hash.digest('hex') })
   const body = {
     fileId: kept.fileId,
@@ -143,7 +145,7 @@ const keep = async (
     message: 'The file was made',
     ...(asker.named !== null && told()),
   }
-  return { kind: 'body', status: 200, body, failure: null, trailer: silent }
+  return { kind: 'body', status: 200, body, failure: null, trailer: emptyTrailer }
 }
 
 async function* once(bytes: Uint8Array) {

@@ -1,10 +1,11 @@
 import { toHex } from '../wire/hex.ts'
-import { type Check, type Checks, checking } from './checks.ts'
-import { type Fields, fieldsOf, member } from './fields.ts'
-import type { Finding, Piece, Used, Warning } from './finding.ts'
-import { floorsAge, floorsOf } from './floors.ts'
+import { type Check, type Checks, newChecks } from './checks.ts'
+import { type EvidenceMembers, evidenceMembersOf, member } from './fields.ts'
+import type { PlatformFacts, Piece, UsedException, Warning } from './finding.ts'
+import { floorsLifeMs, floorsOf } from './floors.ts'
 import { checkSeen, mergeSeen } from './memory.ts'
 import { type PlatformPolicy, type ReadPolicy, type SignedText, readPolicy } from './policy.ts'
+import { platformOf, platforms } from './platforms.ts'
 import type { Platform } from './profiles.ts'
 import { demand, refuse } from './reasons.ts'
 import { type Release, type Releases, type State, readReleases } from './releases.ts'
@@ -41,26 +42,23 @@ export interface Verdict {
   readonly tcb: Readonly<Record<string, number | string>>
   readonly challenge: true
   readonly collateral: readonly Piece[]
-  readonly exceptions: readonly Used[]
+  readonly exceptions: readonly UsedException[]
   readonly warnings: readonly Warning[]
   readonly checks: readonly Check[]
   /** The earliest end of any certificate, list or text used. */
   readonly ends: number
 }
 
-export const platforms = ['sev-snp', 'tdx', 'nitro'] as const
-
-/** The built-in platform of this type; null for any other type. */
-export const platformOf = (type: unknown): Platform | null => platforms.find((it) => it === type) ?? null
+export { platformOf, platforms }
 
 /** Loads only the verifier of the given platform, so that a page stays small. */
 const find = async (
   platform: Platform,
-  evidence: Fields,
+  evidence: EvidenceMembers,
   rules: Rules,
   now: number,
   checks: Checks,
-): Promise<Finding> => {
+): Promise<PlatformFacts> => {
   switch (platform) {
     case 'sev-snp':
       return (await import('./snp.ts')).checkSnp(evidence, rules.snp, now, checks)
@@ -71,7 +69,7 @@ const find = async (
   }
 }
 
-const imagesOf = (list: Releases, platform: Platform, { measurement }: Finding) =>
+const imagesOf = (list: Releases, platform: Platform, { measurement }: PlatformFacts) =>
   list.releases.flatMap((release) =>
     release.images
       .filter((image) => image.platform === platform && image.measurement === measurement)
@@ -79,7 +77,7 @@ const imagesOf = (list: Releases, platform: Platform, { measurement }: Finding) 
   )
 
 /** Throws unless the policy or a list names this image. A policy that names neither verifies nothing. */
-const checkMeasurement = (rules: Rules, list: Releases | null, platform: Platform, found: Finding): void => {
+const checkMeasurement = (rules: Rules, list: Releases | null, platform: Platform, found: PlatformFacts): void => {
   demand(rules.measurements !== null || list !== null, 'measurement_not_allowed', 'the policy names none')
   const named = rules.measurements === null || rules.measurements.includes(found.measurement)
   demand(named, 'measurement_not_allowed')
@@ -103,7 +101,7 @@ const checkRelease = (
   rules: Rules,
   list: Releases | null,
   platform: Platform,
-  found: Finding,
+  found: PlatformFacts,
   { releaseDigest, now }: Question,
 ): Release | null => {
   const digest = toHex(releaseDigest)
@@ -129,9 +127,9 @@ const listOf = async (rules: Rules, { releases, now }: Question): Promise<Releas
     : readReleases(signed, rules.releases, now)
 }
 
-const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning[] => [
+const warningsOf = (rules: Rules, found: PlatformFacts, now: number): readonly Warning[] => [
   ...found.warnings,
-  ...(now - Date.parse(floorsOf) > floorsAge
+  ...(now - Date.parse(floorsOf) > floorsLifeMs
     ? [{ code: 'floors_old', detail: `The built-in floors are of ${floorsOf}` }]
     : []),
   ...(rules.digests === null && rules.releases === null
@@ -142,13 +140,13 @@ const warningsOf = (rules: Rules, found: Finding, now: number): readonly Warning
 /** Applies the notices that the policy demands. A policy without notices loads no code for them. */
 const noticed = async ({ notices: keys }: ReadPolicy, rules: Rules, now: number) => {
   if (keys === undefined) return { notices: null, rules }
-  const { readNotices, tightened } = await import('./notices.ts')
+  const { readNotices, tightenedRules: tightened } = await import('./notices.ts')
   const notices = await readNotices(keys, now)
   return { notices, rules: tightened(rules, notices) }
 }
 
-const typed = (evidence: unknown, rules: Rules): { fields: Fields; platform: Platform } => {
-  const fields = fieldsOf(evidence, 'evidence')
+const typed = (evidence: unknown, rules: Rules): { fields: EvidenceMembers; platform: Platform } => {
+  const fields = evidenceMembersOf(evidence, 'evidence')
   const platform = platformOf(member(fields, 'type')) ?? refuse('no_verifier')
   demand(rules.platforms.includes(platform), 'platform_not_allowed', platform)
   demand(member(fields, 'v') === 1, 'evidence_malformed', 'v')
@@ -160,8 +158,8 @@ export const inspect = async (
   evidence: unknown,
   policy: PlatformPolicy,
   { keysetHash, challenge, now }: Pick<Question, 'keysetHash' | 'challenge' | 'now'>,
-  checks: Checks = checking(),
-): Promise<Finding> => {
+  checks: Checks = newChecks(),
+): Promise<PlatformFacts> => {
   const rules = rulesOf(readPolicy(policy), now)
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
@@ -177,7 +175,7 @@ export const appraise = async (
   evidence: unknown,
   policy: PlatformPolicy,
   question: Question,
-  checks: Checks = checking(),
+  checks: Checks = newChecks(),
 ): Promise<Verdict> => {
   const { now } = question
   const read: ReadPolicy = readPolicy(policy)

@@ -9,6 +9,17 @@ const mostItems = 64
 
 const malformed = (): never => refuse('evidence_malformed', 'cbor')
 
+/** The argument of an item in its shortest form, up to 2^53. */
+const argumentOf = (short: number, take: (length: number) => Uint8Array): number => {
+  if (short < 24) return short
+  if (short > 27) return malformed()
+  const size = 2 ** (short - 24)
+  const value = take(size).reduce((sum, byte) => sum * 256 + byte, 0)
+  const least = size === 1 ? 24 : 256 ** (size / 2)
+  demand(value >= least && value <= Number.MAX_SAFE_INTEGER, 'evidence_malformed', 'cbor')
+  return value
+}
+
 /** Reads one value with definite, minimal lengths and no trailing bytes. Throws `evidence_malformed`. */
 export const readCbor = (bytes: Uint8Array): Cbor => {
   let at = 0
@@ -18,16 +29,7 @@ export const readCbor = (bytes: Uint8Array): Cbor => {
     return bytes.subarray(at, (at += length))
   }
 
-  /** The argument of an item in its shortest form, up to 2^53. */
-  const argument = (short: number): number => {
-    if (short < 24) return short
-    if (short > 27) return malformed()
-    const size = 2 ** (short - 24)
-    const value = take(size).reduce((sum, byte) => sum * 256 + byte, 0)
-    const least = size === 1 ? 24 : 256 ** (size / 2)
-    demand(value >= least && value <= Number.MAX_SAFE_INTEGER, 'evidence_malformed', 'cbor')
-    return value
-  }
+  const argument = (short: number): number => argumentOf(short, take)
 
   const count = (short: number): number => {
     const value = argument(short)

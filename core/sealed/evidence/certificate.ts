@@ -1,6 +1,18 @@
 import { same } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
-import { type Item, booleanOf, context, cursor, magnitude, octetsOf, oidOf, only, small, tags, timeOf } from './der.ts'
+import {
+  type Item,
+  booleanOf,
+  contextTag,
+  cursor,
+  unsignedBytes,
+  octetsOf,
+  oidOf,
+  onlyItem,
+  smallInteger,
+  tags,
+  timeOf,
+} from './der.ts'
 import { type Algorithm, type PublicKey, algorithmOf, flatSignature, publicKeyOf } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 
@@ -65,7 +77,7 @@ export interface Signed {
 
 /** SEQUENCE { signed part, algorithm, signature }. */
 export const signedOf = (bytes: Uint8Array): Signed => {
-  const outer = cursor(only(bytes, tags.sequence).content)
+  const outer = cursor(onlyItem(bytes, tags.sequence).content)
   const inside = outer.take(tags.sequence)
   const algorithmBytes = outer.take(tags.sequence).whole
   const raw = octetsOf(outer.take(tags.bitString))
@@ -79,7 +91,7 @@ export const signedOf = (bytes: Uint8Array): Signed => {
 /** Extensions by identifier. Each identifier may occur once. */
 export const extensionsOf = (list: Uint8Array): ReadonlyMap<string, Extension> => {
   const found = new Map<string, Extension>()
-  const all = cursor(only(list, tags.sequence).content)
+  const all = cursor(onlyItem(list, tags.sequence).content)
   while (all.more()) {
     const parts = cursor(all.take(tags.sequence).content)
     const oid = oidOf(parts.take(tags.oid))
@@ -115,18 +127,18 @@ const commonNameOf = (name: Item): string | null => {
 
 const constraintsOf = (extension: Extension | undefined): { authority: boolean; pathLength: number | null } => {
   if (extension === undefined) return { authority: false, pathLength: null }
-  const parts = cursor(only(extension.value, tags.sequence).content)
+  const parts = cursor(onlyItem(extension.value, tags.sequence).content)
   const flag = parts.maybe(tags.boolean)
   if (flag !== null) demand(booleanOf(flag), 'evidence_malformed', 'basicConstraints')
   const length = parts.maybe(tags.integer)
   parts.end()
   demand(flag !== null || length === null, 'evidence_malformed', 'basicConstraints')
-  return { authority: flag !== null, pathLength: length && small(length) }
+  return { authority: flag !== null, pathLength: length && smallInteger(length) }
 }
 
 const usageOf = (extension: Extension | undefined): number | null => {
   if (extension === undefined) return null
-  const { content } = only(extension.value, tags.bitString)
+  const { content } = onlyItem(extension.value, tags.bitString)
   const [unused, first] = content
   if (unused === undefined || first === undefined || unused > 7 || content.length > 3)
     return refuse('evidence_malformed', 'keyUsage')
@@ -138,8 +150,8 @@ export const readCertificate = (bytes: Uint8Array): Certificate => {
   demand(bytes.length <= mostBytes, 'evidence_malformed', 'certificate')
   const { inside, algorithmBytes, ...signed } = signedOf(bytes)
   const parts = cursor(inside.content)
-  demand(toHex(parts.take(context(0)).content) === '020102', 'evidence_malformed', 'certificate version')
-  const serial = magnitude(parts.take(tags.integer))
+  demand(toHex(parts.take(contextTag(0)).content) === '020102', 'evidence_malformed', 'certificate version')
+  const serial = unsignedBytes(parts.take(tags.integer))
   demand(serial.length <= 20, 'evidence_malformed', 'serial number')
   demand(same(parts.take(tags.sequence).whole, algorithmBytes), 'evidence_malformed', 'signature algorithm')
   const issuer = parts.take(tags.sequence)
@@ -148,7 +160,7 @@ export const readCertificate = (bytes: Uint8Array): Certificate => {
   dates.end()
   const subject = parts.take(tags.sequence)
   const key = publicKeyOf(parts.take(tags.sequence).whole)
-  const extensions = extensionsOf(parts.take(context(3)).content)
+  const extensions = extensionsOf(parts.take(contextTag(3)).content)
   parts.end()
   for (const [oid, { critical }] of extensions)
     demand(!critical || known.has(oid), 'evidence_malformed', 'critical extension')

@@ -5,7 +5,7 @@ import { checkSignature, digest } from './keys.ts'
 import { demand } from './reasons.ts'
 
 /** In ms: the tolerated difference between clocks. */
-export const skew = 5 * 60_000
+export const clockSkewMs = 5 * 60_000
 
 const checkIssuer = (issuer: Certificate, below: number): void => {
   demand(issuer.authority, 'chain_broken', 'an issuer is no authority')
@@ -26,8 +26,8 @@ export const checkChain = async (
   // Only the hash identifies a root: an unknown root can carry any name and signature.
   demand(chain.length > 1 && roots.includes(toHex(await digest('SHA-256', root.whole))), 'root_unknown')
   for (const { notBefore, notAfter } of chain) {
-    demand(notBefore <= now + skew, 'certificate_expired', 'not valid yet')
-    demand(now <= notAfter + skew, 'certificate_expired', 'no longer valid')
+    demand(notBefore <= now + clockSkewMs, 'certificate_expired', 'not valid yet')
+    demand(now <= notAfter + clockSkewMs, 'certificate_expired', 'no longer valid')
   }
   demand(!leaf.authority, 'chain_broken', 'the leaf is an authority')
   for (const [at, certificate] of chain.slice(0, -1).entries()) {

@@ -12,7 +12,7 @@ export interface Checks {
   readonly done: readonly Check[]
 }
 
-export const checking = (): Checks => {
+export const newChecks = (): Checks => {
   const done: Check[] = []
   return {
     done,

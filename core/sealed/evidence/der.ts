@@ -26,7 +26,7 @@ export const tags = {
 } as const
 
 /** The context-specific constructed tag with this number. */
-export const context = (number: number): number => 0xa0 | number
+export const contextTag = (number: number): number => 0xa0 | number
 
 /** Reads consecutive items. Every method throws `evidence_malformed`. */
 export interface Cursor {
@@ -83,7 +83,7 @@ export const cursor = (bytes: Uint8Array): Cursor => {
 }
 
 /** Reads bytes that are exactly one item. */
-export const only = (bytes: Uint8Array, tag: number): Item => {
+export const onlyItem = (bytes: Uint8Array, tag: number): Item => {
   const all = cursor(bytes)
   const item = all.take(tag)
   all.end()
@@ -91,7 +91,7 @@ export const only = (bytes: Uint8Array, tag: number): Item => {
 }
 
 /** Big-endian bytes of a minimal, non-negative integer, without the leading zero. */
-export const magnitude = (item: Item): Uint8Array => {
+export const unsignedBytes = (item: Item): Uint8Array => {
   const { content } = item
   const [first, second] = content
   if (first === undefined || first >= 0x80) return malformed('integer')
@@ -101,8 +101,8 @@ export const magnitude = (item: Item): Uint8Array => {
 }
 
 /** An integer up to 2^31 - 1. */
-export const small = (item: Item): number => {
-  const bytes = magnitude(item)
+export const smallInteger = (item: Item): number => {
+  const bytes = unsignedBytes(item)
   if (bytes.length > 4) return malformed('integer')
   const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
   return value <= 0x7fffffff ? value : malformed('integer')

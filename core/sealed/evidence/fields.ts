@@ -17,20 +17,20 @@ export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte
 export const hasBits = (value: bigint, bits: bigint): boolean => (value & bits) === bits
 
 /** The members of a JSON object. */
-export type Fields = Readonly<Record<string, unknown>>
+export type EvidenceMembers = Readonly<Record<string, unknown>>
 
 /** Throws unless the value is a JSON object. */
-export const fieldsOf = (value: unknown, name: string): Fields => {
+export const evidenceMembersOf = (value: unknown, name: string): EvidenceMembers => {
   demand(typeof value === 'object' && value !== null && !Array.isArray(value), 'evidence_malformed', name)
-  return value as Fields
+  return value as EvidenceMembers
 }
 
-export const member = (fields: Fields, name: string): unknown =>
+export const member = (fields: EvidenceMembers, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** The bytes of a member in strict hex. `absent` is the reason for refusing an absent member. */
 export const bytesOf = (
-  fields: Fields,
+  fields: EvidenceMembers,
   name: string,
   most: number,
   absent: Reason = 'evidence_malformed',
@@ -42,7 +42,12 @@ export const bytesOf = (
 }
 
 /** The text of a member, with at most `most` UTF-16 units. */
-export const textIn = (fields: Fields, name: string, most: number, absent: Reason = 'evidence_malformed'): string => {
+export const textIn = (
+  fields: EvidenceMembers,
+  name: string,
+  most: number,
+  absent: Reason = 'evidence_malformed',
+): string => {
   const value = member(fields, name)
   demand(value !== undefined, absent, name)
   return typeof value === 'string' && value.length <= most ? value : refuse('evidence_malformed', name)

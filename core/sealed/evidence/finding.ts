@@ -11,14 +11,14 @@ export interface Warning {
 }
 
 /** An exception of the policy that the evidence needed to pass. */
-export interface Used {
+export interface UsedException {
   readonly allow: string
   readonly until: number
   readonly because: string
 }
 
 /** The highest numbers seen; lower numbers are refused later. */
-export interface Seen {
+export interface SeenNumbers {
   /** The evaluation number of Intel's data. */
   readonly evaluation?: number
   /** The numbers of revocation lists by issuer, in hex. */
@@ -28,7 +28,7 @@ export interface Seen {
 }
 
 /** The facts of a platform whose signatures are valid. The measurement is not yet compared with the policy. */
-export interface Finding {
+export interface PlatformFacts {
   /** 64 bytes. */
   readonly reportData: Uint8Array
   /** In hex. */
@@ -41,7 +41,7 @@ export interface Finding {
   readonly chip: string | null
   readonly tcb: Readonly<Record<string, number | string>>
   readonly collateral: readonly Piece[]
-  readonly seen: Seen
-  readonly exceptions: readonly Used[]
+  readonly seen: SeenNumbers
+  readonly exceptions: readonly UsedException[]
   readonly warnings: readonly Warning[]
 }

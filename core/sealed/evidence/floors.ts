@@ -12,7 +12,7 @@ export interface Floor {
 export const floorsOf = '2026-11-01'
 
 /** In ms: a result warns when the last review of the floors is older. */
-export const floorsAge = 120 * 86_400_000
+export const floorsLifeMs = 120 * 86_400_000
 
 /** The lowest accepted patch level of each product. A product without a floor is refused until a policy states one. */
 export const snpFloors: Readonly<Partial<Record<Product, Floor>>> = {

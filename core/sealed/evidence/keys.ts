@@ -1,6 +1,6 @@
 import { concat } from '../wire/bytes.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
-import { cursor, magnitude, only, tags } from './der.ts'
+import { cursor, unsignedBytes, onlyItem, tags } from './der.ts'
 import { type Reason, Refusal, demand, refuse } from './reasons.ts'
 
 export type Algorithm = 'ecdsa-sha256' | 'ecdsa-sha384' | 'rsa-pss-sha384'
@@ -64,13 +64,13 @@ export const publicKeyOf = (info: Uint8Array): PublicKey => {
     const size = prefixes[kind].length + 2 * curves[kind].size
     if (info.length === size && hex.startsWith(toHex(prefixes[kind]))) return { kind, info }
   }
-  const outer = cursor(only(info, tags.sequence).content)
+  const outer = cursor(onlyItem(info, tags.sequence).content)
   demand(toHex(outer.take(tags.sequence).whole) === rsaEncryption, 'evidence_malformed', 'public key')
   const bits = outer.take(tags.bitString)
   outer.end()
   demand(bits.content[0] === 0, 'evidence_malformed', 'public key')
-  const numbers = cursor(only(bits.content.subarray(1), tags.sequence).content)
-  const [modulus, exponent] = [magnitude(numbers.take(tags.integer)), magnitude(numbers.take(tags.integer))]
+  const numbers = cursor(onlyItem(bits.content.subarray(1), tags.sequence).content)
+  const [modulus, exponent] = [unsignedBytes(numbers.take(tags.integer)), unsignedBytes(numbers.take(tags.integer))]
   numbers.end()
   demand(modulus.length >= 512 && modulus[0]! >= 0x80, 'evidence_malformed', 'public key')
   demand(toHex(exponent) === '010001', 'evidence_malformed', 'public key')
@@ -86,8 +86,8 @@ const needed: Readonly<Record<Algorithm, readonly PublicKey['kind'][]>> = {
 /** r‖s of a DER signature, each as wide as the curve. */
 export const flatSignature = (der: Uint8Array, kind: 'p256' | 'p384'): Uint8Array => {
   const { size } = curves[kind]
-  const numbers = cursor(only(der, tags.sequence).content)
-  const halves = [magnitude(numbers.take(tags.integer)), magnitude(numbers.take(tags.integer))]
+  const numbers = cursor(onlyItem(der, tags.sequence).content)
+  const halves = [unsignedBytes(numbers.take(tags.integer)), unsignedBytes(numbers.take(tags.integer))]
   numbers.end()
   return concat(
     ...halves.map((half) => {

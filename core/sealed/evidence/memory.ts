@@ -1,10 +1,10 @@
-import type { Seen } from './finding.ts'
+import type { SeenNumbers } from './finding.ts'
 import { demand } from './reasons.ts'
 
 const listNumber = (hex: string): bigint => BigInt(`0x${hex}`)
 
 /** Throws when a number is lower than before. */
-export const checkSeen = (found: Seen, before: Seen): void => {
+export const checkSeen = (found: SeenNumbers, before: SeenNumbers): void => {
   demand((found.evaluation ?? Infinity) >= (before.evaluation ?? 0), 'collateral_expired', 'evaluation number fell')
   for (const [issuer, number] of Object.entries(found.lists ?? {})) {
     const last = before.lists?.[issuer]
@@ -16,7 +16,7 @@ export const checkSeen = (found: Seen, before: Seen): void => {
 }
 
 /** Merges the numbers seen before with the new ones. The new numbers were checked and are not lower. */
-export const mergeSeen = (before: Seen, found: Seen): Seen => ({
+export const mergeSeen = (before: SeenNumbers, found: SeenNumbers): SeenNumbers => ({
   ...before,
   ...found,
   lists: { ...before.lists, ...found.lists },

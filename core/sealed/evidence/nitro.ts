@@ -1,7 +1,7 @@
-import { checkChain, skew } from './chain.ts'
+import { checkChain, clockSkewMs } from './chain.ts'
 import type { Checks } from './checks.ts'
-import { type Fields, bytesOf, isZero } from './fields.ts'
-import type { Finding } from './finding.ts'
+import { type EvidenceMembers, bytesOf, isZero } from './fields.ts'
+import type { PlatformFacts } from './finding.ts'
 import { checkSignature } from './keys.ts'
 import { nitroMeasurement } from './measurement.ts'
 import { type NitroDocument, mostDocument, readDocument } from './nitro-document.ts'
@@ -19,11 +19,11 @@ const imagesOf = ({ pcrs }: NitroDocument): readonly [Uint8Array, Uint8Array, Ui
 
 /** Throws unless a genuine Amazon enclave made this document recently and is not in debug mode. */
 export const checkNitro = async (
-  evidence: Fields,
+  evidence: EvidenceMembers,
   rules: NitroRules,
   now: number,
   checks: Checks,
-): Promise<Finding> => {
+): Promise<PlatformFacts> => {
   const document = await checks.run('parse', () => readDocument(bytesOf(evidence, 'document', mostDocument)))
   const { chain, pcrs, timestamp, userData } = document
   const [leaf] = chain
@@ -34,7 +34,7 @@ export const checkNitro = async (
   const [pcr0, pcr1, pcr2] = await checks.run('machine', () => imagesOf(document))
   await checks.run('age', () => {
     demand(now - timestamp <= rules.maximumAge, 'evidence_stale', 'too old')
-    demand(timestamp - now <= skew, 'evidence_stale', 'of the future')
+    demand(timestamp - now <= clockSkewMs, 'evidence_stale', 'of the future')
   })
   const reportData = await checks.run('user data', () =>
     userData?.length === 64 ? userData : refuse('report_data_mismatch', 'user_data'),

@@ -1,13 +1,13 @@
-import { skew } from './chain.ts'
+import { clockSkewMs } from './chain.ts'
 import type { ReleaseKeys } from './policy.ts'
 import { Refusal, demand, readable } from './reasons.ts'
 import type { Rules } from './rules.ts'
 import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { checkSigned } from './signed.ts'
-import { type Product, type Tcb, highest } from './snp-tcb.ts'
+import { type Product, type Tcb, highestTcb } from './snp-tcb.ts'
 
 const format = 'sealgate-notices/1'
-const longest = 90 * 86_400_000
+const longestLifeMs = 90 * 86_400_000
 
 const time = whole(0, Number.MAX_SAFE_INTEGER)
 const level = whole(0, 255)
@@ -48,13 +48,13 @@ export const readNotices = async (keys: ReleaseKeys, now: number): Promise<Notic
   await checkSigned(format, signed.text, signed.signatures, keys)
   const notices = parsed(signed.text)
   const { issued, ends } = notices
-  demand(issued <= ends && ends - issued <= longest, 'evidence_malformed', 'notices')
-  demand(issued <= now + skew && now <= ends, 'collateral_expired', 'notices')
+  demand(issued <= ends && ends - issued <= longestLifeMs, 'evidence_malformed', 'notices')
+  demand(issued <= now + clockSkewMs && now <= ends, 'collateral_expired', 'notices')
   return notices
 }
 
 /** Applies the notices to the rules. Notices only tighten rules, except for a product without a floor. */
-export const tightened = (
+export const tightenedRules = (
   rules: Rules,
   { floors, minimumEvaluation = 0, refusedProducts, withdrawn }: Notices,
 ): Rules => {
@@ -64,7 +64,7 @@ export const tightened = (
     if (said === undefined) continue
     const floor: Tcb = { fmc: 0, ...said }
     const own = raised[product]
-    raised[product] = own === undefined ? floor : highest(own, floor)
+    raised[product] = own === undefined ? floor : highestTcb(own, floor)
   }
   return {
     ...rules,

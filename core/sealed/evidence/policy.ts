@@ -1,4 +1,4 @@
-import type { Seen } from './finding.ts'
+import type { SeenNumbers } from './finding.ts'
 import type { Platform, Profile } from './profiles.ts'
 import { Misshapen, type Reader, hexOf, lastDay, list, object, oneOf, optional, text, whole } from './shape.ts'
 import { type Signature, signatures } from './signed.ts'
@@ -53,8 +53,8 @@ export interface Exception {
 
 /** Stores the highest numbers seen. */
 export interface Memory {
-  load(): Seen | Promise<Seen>
-  save(seen: Seen): void | Promise<void>
+  load(): SeenNumbers | Promise<SeenNumbers>
+  save(seen: SeenNumbers): void | Promise<void>
 }
 
 /** SHA-256 of test roots, which prove nothing. The values are bytes, so that no file can name them. */

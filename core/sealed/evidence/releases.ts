@@ -1,5 +1,5 @@
 import { fromHex } from '../wire/hex.ts'
-import { skew } from './chain.ts'
+import { clockSkewMs } from './chain.ts'
 import { nitroMeasurement, tdxMeasurement } from './measurement.ts'
 import type { ReleaseKeys, SignedText } from './policy.ts'
 import { Refusal, demand, readable } from './reasons.ts'
@@ -7,7 +7,7 @@ import { Misshapen, hexOf, list, object, oneOf, optional, text, whole } from './
 import { checkSigned } from './signed.ts'
 
 export const releasesFormat = 'sealgate-releases/1'
-const longest = 90 * 86_400_000
+const longestLifeMs = 90 * 86_400_000
 const mostText = 262_144
 
 export type State = 'current' | 'accepted' | 'withdrawn'
@@ -122,8 +122,8 @@ export const readReleases = async (signed: SignedText, keys: ReleaseKeys, now: n
   demand(signed.text.length <= mostText, 'evidence_malformed', 'releases')
   await checkSigned(releasesFormat, signed.text, signed.signatures, keys)
   const { issued, ends, releases, name, serial } = parsed(signed.text)
-  demand(ends - issued <= longest && issued <= ends, 'evidence_malformed', 'releases')
-  demand(issued <= now + skew && now <= ends, 'releases_expired')
+  demand(ends - issued <= longestLifeMs && issued <= ends, 'evidence_malformed', 'releases')
+  demand(issued <= now + clockSkewMs && now <= ends, 'releases_expired')
   const whole = releases.map(async ({ version, digest, state, until, covers, ...images }) => {
     return {
       version,

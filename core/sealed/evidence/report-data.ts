@@ -1,10 +1,10 @@
 import { concat, same, utf8 } from '../wire/bytes.ts'
 import { fromHex } from '../wire/hex.ts'
-import { type Fields, fieldsOf, member } from './fields.ts'
+import { type EvidenceMembers, evidenceMembersOf, member } from './fields.ts'
 import { digest } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 
-const most = { size: 1024, path: 10 }
+const pathLimits = { size: 1024, path: 10 }
 
 const leafOf = (challenge: Uint8Array): Promise<Uint8Array> =>
   digest('SHA-256', concat(Uint8Array.of(0), utf8('rvenc-challenge/1\0'), challenge))
@@ -12,18 +12,18 @@ const leafOf = (challenge: Uint8Array): Promise<Uint8Array> =>
 const nodeOf = (left: Uint8Array, right: Uint8Array): Promise<Uint8Array> =>
   digest('SHA-256', concat(Uint8Array.of(1), left, right))
 
-const numberIn = (fields: Fields, name: string, least: number, below: number): number => {
+const numberIn = (fields: EvidenceMembers, name: string, least: number, below: number): number => {
   const value = member(fields, name)
   const fits = Number.isInteger(value) && (value as number) >= least && (value as number) < below
   return fits ? (value as number) : refuse('evidence_malformed', 'batch')
 }
 
 /** The root over many challenges, including ours. Throws when the path has a wrong length. */
-const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array> => {
-  let size = numberIn(batch, 'size', 2, most.size + 1)
+const rootOf = async (batch: EvidenceMembers, challenge: Uint8Array): Promise<Uint8Array> => {
+  let size = numberIn(batch, 'size', 2, pathLimits.size + 1)
   let index = numberIn(batch, 'index', 0, size)
   const said = member(batch, 'path')
-  if (!Array.isArray(said) || said.length > most.path) return refuse('evidence_malformed', 'batch')
+  if (!Array.isArray(said) || said.length > pathLimits.path) return refuse('evidence_malformed', 'batch')
   const path = said.map((it: unknown) => (typeof it === 'string' ? fromHex(it, 32) : null))
   let node = await leafOf(challenge)
   let at = 0
@@ -40,12 +40,12 @@ const rootOf = async (batch: Fields, challenge: Uint8Array): Promise<Uint8Array>
 
 /** Throws unless these 64 bytes contain exactly this keyset and this challenge, alone or in a batch. */
 export const checkReportData = async (
-  evidence: Fields,
+  evidence: EvidenceMembers,
   reportData: Uint8Array,
   keysetHash: Uint8Array,
   challenge: Uint8Array,
 ): Promise<void> => {
   const batch = member(evidence, 'batch')
-  const half = batch === undefined ? challenge : await rootOf(fieldsOf(batch, 'batch'), challenge)
+  const half = batch === undefined ? challenge : await rootOf(evidenceMembersOf(batch, 'batch'), challenge)
   demand(half.length === 32 && same(reportData, concat(keysetHash, half)), 'report_data_mismatch')
 }

@@ -1,8 +1,8 @@
 import { same } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Certificate, type Signed, extensionsOf, signedOf, usages } from './certificate.ts'
-import { skew } from './chain.ts'
-import { type Item, context, cursor, magnitude, only, tags, timeOf } from './der.ts'
+import { clockSkewMs } from './chain.ts'
+import { type Item, contextTag, cursor, unsignedBytes, onlyItem, tags, timeOf } from './der.ts'
 import { checkSignature } from './keys.ts'
 import { demand } from './reasons.ts'
 
@@ -39,17 +39,17 @@ export const readList = (bytes: Uint8Array): RevocationList => {
   const entries = parts.maybe(tags.sequence)
   for (const list = entries && cursor(entries.content); list?.more();) {
     const entry = cursor(list.take(tags.sequence).content)
-    revoked.add(toHex(magnitude(entry.take(tags.integer))))
+    revoked.add(toHex(unsignedBytes(entry.take(tags.integer))))
     timeOf(entry.any())
     critical = isCritical(entry.maybe(tags.sequence)) || critical
     entry.end()
   }
-  const tail = parts.maybe(context(0))
+  const tail = parts.maybe(contextTag(0))
   parts.end()
   const extensions = tail === null ? new Map<never, never>() : extensionsOf(tail.content)
   critical = critical || [...extensions.values()].some((it) => it.critical)
   const said = extensions.get(crlNumber)
-  const number = said === undefined ? null : toHex(magnitude(only(said.value, tags.integer)))
+  const number = said === undefined ? null : toHex(unsignedBytes(onlyItem(said.value, tags.integer)))
   return { ...signed, issuer, issued, ends, number, revoked, critical }
 }
 
@@ -64,7 +64,7 @@ export const checkList = async (
   demand(issuer.usage === null || (issuer.usage & usages.signLists) !== 0, 'crl_invalid', 'issuer')
   demand(!list.critical, 'crl_invalid', 'critical extension')
   await checkSignature(issuer.key, list.algorithm, list.signature, list.signed, ['crl_invalid', 'signature'])
-  demand(list.issued <= now + skew, 'crl_invalid', 'of the future')
+  demand(list.issued <= now + clockSkewMs, 'crl_invalid', 'of the future')
   demand(now <= list.ends + grace, 'collateral_expired', 'revocation list')
 }
 

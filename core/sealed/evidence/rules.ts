@@ -1,10 +1,10 @@
-import type { Used } from './finding.ts'
+import type { UsedException } from './finding.ts'
 import { snpFloors, tdxFloor } from './floors.ts'
 import { PolicyError, type ReadPolicy, type ReleaseKeys } from './policy.ts'
 import { type Platform, type Profile, snpProfiles } from './profiles.ts'
 import { roots } from './roots.ts'
 import type { SnpRules } from './snp.ts'
-import { type Product, type Tcb, below, highest } from './snp-tcb.ts'
+import { type Product, type Tcb, lowerComponent, highestTcb } from './snp-tcb.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { numberOf } from '../wire/bytes.ts'
 
@@ -35,7 +35,7 @@ export interface TdxRules {
   /** True when a level with advisories is refused although its status is up to date. */
   readonly withoutAdvisories: boolean
   /** Statuses below `UpToDate` that are accepted when every advisory is named. */
-  readonly statuses: Readonly<Record<string, { readonly advisories: readonly string[]; readonly used: Used }>>
+  readonly statuses: Readonly<Record<string, { readonly advisories: readonly string[]; readonly used: UsedException }>>
   readonly grace: number
 }
 
@@ -61,16 +61,16 @@ const floorsOf = (stated: Readonly<Record<string, unknown>> | undefined): Partia
     if ((said.fmc === undefined) === (product === 'Turin'))
       throw new PolicyError(`sev-snp.floors.${product}.fmc is a component of Turin alone`)
     const own: Tcb = { ...said, fmc: said.fmc ?? 0 }
-    const low = built === undefined ? null : below(own, built)
+    const low = built === undefined ? null : lowerComponent(own, built)
     if (low !== null) throw new PolicyError(`sev-snp.floors.${product}.${low} is below the built-in floor`)
-    floors[product] = built === undefined ? own : highest(own, built)
+    floors[product] = built === undefined ? own : highestTcb(own, built)
   }
   return floors
 }
 
 const bits = (hex: string): bigint => numberOf(fromHex(hex, 8)!)
 
-const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) => Used | null): SnpRules => {
+const snpRules = (policy: ReadPolicy, profile: Profile, used: (allow: string) => UsedException | null): SnpRules => {
   const { products, floors, clouds = [], chips, mitigations } = policy['sev-snp'] ?? {}
   const fixed = snpProfiles[profile]
   const outside = products?.find((it) => !fixed.products.includes(it))
@@ -96,7 +96,7 @@ const tdxRules = (policy: ReadPolicy, profile: Profile, now: number): TdxRules =
   const { minimumEvaluation = tdxFloor.evaluation, ppids } = policy.tdx ?? {}
   if (minimumEvaluation < tdxFloor.evaluation)
     throw new PolicyError('tdx.minimumEvaluation is below the built-in floor')
-  const statuses: Record<string, { advisories: readonly string[]; used: Used }> = {}
+  const statuses: Record<string, { advisories: readonly string[]; used: UsedException }> = {}
   for (const { allow, advisories = [], until, because } of policy.exceptions ?? []) {
     const [about, status] = allow.split(':') as [string, string | undefined]
     if (about === 'tdx.status' && status !== undefined && now < until)
@@ -129,7 +129,7 @@ const checkStrict = (policy: ReadPolicy, platforms: readonly Platform[]): void =
 export const rulesOf = (policy: ReadPolicy, now: number): Rules => {
   const { profile = 'standard', platforms = ['sev-snp', 'tdx'], measurements, releases, testRoots } = policy
   if (profile === 'strict') checkStrict(policy, platforms)
-  const used = (allow: string): Used | null => {
+  const used = (allow: string): UsedException | null => {
     const found = policy.exceptions?.find((it) => it.allow === allow && now < it.until)
     return found === undefined ? null : { allow, until: found.until, because: found.because }
   }

@@ -1,6 +1,6 @@
 import { same } from '../wire/bytes.ts'
 import type { Certificate } from './certificate.ts'
-import { only, small, tags } from './der.ts'
+import { onlyItem, smallInteger, tags } from './der.ts'
 import { isZero } from './fields.ts'
 import { demand, refuse } from './reasons.ts'
 import type { SnpReport } from './snp-report.ts'
@@ -28,7 +28,7 @@ export interface Endorsement {
 const levelOf = (certificate: Certificate, oid: string): number | null => {
   const extension = certificate.extensions.get(oid)
   if (extension === undefined) return null
-  const value = small(only(extension.value, tags.integer))
+  const value = smallInteger(onlyItem(extension.value, tags.integer))
   return value <= 255 ? value : refuse('evidence_malformed', 'patch level of the certificate')
 }
 
@@ -46,7 +46,7 @@ const tcbOf = (certificate: Certificate, product: Product): Tcb => {
 
 const textOf = (certificate: Certificate, oid: string): string | null => {
   const extension = certificate.extensions.get(oid)
-  return extension === undefined ? null : String.fromCharCode(...only(extension.value, tags.ia5String).content)
+  return extension === undefined ? null : String.fromCharCode(...onlyItem(extension.value, tags.ia5String).content)
 }
 
 /** Throws unless leaf and intermediate have the names of this product and this kind of key. */

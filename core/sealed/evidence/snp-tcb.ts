@@ -36,13 +36,13 @@ export const readTcb = (bytes: Uint8Array, product: Product): Tcb | null => {
 }
 
 /** The first component of `one` that is lower than in `other`; null when no component is lower. */
-export const below = (one: Tcb, other: Tcb): Component | null =>
+export const lowerComponent = (one: Tcb, other: Tcb): Component | null =>
   components.find((component) => one[component] < other[component]) ?? null
 
 export const equalTcb = (one: Tcb, other: Tcb): boolean => components.every((it) => one[it] === other[it])
 
 /** The higher level of each component. */
-export const highest = (one: Tcb, other: Tcb): Tcb => ({
+export const highestTcb = (one: Tcb, other: Tcb): Tcb => ({
   fmc: Math.max(one.fmc, other.fmc),
   bootloader: Math.max(one.bootloader, other.bootloader),
   tee: Math.max(one.tee, other.tee),

@@ -2,15 +2,15 @@ import { toHex } from '../wire/hex.ts'
 import { type Certificate, readCertificate } from './certificate.ts'
 import { checkChain } from './chain.ts'
 import type { Checks } from './checks.ts'
-import { type Fields, bytesOf, fieldsOf, hasBits, member } from './fields.ts'
-import type { Finding, Piece, Used } from './finding.ts'
+import { type EvidenceMembers, bytesOf, evidenceMembersOf, hasBits, member } from './fields.ts'
+import type { PlatformFacts, Piece, UsedException } from './finding.ts'
 import { checkSignature } from './keys.ts'
 import { demand, refuse } from './reasons.ts'
 import { checkList, checkRevocation, readList } from './revocation-list.ts'
 import { guestPolicy, platformInfo } from './snp-bits.ts'
 import { checkEndorsement, checkNames } from './snp-certificate.ts'
 import { type SnpReport, readReport, reportSize } from './snp-report.ts'
-import { type Product, type Tcb, below, equalTcb } from './snp-tcb.ts'
+import { type Product, type Tcb, lowerComponent, equalTcb } from './snp-tcb.ts'
 
 /** The demands on an SEV-SNP machine. */
 export interface SnpRules {
@@ -31,23 +31,23 @@ export interface SnpRules {
   readonly mitigations: { readonly launch: bigint; readonly current: bigint } | null
   readonly vmpl: number
   /** The exception under which CURRENT may be above COMMITTED; null without one. */
-  readonly provisional: Used | null
+  readonly provisional: UsedException | null
   /** In ms: how long after its end a revocation list still counts. */
   readonly grace: number
 }
 
 const paravisorMark = '48434c41'
 
-const readEvidence = (evidence: Fields) => {
+const readEvidence = (evidence: EvidenceMembers) => {
   const said = member(evidence, 'report')
   // Azure's paravisor puts its own header before a report, and the report names the paravisor's keys instead of ours.
   demand(typeof said !== 'string' || !said.startsWith(paravisorMark), 'platform_not_allowed', 'paravisor')
   const report = readReport(bytesOf(evidence, 'report', reportSize))
-  const certificates = fieldsOf(member(evidence, 'certificates'), 'certificates')
+  const certificates = evidenceMembersOf(member(evidence, 'certificates'), 'certificates')
   const chain = ['vek', 'ica', 'ark'].map((name) => readCertificate(bytesOf(certificates, name, 4096)))
   const beside = member(evidence, 'collateral')
   demand(beside !== undefined, 'collateral_missing', 'crl')
-  const list = readList(bytesOf(fieldsOf(beside, 'collateral'), 'crl', 64 * 1024, 'collateral_missing'))
+  const list = readList(bytesOf(evidenceMembersOf(beside, 'collateral'), 'crl', 64 * 1024, 'collateral_missing'))
   return { report, chain, list }
 }
 
@@ -57,14 +57,14 @@ const checkPlatform = ({ product, signer }: SnpReport, rules: SnpRules): void =>
 }
 
 /** Returns the exceptions that the patch levels needed. */
-const checkLevels = ({ product, tcbs }: SnpReport, rules: SnpRules): readonly Used[] => {
+const checkLevels = ({ product, tcbs }: SnpReport, rules: SnpRules): readonly UsedException[] => {
   const floor = rules.floors[product]
   if (floor === undefined) return refuse('tcb_too_low', `no floor is known for ${product}; a policy may state one`)
   for (const name of ['reported', 'committed', 'launch', 'current'] as const) {
-    const low = below(tcbs[name], floor)
+    const low = lowerComponent(tcbs[name], floor)
     demand(low === null, 'tcb_too_low', `${name} ${low}`)
   }
-  demand(below(tcbs.current, tcbs.reported) === null, 'tcb_mismatch', 'reported is above current')
+  demand(lowerComponent(tcbs.current, tcbs.reported) === null, 'tcb_mismatch', 'reported is above current')
   if (equalTcb(tcbs.committed, tcbs.current)) return []
   return rules.provisional === null ? refuse('tcb_provisional') : [rules.provisional]
 }
@@ -97,7 +97,12 @@ const piecesOf = (
 ]
 
 /** Throws unless a genuine, patched and closed machine of an allowed kind made this evidence. */
-export const checkSnp = async (evidence: Fields, rules: SnpRules, now: number, checks: Checks): Promise<Finding> => {
+export const checkSnp = async (
+  evidence: EvidenceMembers,
+  rules: SnpRules,
+  now: number,
+  checks: Checks,
+): Promise<PlatformFacts> => {
   const { report, chain, list } = await checks.run('parse', () => readEvidence(evidence))
   const [leaf, issuer, root] = chain as [Certificate, Certificate, Certificate]
   await checks.run('platform', () => checkPlatform(report, rules))

@@ -12,18 +12,18 @@ import type { PckFacts } from './tdx-pck.ts'
 import type { QuotingReport, TdxBody } from './tdx-quote.ts'
 
 /** The status of a patch level, and the advisories against it. */
-export interface Standing {
+export interface LevelStanding {
   readonly status: Status
   readonly advisories: readonly string[]
 }
 
-const standingOf = ({ tcbStatus, advisoryIDs }: PlatformLevel | EnclaveLevel): Standing => ({
+const standingOf = ({ tcbStatus, advisoryIDs }: PlatformLevel | EnclaveLevel): LevelStanding => ({
   status: tcbStatus,
   advisories: advisoryIDs ?? [],
 })
 
 /** The worst status and all advisories. */
-export const worst = (all: readonly Standing[]): Standing => ({
+export const worstStanding = (all: readonly LevelStanding[]): LevelStanding => ({
   status: statuses[Math.max(...all.map(({ status }) => statuses.indexOf(status)))]!,
   advisories: [...new Set(all.flatMap(({ advisories }) => advisories))],
 })
@@ -43,13 +43,13 @@ const sorted = <T>(levels: readonly T[], key: (level: T) => readonly number[]): 
     return at === -1 ? 0 : theirs[at]! - ours[at]!
   })
 
-const enclaveStanding = (levels: readonly EnclaveLevel[], svn: number): Standing | null => {
+const enclaveStanding = (levels: readonly EnclaveLevel[], svn: number): LevelStanding | null => {
   const found = sorted(levels, ({ tcb }) => [tcb.isvsvn]).find(({ tcb }) => svn >= tcb.isvsvn)
   return found === undefined ? null : standingOf(found)
 }
 
 /** The standing of the quoting enclave. Throws `qe_refused` unless Intel describes this enclave. */
-export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity): Standing => {
+export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity): LevelStanding => {
   const { miscselect, miscselectMask, attributes, attributesMask } = identity
   demand(
     same(masked(report.miscselect, miscselectMask), masked(miscselect, miscselectMask)),
@@ -67,7 +67,7 @@ export const quotingStanding = (report: QuotingReport, identity: QuotingIdentity
 }
 
 /** The standing of the TDX module. Throws unless Intel describes this module. */
-export const moduleStanding = (body: TdxBody, info: PlatformLevels): Standing => {
+export const moduleStanding = (body: TdxBody, info: PlatformLevels): LevelStanding => {
   const version = body.tcbSvn[1]!
   const id = `TDX_${version.toString(16).padStart(2, '0').toUpperCase()}`
   const found = version === 0 ? undefined : info.tdxModuleIdentities?.find((it) => it.id.toUpperCase() === id)
@@ -81,7 +81,7 @@ export const moduleStanding = (body: TdxBody, info: PlatformLevels): Standing =>
 }
 
 /** The standing of the platform: the first level that it reaches in every component. */
-export const platformStanding = (pck: PckFacts, { tcbSvn }: TdxBody, { tcbLevels }: PlatformLevels): Standing => {
+export const platformStanding = (pck: PckFacts, { tcbSvn }: TdxBody, { tcbLevels }: PlatformLevels): LevelStanding => {
   const key = ({ tcb }: PlatformLevel): readonly number[] => [
     ...svnsOf(tcb.sgxtcbcomponents),
     tcb.pcesvn,

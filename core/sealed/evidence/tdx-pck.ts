@@ -1,6 +1,6 @@
 import { toHex } from '../wire/hex.ts'
 import type { Certificate } from './certificate.ts'
-import { cursor, magnitude, oidOf, only, tags } from './der.ts'
+import { cursor, unsignedBytes, oidOf, onlyItem, tags } from './der.ts'
 import { demand, refuse } from './reasons.ts'
 
 /** Intel's facts about a platform, from its PCK certificate. */
@@ -38,7 +38,7 @@ const pairsOf = (list: Uint8Array): ReadonlyMap<string, { tag: number; content: 
 export const readPck = (certificate: Certificate): PckFacts => {
   const extension = certificate.extensions.get(arc)
   if (extension === undefined) return refuse('evidence_malformed', 'PCK extension')
-  const all = pairsOf(only(extension.value, tags.sequence).content)
+  const all = pairsOf(onlyItem(extension.value, tags.sequence).content)
   const item = (from: typeof all, oid: string, tag: number) => {
     const found = from.get(oid)
     return found?.tag === tag ? found : refuse('evidence_malformed', 'PCK extension')
@@ -50,7 +50,7 @@ export const readPck = (certificate: Certificate): PckFacts => {
   }
   const levels = pairsOf(item(all, oids.tcb, tags.sequence).content)
   const level = (oid: string, most: number): number => {
-    const value = magnitude(item(levels, oid, tags.integer)).reduce((sum, byte) => sum * 256 + byte, 0)
+    const value = unsignedBytes(item(levels, oid, tags.integer)).reduce((sum, byte) => sum * 256 + byte, 0)
     return value <= most ? value : refuse('evidence_malformed', 'PCK extension')
   }
   return {

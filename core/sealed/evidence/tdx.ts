@@ -1,10 +1,10 @@
 import { concat, same, utf8 } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
 import type { Certificate } from './certificate.ts'
-import { checkChain, skew } from './chain.ts'
+import { checkChain, clockSkewMs } from './chain.ts'
 import type { Checks } from './checks.ts'
-import { type Fields, bytesOf, fieldsOf, hasBits, isZero, member, textIn } from './fields.ts'
-import type { Finding, Piece, Used } from './finding.ts'
+import { type EvidenceMembers, bytesOf, evidenceMembersOf, hasBits, isZero, member, textIn } from './fields.ts'
+import type { PlatformFacts, Piece, UsedException } from './finding.ts'
 import { checkSignature, digest, pointKey } from './keys.ts'
 import { tdxMeasurement } from './measurement.ts'
 import { readPem } from './pem.ts'
@@ -12,7 +12,7 @@ import { demand, readable, refuse } from './reasons.ts'
 import { type RevocationList, checkList, checkRevocation, readList } from './revocation-list.ts'
 import type { TdxRules } from './rules.ts'
 import { checkCurrency, readPlatformLevels, readQuotingIdentity } from './tdx-collateral.ts'
-import { type Standing, moduleStanding, platformStanding, quotingStanding, worst } from './tdx-levels.ts'
+import { type LevelStanding, moduleStanding, platformStanding, quotingStanding, worstStanding } from './tdx-levels.ts'
 import { type PckFacts, readPck } from './tdx-pck.ts'
 import { type TdxBody, type TdxQuote, mostQuote, readQuote } from './tdx-quote.ts'
 
@@ -38,11 +38,11 @@ export const pemText = (bytes: Uint8Array): string => {
   return String.fromCharCode(...bytes.subarray(0, end))
 }
 
-const readEvidence = (evidence: Fields) => {
+const readEvidence = (evidence: EvidenceMembers) => {
   const quote = readQuote(bytesOf(evidence, 'quote', mostQuote))
   const beside = member(evidence, 'collateral')
   demand(beside !== undefined, 'collateral_missing', 'collateral')
-  const collateral = fieldsOf(beside, 'collateral')
+  const collateral = evidenceMembersOf(beside, 'collateral')
   const signedJson = (name: SignedJson['name']): SignedJson => ({
     name,
     text: textIn(collateral, name, mostText, 'collateral_missing'),
@@ -104,7 +104,7 @@ const checkMachine = ({ attributes: said, xfam: features, serviceTd }: TdxBody):
   demand(hasBits(features, xfam.needed) && (features & ~xfam.allowed) === 0n, 'policy_refused', 'xfam')
 }
 
-const checkStanding = ({ status, advisories }: Standing, rules: TdxRules): readonly Used[] => {
+const checkStanding = ({ status, advisories }: LevelStanding, rules: TdxRules): readonly UsedException[] => {
   demand(status !== 'Revoked', 'tcb_too_low', status)
   if (status === 'UpToDate') {
     demand(!rules.withoutAdvisories || advisories.length === 0, 'tcb_too_low', 'advisories')
@@ -136,7 +136,12 @@ const piecesOf = (
 ]
 
 /** Throws unless a genuine, patched and closed trust domain made this evidence. */
-export const checkTdx = async (evidence: Fields, rules: TdxRules, now: number, checks: Checks): Promise<Finding> => {
+export const checkTdx = async (
+  evidence: EvidenceMembers,
+  rules: TdxRules,
+  now: number,
+  checks: Checks,
+): Promise<PlatformFacts> => {
   const read = await checks.run('parse', () => readEvidence(evidence))
   const { quote, chain, rootList, pckList, info, identity } = read
   const [leaf, authority, root] = chain as [Certificate, Certificate, Certificate]
@@ -150,7 +155,7 @@ export const checkTdx = async (evidence: Fields, rules: TdxRules, now: number, c
   const { levels, quoting } = await checks.run('platform data', async () => {
     await checkSignedJson(info, rules, rootList, now)
     await checkSignedJson(identity, rules, rootList, now)
-    const bounds = { skew, minimumEvaluation: rules.minimumEvaluation }
+    const bounds = { skew: clockSkewMs, minimumEvaluation: rules.minimumEvaluation }
     const levels = readable(() => readPlatformLevels(info.text), info.name)
     checkCurrency(levels, info.name, now, bounds)
     const quoting = readable(() => readQuotingIdentity(identity.text), identity.name)
@@ -166,7 +171,7 @@ export const checkTdx = async (evidence: Fields, rules: TdxRules, now: number, c
   })
   await checks.run('signature', () => checkSignatures(quote, leaf))
   const standing = await checks.run('patch level', () =>
-    worst([
+    worstStanding([
       quotingStanding(quote.quoting, quoting),
       moduleStanding(quote.body, levels),
       platformStanding(pck, quote.body, levels),

@@ -5,9 +5,9 @@ import { cosines, type Vectors } from './vectors.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** One file's passages and their searchable forms. */
-export interface Shelf {
+export interface IndexedFile {
   readonly fileId: string
-  /** The shelf's number in the vocabulary. */
+  /** The file's number in the vocabulary. */
   readonly number: number
   /** The name of the file; null when the index has no name. */
   readonly title: string | null
@@ -20,9 +20,9 @@ export interface Shelf {
 }
 
 export interface Ranked {
-  /** From 0 to 1, for the passages of all shelves in sequence. */
+  /** From 0 to 1, for the passages of all files in sequence. */
   readonly scores: Float32Array
-  /** The index of each shelf's first passage. */
+  /** The index of each file's first passage. */
   readonly starts: readonly number[]
   /** The weight of each word: a rare word has a high weight. */
   readonly worth: ReadonlyMap<number, number>
@@ -48,32 +48,32 @@ const outstanding = 3
  * vectors.
  */
 export const rank = (
-  shelves: readonly Shelf[],
+  indexedFiles: readonly IndexedFile[],
   vocabulary: Vocabulary,
   terms: readonly Term[],
   vector: Float32Array | null,
 ): Ranked => {
   const starts: number[] = []
   let count = 0
-  for (const { passages } of shelves) {
+  for (const { passages } of indexedFiles) {
     starts.push(count)
     count += passages.length
   }
-  const { scores, worth } = byWords(shelves, vocabulary, terms, starts, count)
-  const near = vector && byVector(shelves, vector, starts, count)
+  const { scores, worth } = byWords(indexedFiles, vocabulary, terms, starts, count)
+  const near = vector && byVector(indexedFiles, vector, starts, count)
   return { scores: near ? joined(scores, near) : scores, starts, worth }
 }
 
 /** Null when no file has vectors of this size. */
 const byVector = (
-  shelves: readonly Shelf[],
+  indexedFiles: readonly IndexedFile[],
   vector: Float32Array,
   starts: readonly number[],
   count: number,
 ): Float32Array | null => {
   const near = new Float32Array(count)
   let some = false
-  for (const [at, { vectors }] of shelves.entries()) {
+  for (const [at, { vectors }] of indexedFiles.entries()) {
     if (vectors?.size !== vector.length) continue
     cosines(vectors, vector, near, starts[at] ?? 0)
     some = true
@@ -95,32 +95,32 @@ const joined = (words: Float32Array, near: Float32Array): Float32Array => {
 }
 
 const byWords = (
-  shelves: readonly Shelf[],
+  indexedFiles: readonly IndexedFile[],
   vocabulary: Vocabulary,
   terms: readonly Term[],
   starts: readonly number[],
   count: number,
 ) => {
   const scores = new Float32Array(count)
-  const ofFiles = new Float32Array(shelves.length)
+  const ofFiles = new Float32Array(indexedFiles.length)
   const worth = new Map<number, number>()
-  const length = shelves.reduce((sum, { postings }) => sum + postings.length, 0)
+  const length = indexedFiles.reduce((sum, { postings }) => sum + postings.length, 0)
   const mean = length / count || 1
-  const meanOfFiles = length / shelves.length || 1
-  const orders = ordersOf(shelves)
+  const meanOfFiles = length / indexedFiles.length || 1
+  const orders = ordersOf(indexedFiles)
   let most = 0
   for (const { hash, weight } of terms) {
     const found = standingsOf(vocabulary.standing(hash), orders)
     const passages = found.reduce((sum, { from, to }) => sum + to - from, 0)
     const value = weight * rarity(passages, count)
-    const valueOfFile = fileWeight * weight * rarity(found.length, shelves.length)
+    const valueOfFile = fileWeight * weight * rarity(found.length, indexedFiles.length)
     worth.set(hash, value)
     most += value + valueOfFile
-    for (const { shelf, from, to } of found) {
-      const postings = shelves[shelf]?.postings
+    for (const { indexedFile, from, to } of found) {
+      const postings = indexedFiles[indexedFile]?.postings
       if (postings === undefined) continue
       const { rows, counts, lengths, length } = postings
-      const start = starts[shelf] ?? 0
+      const start = starts[indexedFile] ?? 0
       let all = 0
       for (let entry = from; entry < to; entry++) {
         const row = rows[entry] ?? 0
@@ -128,14 +128,14 @@ const byWords = (
         all += times
         raise(scores, start + row, value * share(times, (lengths[row] ?? 0) / mean, lengthWeight))
       }
-      raise(ofFiles, shelf, valueOfFile * share(all, length / meanOfFiles, lengthWeightOfFile))
+      raise(ofFiles, indexedFile, valueOfFile * share(all, length / meanOfFiles, lengthWeightOfFile))
     }
   }
-  for (const [shelf, { passages }] of shelves.entries()) {
-    const start = starts[shelf] ?? 0
+  for (const [indexedFile, { passages }] of indexedFiles.entries()) {
+    const start = starts[indexedFile] ?? 0
     for (let place = start; place < start + passages.length; place++) {
       const score = scores[place] ?? 0
-      if (score > 0) scores[place] = (score + (ofFiles[shelf] ?? 0)) / most
+      if (score > 0) scores[place] = (score + (ofFiles[indexedFile] ?? 0)) / most
     }
   }
   return { scores, worth }
@@ -149,9 +149,9 @@ const raise = (scores: Float32Array, place: number, by: number): void => {
 const share = (times: number, length: number, held: number): number =>
   times / (times + saturation * (1 - held + held * length))
 
-/** A shelf and the range of its entries for a word. */
+/** A file and the range of its entries for a word. */
 interface Standing {
-  readonly shelf: number
+  readonly indexedFile: number
   readonly from: number
   readonly to: number
 }
@@ -160,16 +160,16 @@ const standingsOf = (places: readonly number[], orders: Int32Array): readonly St
   const found: Standing[] = []
   for (let at = 0; at < places.length; at += 3) {
     const [number = absent, from = 0, to = 0] = [places[at], places[at + 1], places[at + 2]]
-    const shelf = orders[number] ?? absent
-    if (shelf !== absent) found.push({ shelf, from, to })
+    const indexedFile = orders[number] ?? absent
+    if (indexedFile !== absent) found.push({ indexedFile, from, to })
   }
   return found
 }
 
-/** Maps the number of a shelf to its place in the search. */
-const ordersOf = (shelves: readonly Shelf[]): Int32Array => {
-  const orders = new Int32Array(shelves.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
-  for (const [at, { number }] of shelves.entries()) orders[number] = at
+/** Maps the number of a file to its place in the search. */
+const ordersOf = (indexedFiles: readonly IndexedFile[]): Int32Array => {
+  const orders = new Int32Array(indexedFiles.reduce((most, { number }) => Math.max(most, number + 1), 0)).fill(absent)
+  for (const [at, { number }] of indexedFiles.entries()) orders[number] = at
   return orders
 }
 

@@ -1,7 +1,7 @@
 import { hashOf, postingsOf } from './postings.ts'
 import { termsOf } from './query.ts'
-import { bestOf, rank, type Ranked, type Shelf } from './rank.ts'
-import { around, snippetOf } from './snippet.ts'
+import { bestOf, rank, type Ranked, type IndexedFile } from './rank.ts'
+import { passageAround, snippetOf } from './snippet.ts'
 import type { Passage } from './split.ts'
 import { vectorsOf } from './vectors.ts'
 import { vocabulary } from './vocabulary.ts'
@@ -43,7 +43,7 @@ export interface Wanted {
 }
 
 /** Passages in memory, searched by words and vectors. The order of insertion does not change the results. */
-export interface Library {
+export interface SearchIndex {
   /** Stores all passages of a file in order and replaces earlier ones. */
   put(fileId: string, passages: readonly Placed[], about?: AboutFile): void
   remove(fileId: string): void
@@ -56,30 +56,30 @@ export interface Library {
   readonly size: number
 }
 
-export const library = (): Library => {
-  const shelves = new Map<string, Shelf>()
+export const searchIndex = (): SearchIndex => {
+  const indexedFiles = new Map<string, IndexedFile>()
   const words = vocabulary()
   let numbered = 0
   const remove = (fileId: string) => {
-    const shelf = shelves.get(fileId)
-    if (shelf === undefined) return
-    shelves.delete(fileId)
-    words.drop(shelf.number, shelf.postings)
+    const indexedFile = indexedFiles.get(fileId)
+    if (indexedFile === undefined) return
+    indexedFiles.delete(fileId)
+    words.drop(indexedFile.number, indexedFile.postings)
   }
-  const named = (fileIds: readonly string[] = [...shelves.keys()]): readonly Shelf[] =>
-    [...new Set(fileIds)].sort().flatMap((fileId) => shelves.get(fileId) ?? [])
+  const named = (fileIds: readonly string[] = [...indexedFiles.keys()]): readonly IndexedFile[] =>
+    [...new Set(fileIds)].sort().flatMap((fileId) => indexedFiles.get(fileId) ?? [])
   return {
     put(fileId, placed, about = {}) {
       remove(fileId)
-      const shelf = shelfOf(fileId, numbered++, placed, about)
-      shelves.set(fileId, shelf)
-      words.add(shelf.number, shelf.postings)
+      const indexedFile = shelfOf(fileId, numbered++, placed, about)
+      indexedFiles.set(fileId, indexedFile)
+      words.add(indexedFile.number, indexedFile.postings)
     },
     remove,
-    has: (fileId) => shelves.has(fileId),
+    has: (fileId) => indexedFiles.has(fileId),
     search({ query, vector, model, fileIds, most }) {
-      const meant = named(fileIds).map((shelf) =>
-        vector && !isOf(shelf, vector, model) ? { ...shelf, vectors: null } : shelf,
+      const meant = named(fileIds).map((indexedFile) =>
+        vector && !isOf(indexedFile, vector, model) ? { ...indexedFile, vectors: null } : indexedFile,
       )
       const ranked = rank(meant, words, termsOf(query), vector)
       // Many good passages are shown together with a better neighbour, so more candidates are taken.
@@ -92,22 +92,27 @@ export const library = (): Library => {
       vector === null
         ? []
         : named(fileIds)
-            .filter((shelf) => shelf.passages.length > 0 && !isOf(shelf, vector, model))
+            .filter((indexedFile) => indexedFile.passages.length > 0 && !isOf(indexedFile, vector, model))
             .map(({ fileId }) => fileId),
     get size() {
-      return [...shelves.values()].reduce((sum, shelf) => sum + sizeOf(shelf), words.size)
+      return [...indexedFiles.values()].reduce((sum, indexedFile) => sum + sizeOf(indexedFile), words.size)
     },
   }
 }
 
 /** An index of version 1.0.0 names no model: only the length of its vectors is compared. */
-const isOf = ({ vectors, model: own }: Shelf, vector: Float32Array, model: string | null | undefined): boolean =>
+const isOf = ({ vectors, model: own }: IndexedFile, vector: Float32Array, model: string | null | undefined): boolean =>
   vectors?.size === vector.length && (own === undefined || model == null || own === model)
 
 /** The weight of a word in the heading of a passage or in the name of its file. */
 const timesInHeading = 3
 
-const shelfOf = (fileId: string, number: number, placed: readonly Placed[], { model, title }: AboutFile): Shelf => {
+const shelfOf = (
+  fileId: string,
+  number: number,
+  placed: readonly Placed[],
+  { model, title }: AboutFile,
+): IndexedFile => {
   const passages = placed.map(({ passage }) => passage)
   // An index of version 1.0.0 has no file name: its first heading stands over the whole file.
   const over = title ?? passages[0]?.heading ?? ''
@@ -127,7 +132,7 @@ const shelfOf = (fileId: string, number: number, placed: readonly Placed[], { mo
 }
 
 const shown = (
-  shelves: readonly Shelf[],
+  indexedFiles: readonly IndexedFile[],
   { scores, starts, worth }: Ranked,
   places: readonly number[],
   most: number,
@@ -139,8 +144,8 @@ const shown = (
     if (taken.has(place)) continue
     const at = starts.findLastIndex((start) => start <= place)
     const start = starts[at]!
-    const { fileId, title, passages } = shelves[at]!
-    const stretch = around(passages, place - start, (row) =>
+    const { fileId, title, passages } = indexedFiles[at]!
+    const stretch = passageAround(passages, place - start, (row) =>
       taken.has(start + row) ? null : (scores[start + row] ?? 0),
     )
     for (let row = stretch.first; row <= stretch.last; row++) taken.add(start + row)
@@ -151,7 +156,7 @@ const shown = (
   return found
 }
 
-const sizeOf = ({ passages, postings, vectors }: Shelf): number =>
+const sizeOf = ({ passages, postings, vectors }: IndexedFile): number =>
   passages.reduce((sum, { text, heading }) => sum + textSize(text) + textSize(heading ?? '') + perPassage, 0) +
   postings.bytes +
   (vectors === null ? 0 : vectors.values.byteLength + vectors.scales.byteLength)

@@ -2,10 +2,10 @@ import type { Passage } from './split.ts'
 import { eachWord } from './words.ts'
 
 /** In characters: the longest snippet. */
-const longest = 1400
+const mostCharacters = 1400
 
 /** Consecutive passages as one text. */
-export interface Stretch {
+export interface PassageRun {
   readonly first: number
   readonly last: number
   readonly text: string
@@ -15,9 +15,13 @@ export interface Stretch {
  * A passage with as many neighbours under its heading as a snippet holds, better neighbours first. Neighbours without a
  * score are left out.
  */
-export const around = (passages: readonly Passage[], row: number, scoreOf: (row: number) => number | null): Stretch => {
+export const passageAround = (
+  passages: readonly Passage[],
+  row: number,
+  scoreOf: (row: number) => number | null,
+): PassageRun => {
   const { heading, page, text } = passages[row]!
-  let stretch: Stretch = { first: row, last: row, text }
+  let stretch: PassageRun = { first: row, last: row, text }
   for (;;) {
     const wider = [stretch.first - 1, stretch.last + 1].flatMap((other) => {
       const it = passages[other]
@@ -27,7 +31,7 @@ export const around = (passages: readonly Passage[], row: number, scoreOf: (row:
       const before = other < stretch.first
       const text = before ? joined(it.text, stretch.text) : joined(stretch.text, it.text)
       const place = before ? { first: other, last: stretch.last } : { first: stretch.first, last: other }
-      return text.length <= longest ? [{ ...place, text, score }] : []
+      return text.length <= mostCharacters ? [{ ...place, text, score }] : []
     })
     const best = wider.reduce<(typeof wider)[number] | null>(
       (one, it) => (one && one.score >= it.score ? one : it),
@@ -51,7 +55,7 @@ const joined = (one: string, other: string): string => {
  * words, the beginning of the text.
  */
 export const snippetOf = (text: string, worth: (word: string) => number): string => {
-  if (text.length <= longest) return text
+  if (text.length <= mostCharacters) return text
   const heard: Heard[] = []
   eachWord(text, (word, start, end) => {
     const value = worth(word)
@@ -75,7 +79,7 @@ const densest = (heard: readonly Heard[]): { readonly start: number; readonly en
     let sum = 0
     let end = start
     for (const it of heard.slice(first)) {
-      if (it.end - start > longest) break
+      if (it.end - start > mostCharacters) break
       if (!seen.has(it.word)) sum += it.value
       seen.add(it.word)
       end = it.end
@@ -90,16 +94,16 @@ const densest = (heard: readonly Heard[]): { readonly start: number; readonly en
  * middle.
  */
 const beginning = (text: string, start: number, end: number): number => {
-  const latest = text.length - longest
+  const latest = text.length - mostCharacters
   const sentence = [...text.slice(0, start).matchAll(/[.!?]\s+|[。！？\n]/g)].at(-1)
   const from = Math.min(latest, sentence === undefined ? 0 : sentence.index + sentence[0].length)
-  if (end - from <= longest) return from
-  return Math.max(0, Math.min(latest, Math.round((start + end - longest) / 2)))
+  if (end - from <= mostCharacters) return from
+  return Math.max(0, Math.min(latest, Math.round((start + end - mostCharacters) / 2)))
 }
 
 /** Never cuts a word, unless the word is very long. */
 const windowOf = (text: string, from: number): string => {
-  const to = Math.min(text.length, from + longest)
+  const to = Math.min(text.length, from + mostCharacters)
   let part = text.slice(from, to)
   if (from > 0 && /\S/.test(text.charAt(from - 1))) part = part.replace(/^\S{0,40}\s+/, '')
   if (to < text.length && /\S/.test(text.charAt(to))) part = part.replace(/\s+\S{0,40}$/, '')

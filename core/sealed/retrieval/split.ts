@@ -1,4 +1,4 @@
-import { border, type Unit, unitsOf } from './text-units.ts'
+import { borderStrength, type Unit, unitsOf } from './text-units.ts'
 
 export interface Section {
   readonly text: string
@@ -32,7 +32,7 @@ const longestHeading = 120
  * a line. A passage after such a cut repeats the end of the previous one. Two sections share a passage only when each
  * has about one line.
  */
-export const split = (
+export const splitSections = (
   sections: readonly Section[],
   { size = 1400, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
 ): readonly Passage[] => {
@@ -53,7 +53,7 @@ export const split = (
 }
 
 /** The text of a passage for embedding and search: its heading and its text. */
-export const readingOf = ({ heading, text }: Passage): string => (heading === null ? text : `${heading}\n${text}`)
+export const embeddedTextOf = ({ heading, text }: Passage): string => (heading === null ? text : `${heading}\n${text}`)
 
 /**
  * Joins neighbouring sections on one page that have about one line each. The headings of the later ones go into the
@@ -64,7 +64,7 @@ const gathered = (sections: readonly Section[], size: number): readonly Section[
   const all: Section[] = []
   for (const section of sections) {
     const last = all.at(-1)
-    const lines = readingOf(section)
+    const lines = embeddedTextOf(section)
     const joins =
       last !== undefined &&
       last.page === section.page &&
@@ -111,11 +111,11 @@ const endOf = (units: readonly Unit[], first: number, size: number): number => {
 
 /** The start of the next passage. It overlaps the previous passage, unless that one ended with a paragraph or a row. */
 const restart = (units: readonly Unit[], first: number, end: number, overlap: number): number => {
-  if (borderOf(units, end) >= border.line) return end
+  if (borderOf(units, end) >= borderStrength.line) return end
   let from = end
   while (
     from - 1 > first &&
-    borderOf(units, from - 1) >= border.sentence &&
+    borderOf(units, from - 1) >= borderStrength.sentence &&
     (units[end - 1]?.end ?? 0) - (units[from - 1]?.start ?? 0) <= overlap
   ) {
     from--

@@ -1,12 +1,12 @@
 /** The strength of a border between two units. */
-export const border = { word: 0, sentence: 1, line: 2, paragraph: 3 } as const
+export const borderStrength = { word: 0, sentence: 1, line: 2, paragraph: 3 } as const
 
 /** A part of a text that is never cut, without surrounding blanks. */
 export interface Unit {
   readonly start: number
   readonly end: number
   /** The border before the unit. */
-  readonly border: (typeof border)[keyof typeof border]
+  readonly border: (typeof borderStrength)[keyof typeof borderStrength]
   /** The header row of a table, for its later rows. */
   readonly header: string | null
 }
@@ -21,9 +21,9 @@ export function* unitsOf(text: string, most: number): Generator<Unit> {
     const header = table ? text.slice(lines[0]?.start, lines[0]?.end) : null
     const own = lined(text, lines) ? lines : sentencesOf(text, block)
     for (const [at, range] of own.entries()) {
-      const before = at === 0 ? border.paragraph : own === lines ? border.line : border.sentence
+      const before = at === 0 ? borderStrength.paragraph : own === lines ? borderStrength.line : borderStrength.sentence
       for (const [piece, it] of cutIn(text, range, most).entries()) {
-        yield { ...it, border: piece === 0 ? before : border.word, header: at === 0 ? null : header }
+        yield { ...it, border: piece === 0 ? before : borderStrength.word, header: at === 0 ? null : header }
       }
     }
   }
@@ -93,11 +93,11 @@ const cutIn = (text: string, { start, end }: Range, most: number): readonly Rang
 /** The last position up to `at` that does not split a character. */
 const unbroken = (text: string, from: number, at: number): number => {
   let place = at
-  while (place > from + 1 && at - place < 8 && within.test(text.slice(place, place + 2))) place--
+  while (place > from + 1 && at - place < 8 && continuesCharacter.test(text.slice(place, place + 2))) place--
   return place
 }
 
-const within = /^[\udc00-\udfff\p{M}\u200d]/u
+const continuesCharacter = /^[\udc00-\udfff\p{M}\u200d]/u
 
 /** Empty when the range holds only blanks. */
 const trimmed = (text: string, start: number, end: number): readonly Range[] => {

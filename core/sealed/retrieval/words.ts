@@ -1,7 +1,7 @@
 import { stem } from './stem.ts'
 
 /** Called for each word with its compared form, its place, and whether it is a part of a longer word. */
-export type Hear = (word: string, start: number, end: number, part: boolean) => void
+export type HearWord = (word: string, start: number, end: number, part: boolean) => void
 
 const spaceless = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々'
 /** Scripts without spaces, whose words a dictionary separates. */
@@ -16,14 +16,14 @@ const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const joined = /[-_.'’]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 
 /** In characters: longer words are cut, since no query contains their ends. */
-const longest = 40
+const mostWordCharacters = 40
 const mostParts = 8
 
 /**
  * Finds the words of a text, without case, accents and endings. A joined word is found whole and in parts. Chinese,
  * Japanese and Korean are found as pairs of characters; a dictionary separates Thai, Lao, Khmer and Burmese.
  */
-export const eachWord = (text: string, hear: Hear): void => {
+export const eachWord = (text: string, hear: HearWord): void => {
   for (const found of text.matchAll(piece)) {
     const [raw, run, unspaced] = found
     const start = found.index
@@ -34,7 +34,7 @@ export const eachWord = (text: string, hear: Hear): void => {
   }
 }
 
-const eachPart = (raw: string, start: number, hear: Hear): void => {
+const eachPart = (raw: string, start: number, hear: HearWord): void => {
   const end = start + raw.length
   const bare = raw.replace(/['’]s?$|['’]s$/i, '')
   const parts = bare.split(joint).flatMap((part) => part.split(hump))
@@ -45,13 +45,14 @@ const eachPart = (raw: string, start: number, hear: Hear): void => {
 
 const cutter = new Intl.Segmenter('th', { granularity: 'word' })
 
-const eachCut = (run: string, start: number, hear: Hear): void => {
+const eachCut = (run: string, start: number, hear: HearWord): void => {
   for (const { segment, index, isWordLike } of cutter.segment(run)) {
-    if (isWordLike) hear(folded(segment.slice(0, longest)), start + index, start + index + segment.length, false)
+    if (isWordLike)
+      hear(folded(segment.slice(0, mostWordCharacters)), start + index, start + index + segment.length, false)
   }
 }
 
-const eachPair = (run: string, start: number, hear: Hear): void => {
+const eachPair = (run: string, start: number, hear: HearWord): void => {
   const characters = [...folded(run)]
   if (characters.length === 1) return hear(run, start, start + run.length, false)
   // Folding may join or split characters, so positions are approximate.
@@ -62,7 +63,7 @@ const eachPair = (run: string, start: number, hear: Hear): void => {
 }
 
 const formOf = (raw: string): string => {
-  const word = folded(raw.slice(0, longest))
+  const word = folded(raw.slice(0, mostWordCharacters))
   return plain.test(word) ? stem(word) : word
 }
 

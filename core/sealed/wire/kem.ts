@@ -1,17 +1,18 @@
-import { x25519 } from '@noble/curves/ed25519.js'
+import { x25519 } from '#x25519'
 import { expand, extract } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
+import { randomBytes } from '@noble/hashes/utils.js'
 import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
 import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
-import { concat, number, utf8 } from './bytes.ts'
+import { concat, number, same, utf8 } from './bytes.ts'
 import type { Kem } from './kem-names.ts'
 
 export { type Kem, kemOf, kems } from './kem-names.ts'
 
 export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
   if (name === 'x-wing') return xWing.getPublicKey(seed)
-  return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.getPublicKey(seed)
+  return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.publicKeyOf(seed)
 }
 
 /** A shared secret of 32 bytes and the cipher text that carries it. `randomness` is for tests. */
@@ -20,18 +21,41 @@ export const encapsulate = (
   publicKey: Uint8Array,
   randomness?: Uint8Array,
 ): { readonly cipherText: Uint8Array; readonly sharedSecret: Uint8Array } => {
-  if (name === 'x-wing') return xWing.encapsulate(publicKey, randomness)
-  if (name === 'ml-kem-768') return mlKem.encapsulate(publicKey, randomness)
-  const secret = randomness ?? x25519.utils.randomSecretKey()
-  const cipherText = x25519.getPublicKey(secret)
-  return { cipherText, sharedSecret: dhkem(agree(secret, publicKey), cipherText, publicKey) }
+  if (name === 'ml-kem-768') return prepared(publicKey).encapsulate(randomness ?? randomBytes(32))
+  if (name === 'x-wing') return encapsulateBoth(publicKey, randomness ?? randomBytes(64))
+  const secret = randomness ?? randomBytes(32)
+  const cipherText = x25519.publicKeyOf(secret)
+  return { cipherText, sharedSecret: dhkem(x25519.agree(secret, publicKey), cipherText, publicKey) }
 }
 
-/** The Diffie-Hellman function of X25519; a runtime may have a faster one. */
-export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
+/** X-Wing by its two halves, each as fast as the runtime has it. */
+const encapsulateBoth = (publicKey: Uint8Array, randomness: Uint8Array) => {
+  if (publicKey.length !== 1216 || randomness.length !== 64) throw new Error('Wrong key length')
+  const [lattice, point] = [publicKey.subarray(0, 1184), publicKey.subarray(1184)]
+  const half = prepared(lattice).encapsulate(randomness.subarray(0, 32))
+  const secret = randomness.slice(32)
+  const ownPoint = x25519.publicKeyOf(secret)
+  const shared = concat(half.sharedSecret, x25519.agree(secret, point), ownPoint, point, xWingLabel)
+  return { cipherText: concat(half.cipherText, ownPoint), sharedSecret: sha3_256(shared) }
+}
 
-/** Throws for points of low order. */
-const agree: Agreement = (secret, publicKey) => x25519.getSharedSecret(secret, publicKey)
+interface Prepared {
+  encapsulate(randomness: Uint8Array): { readonly cipherText: Uint8Array; readonly sharedSecret: Uint8Array }
+}
+
+/** The last public key, expanded: a client seals to one key for hours. */
+let last: { readonly publicKey: Uint8Array; readonly expanded: Prepared } | null = null
+
+const prepared = (publicKey: Uint8Array): Prepared => {
+  if (last !== null && same(last.publicKey, publicKey)) return last.expanded
+  const own = publicKey.slice()
+  const expanded = mlKem.prepare(own)
+  last = { publicKey: own, expanded }
+  return expanded
+}
+
+/** The Diffie-Hellman function of X25519. Throws for points of low order. */
+export type Agreement = (secret: Uint8Array, publicKey: Uint8Array) => Uint8Array
 
 export type Opener = (cipherText: Uint8Array) => Uint8Array
 
@@ -39,19 +63,19 @@ export type Opener = (cipherText: Uint8Array) => Uint8Array
  * Expands a seed once and opens many cipher texts. Only the enclave may use it. A changed cipher text of ML-KEM or
  * X-Wing gives another secret, which the seal detects; a changed cipher text of X25519 may throw.
  */
-export const opener = ({ name }: Kem, seed: Uint8Array, dh: Agreement = agree): Opener => {
+export const opener = ({ name }: Kem, seed: Uint8Array, agree: Agreement = x25519.agree): Opener => {
   if (name === 'x25519') {
-    const publicKey = x25519.getPublicKey(seed)
-    return (cipherText) => dhkem(dh(seed, cipherText), cipherText, publicKey)
+    const publicKey = x25519.publicKeyOf(seed)
+    return (cipherText) => dhkem(agree(seed, cipherText), cipherText, publicKey)
   }
   if (name === 'ml-kem-768') return decapsulating(seed)
   const expanded = shake256(seed, { dkLen: 96 })
   const open = decapsulating(expanded.subarray(0, 64))
   const secret = expanded.slice(64)
-  const publicKey = x25519.getPublicKey(secret)
+  const publicKey = x25519.publicKeyOf(secret)
   return (cipherText) => {
     const point = cipherText.subarray(1088)
-    return sha3_256(concat(open(cipherText.subarray(0, 1088)), dh(secret, point), point, publicKey, xWingLabel))
+    return sha3_256(concat(open(cipherText.subarray(0, 1088)), agree(secret, point), point, publicKey, xWingLabel))
   }
 }
 

@@ -1,7 +1,8 @@
 import { concat, same, utf8 } from './bytes.ts'
 import { fromHex } from './hex.ts'
+import { logLeaf } from './log-leaf.ts'
 import { type Pair, holds } from './signature.ts'
-import { type Place, leafOf, nodeOf, rootFrom } from './tree.ts'
+import { type Place, nodeOf, rootFrom } from './tree.ts'
 
 /** The state of a log of receipts at one moment. Digests are hex; times are ms of the host's clock. */
 export interface HeadFacts {
@@ -29,9 +30,6 @@ export interface LogState {
 }
 
 const mostText = 1024
-
-/** A receipt's own leaf becomes the leaf of the log, under a label of the log. */
-export const logLeaf = (receiptLeaf: Uint8Array): Uint8Array => leafOf('rvenc-log/1\0', receiptLeaf)
 
 /** What both keys sign. */
 export const headSigned = (text: string): Uint8Array => concat(utf8('rvenc-log-head/1\0'), utf8(text))

@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** Leaves of the largest tree, and neighbours of the longest path. */
-const most = { leaves: 1 << 30, path: 30 }
+const treeLimits = { leaves: 1 << 30, path: 30 }
 
 /** The label separates leaves of different kinds. */
 export const leafOf = (label: string, bytes: Uint8Array): Uint8Array =>
@@ -54,9 +54,9 @@ const isPlace = ({ index, size, path }: Partial<Place>): boolean =>
   [index, size].every(Number.isSafeInteger) &&
   index! >= 0 &&
   index! < size! &&
-  size! <= most.leaves &&
+  size! <= treeLimits.leaves &&
   Array.isArray(path) &&
-  path.length <= most.path
+  path.length <= treeLimits.path
 
 /** The root that a leaf reaches from its place; null when no tree has this place. */
 export const rootFrom = (leaf: Uint8Array, place: Place): Uint8Array | null => {

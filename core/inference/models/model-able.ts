@@ -1,9 +1,9 @@
 import { BadRequest } from '../../errors.ts'
-import { type Entry, entryOf } from '../../inference/models/catalog-entry.ts'
+import { type Entry, entryOf } from './catalog-entry.ts'
 import type { Upstream } from '../../ports/upstream.ts'
 
 /** The model with those of its backends alone that can do it; throws BadRequest in these words where none can. */
-export const able = (
+export const modelAble = (
   { name, settings, candidates }: Entry,
   can: (upstream: Upstream) => boolean,
   field: string,

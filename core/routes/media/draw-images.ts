@@ -9,9 +9,9 @@ import type { Consumption } from '../../inference/metering/price.ts'
 import type { Candidate } from '../../inference/models/catalog-entry.ts'
 import { Clock } from '../../ports/platform.ts'
 import type { Drawn, Picture, Usage } from '../../ports/upstream.ts'
-import { charged } from '../settle.ts'
+import { settled } from '../settle.ts'
 
-export const draws = { catalog: Catalog, inference: Inference, meter: Meter, clock: Clock }
+export const drawNeeds = { catalog: Catalog, inference: Inference, meter: Meter, clock: Clock }
 
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))
 export const sizeShape = v.pipe(v.string(), v.regex(/^(auto|\d{2,5}x\d{2,5})$/, 'auto, or a size such as 1024x1024'))
@@ -30,7 +30,7 @@ interface Drawing {
 }
 
 /** The images as one answer, or each as an event; the words beside them are the backend's. */
-export const drawing = async (
+export const drawImages = async (
   it: Drawing,
   { inference, clock }: { readonly inference: Inference; readonly clock: Clock },
   signal: AbortSignal,
@@ -40,7 +40,7 @@ export const drawing = async (
     const usage = usageOf(drawn)
     return usage && { ...usage, images: drawn.length }
   }
-  const draw = () => charged(reservation, inference.run(task, it.ask, signal), countOf)
+  const draw = () => settled(reservation, inference.run(task, it.ask, signal), countOf)
   const created = () => Math.floor(clock.now() / 1000)
   if (it.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)
   const drawn = await draw()

@@ -69,7 +69,7 @@ export const googleFaults = {
 }
 
 /** A standard route under `/v1`: the same handler, with the keys and the errors of OpenAI's clients. */
-export const opened = (route: AnyRoute): AnyRoute => ({
+export const atV1 = (route: AnyRoute): AnyRoute => ({
   ...route,
   path: route.path.replace(/^\/std\//, '/v1/'),
   keyHeaders,
@@ -79,4 +79,4 @@ export const opened = (route: AnyRoute): AnyRoute => ({
 })
 
 /** Signs of life while the first event is awaited. */
-export const waiting = () => ({ comment: 'waiting' })
+export const waitingComment = () => ({ comment: 'waiting' })

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
-import { type Message, checkHeaders, messageOf, statusOf } from '../../dialects/mcp/exchange.ts'
+import { type ClientMessage, checkHeaders, messageOf, statusOf } from '../../dialects/mcp/exchange.ts'
 import { protocol } from '../../dialects/mcp/protocol.ts'
-import { RpcError, faults } from '../../dialects/mcp/rpc.ts'
+import { RpcError, rpcErrorCodes } from '../../dialects/mcp/rpc.ts'
 import { NotFound } from '../../errors.ts'
 import { interfaceVersion } from '../../http/openapi.ts'
 import { json, text, type Reply } from '../../http/reply.ts'
@@ -10,7 +10,7 @@ import { route, type Render } from '../../http/route.ts'
 import type { OrderedJson } from '../../ports/upstream.ts'
 import { Settings } from '../../settings.ts'
 import { callFor, clearNeeds, listFor } from './clear-tools.ts'
-import { admitPlace, challengeOf, metadataPath } from './place.ts'
+import { admitPlace, challengeOf, metadataPath } from './address.ts'
 
 const instructions =
   'These tools run in the gateway: it sees arguments and results, and keeps neither. ' +
@@ -19,7 +19,7 @@ const instructions =
 /** Bytes of a message: the questions of a decision are the longest. */
 const mostMessage = 1024 * 1024
 /** Ms for which a client may keep the list of tools; a reload may change it. */
-const lasting = 60_000
+const listLifeMs = 60_000
 
 const errorSchema = v.object({
   jsonrpc: v.literal('2.0'),
@@ -32,7 +32,12 @@ const asRpc: Render = ({ id }, { status, message, code, validator }) => ({
   body: {
     jsonrpc: '2.0',
     error: {
-      code: message === 'Malformed JSON' ? faults.parse : status === 400 ? faults.request : faults.refused,
+      code:
+        message === 'Malformed JSON'
+          ? rpcErrorCodes.parse
+          : status === 400
+            ? rpcErrorCodes.request
+            : rpcErrorCodes.refused,
       message,
       data: { status, request_id: id, ...(code !== null && { code }), ...(validator !== null && { validator }) },
     },
@@ -47,7 +52,7 @@ const messageSchema = v.looseObject({
 }) as unknown as v.GenericSchema<unknown, OrderedJson>
 
 /** Throws what is no error of the protocol. */
-const refusal = (error: unknown, headers: IncomingHttpHeaders, id: Message['id']): Reply => {
+const refusal = (error: unknown, headers: IncomingHttpHeaders, id: ClientMessage['id']): Reply => {
   if (!(error instanceof RpcError)) throw error
   const { code, message, data } = error
   const told = { code, message, ...(data !== null && { data }) }
@@ -69,7 +74,7 @@ const answer = route({
   needs: { ...clearNeeds, settings: Settings },
   async handle({ input, headers, caller, signal }, given) {
     admitPlace(headers, given.settings)
-    let id: Message['id'] = null
+    let id: ClientMessage['id'] = null
     try {
       const message = messageOf(input)
       id = message.id
@@ -78,7 +83,7 @@ const answer = route({
       const answering = protocol({
         version: interfaceVersion,
         instructions,
-        lasting,
+        lasting: listLifeMs,
         tools: async () => listFor(caller, given),
         call: (name, args, told) => callFor(caller, given, name, args, told.signal),
       })
@@ -125,4 +130,4 @@ const metadata = route({
   },
 })
 
-export const mcp = [answer, ...absent, metadata] as const
+export const mcpRoutes = [answer, ...absent, metadata] as const

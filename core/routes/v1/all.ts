@@ -1,8 +1,8 @@
 import { text } from '../../http/reply.ts'
 import { type AnyRoute, route } from '../../http/route.ts'
-import { untouched } from '../chat.ts'
-import { media } from '../media.ts'
-import { opened } from './door.ts'
+import { publicChat } from '../chat.ts'
+import { mediaRoutes } from '../media.ts'
+import { atV1 } from './dialect-route.ts'
 import { generateContent } from './generate-content.ts'
 import { messages } from './messages.ts'
 import { models } from './models.ts'
@@ -19,12 +19,12 @@ const greet = route({
 })
 
 /** The doors of all dialects. */
-export const v1: readonly AnyRoute[] = [
-  opened(untouched),
+export const v1Routes: readonly AnyRoute[] = [
+  atV1(publicChat),
   responses,
   ...messages,
   ...generateContent,
   ...models,
-  ...media.map(opened),
+  ...mediaRoutes.map(atV1),
   greet,
 ]

@@ -2,10 +2,10 @@ import { type Binding, isBoundKey } from '../wire/binding.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { Keys } from './keys.ts'
-import type { Memory } from './memory.ts'
+import type { FileMemory } from './memory.ts'
 
 /** A record that passed every check of this client. */
-export interface Checked {
+export interface CheckedRecord {
   readonly record: FileRecord
   /** The key of the content, derived from the record and the KEK only. */
   readonly dek: Uint8Array
@@ -13,17 +13,17 @@ export interface Checked {
   readonly proof: Binding | null
 }
 
-export interface Checks {
+export interface RecordChecks {
   /**
    * Throws when the record belongs to another client, is unbound where it must be bound, or is older than remembered.
    */
-  check(record: FileRecord): Promise<Checked>
+  check(record: FileRecord): Promise<CheckedRecord>
   /** Checks many records. Each result is a checked record, or the error that `check` throws. */
-  checkAll(records: readonly FileRecord[]): Promise<readonly (Checked | SealgateError)[]>
+  checkAll(records: readonly FileRecord[]): Promise<readonly (CheckedRecord | SealgateError)[]>
 }
 
-export const checking = (keys: Keys, memory: Memory, requireBound: boolean): Checks => {
-  const held = (record: FileRecord): Checked => {
+export const recordChecks = (keys: Keys, memory: FileMemory, requireBound: boolean): RecordChecks => {
+  const held = (record: FileRecord): CheckedRecord => {
     const dek = keys.unwrap(record.wrapped_dek, record.kid)
     const proof = record.binding == null ? null : keys.proofOf(record, record.binding)
     // The id and the key each mark a bound file: the id as long as the KEK lives, the key forever.
@@ -33,7 +33,7 @@ export const checking = (keys: Keys, memory: Memory, requireBound: boolean): Che
     return { record, dek, proof }
   }
 
-  const orFault = (record: FileRecord): Checked | SealgateError => {
+  const orFault = (record: FileRecord): CheckedRecord | SealgateError => {
     try {
       return held(record)
     } catch (error) {
@@ -42,7 +42,7 @@ export const checking = (keys: Keys, memory: Memory, requireBound: boolean): Che
     }
   }
 
-  const checkAll: Checks['checkAll'] = async (records) => {
+  const checkAll: RecordChecks['checkAll'] = async (records) => {
     const all = records.map(orFault)
     const seen = all.flatMap((it) =>
       it instanceof SealgateError ? [] : [{ id: it.record.id, revision: it.proof?.revision ?? 0 }],

@@ -1,7 +1,7 @@
 import { one } from '../container.ts'
 
 /** Observes the state of the enclave's evidence, as a client would judge it. */
-export interface ProofWitness {
+export interface ProofObserver {
   /** The time in ms until which clients accept this piece; null when the piece is missing. */
   collateral(piece: string, until: number | null): void
   /** The reason for which the gateway itself refuses its enclave's evidence; null when the evidence is valid. */
@@ -10,4 +10,4 @@ export interface ProofWitness {
   ailing(): readonly string[]
 }
 
-export const ProofWitness = one<ProofWitness>('ProofWitness')
+export const ProofObserver = one<ProofObserver>('ProofWitness')

@@ -1,5 +1,5 @@
-/** Characters of a sentence that are told. */
-const most = 500
+/** The largest number of characters that callers see of a sentence. */
+const mostCharacters = 500
 /** Characters that are looked at: what is cut out makes room for what follows. */
 const looked = 2_000
 
@@ -73,14 +73,14 @@ const isSecret = (text: string): boolean =>
     )
 
 /** The sentence without whatever is not the caller's to know; null where nothing of it is. */
-export const fitToTell = (text: string): string | null => {
+export const redactedSentence = (text: string): string | null => {
   const whole = text.replace(/[\p{C}\p{Z}\s]+/gu, ' ').trim()
   if (accounts.test(whole)) return null
   // Half a key at the end is no key any more, so the last word goes.
   const seen = whole.length > looked ? whole.slice(0, looked).replace(/\S*$/, '') : whole
   const cleaned = cuts.reduce((said, [what, by]) => said.replace(what, by as never), seen).trim()
-  return cleaned === '' ? null : cleaned.slice(0, most)
+  return cleaned === '' ? null : cleaned.slice(0, mostCharacters)
 }
 
 /** Whether nothing would be cut out of it. */
-export const isTellable = (text: string): boolean => fitToTell(text) === text
+export const needsNoRedaction = (text: string): boolean => redactedSentence(text) === text

@@ -4,12 +4,12 @@ import { openedContent, storedContent } from './content.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
-import type { Footing } from './footing.ts'
+import type { FileContext } from './file-context.ts'
 import { digesting } from './keys.ts'
 
 /** Reads the whole file and then binds it to its current record. False when the file is already bound. */
-export const vouching =
-  ({ ask, keys, memory, checks }: Footing, files: FileAccess) =>
+export const binder =
+  ({ ask, keys, memory, checks }: FileContext, files: FileAccess) =>
   async (id: string, signal: AbortSignal | undefined): Promise<boolean> => {
     const record = await files.record(id, signal)
     if (record.id !== id) throw new SealgateError('damaged')

@@ -1,10 +1,10 @@
 import { googleError } from '../../dialects/generate-content/error.ts'
 import type { GatewayError } from '../../errors.ts'
-import { known } from '../../http/http-errors.ts'
+import { knownError } from '../../http/http-errors.ts'
 import type { ServerEvent } from '../../http/reply.ts'
 
 /** A stream's events as the items of one JSON array; its last item tells of a break. */
-export const listing = (events: AsyncIterableIterator<ServerEvent>, report: (error: GatewayError) => void) => {
+export const jsonArrayOf = (events: AsyncIterableIterator<ServerEvent>, report: (error: GatewayError) => void) => {
   const items = async function* (first: IteratorResult<ServerEvent>): AsyncGenerator<Uint8Array> {
     let mark = '['
     try {
@@ -14,7 +14,7 @@ export const listing = (events: AsyncIterableIterator<ServerEvent>, report: (err
         mark = ',\n'
       }
     } catch (cause) {
-      const error = known(cause)
+      const error = knownError(cause)
       report(error)
       yield Buffer.from(mark + JSON.stringify(googleError(error)))
       mark = ',\n'

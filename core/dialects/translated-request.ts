@@ -1,7 +1,7 @@
 import type { ChatBody, Native } from '../ports/upstream.ts'
 
 /** A request of any dialect, in the common chat format. */
-export interface Understood {
+export interface TranslatedRequest {
   readonly body: ChatBody
   /** The request itself, for a backend that speaks its dialect. */
   readonly native?: Native
@@ -10,18 +10,18 @@ export interface Understood {
 }
 
 /** Paths in one header. */
-const most = 32
+const mostPaths = 32
 
 /** Collects the paths of members that a translator leaves out. */
-export const dropping = () => {
+export const droppedMembers = () => {
   const paths = new Set<string>()
   return {
     drop: (path: string): void => {
-      if (paths.size < most) paths.add(path.replace(/[^\w.-]/g, '_').slice(0, 64))
+      if (paths.size < mostPaths) paths.add(path.replace(/[^\w.-]/g, '_').slice(0, 64))
       else paths.add('others')
     },
     paths: (): readonly string[] => [...paths],
   }
 }
 
-export type Drop = ReturnType<typeof dropping>['drop']
+export type Drop = ReturnType<typeof droppedMembers>['drop']

@@ -1,5 +1,5 @@
 /** Fields of the common format that Gemini’s dialect has no likeness of; its backends refuse them. */
-export const unheard: ReadonlySet<string> = new Set([
+export const fieldsBeyondContent: ReadonlySet<string> = new Set([
   'stream_options',
   'parallel_tool_calls',
   'user',

@@ -1,42 +1,44 @@
 import type { Caller } from '../access/caller.ts'
 import type { Supplied } from '../container.ts'
-import { unheard as unheardByGemini } from '../dialects/generate-content/unheard.ts'
-import { unheard as unheardByMessages } from '../dialects/messages/unheard.ts'
+import { fieldsBeyondContent as unheardByGemini } from '../dialects/generate-content/unsupported-fields.ts'
+import { fieldsBeyondMessages as unheardByMessages } from '../dialects/messages/unsupported-fields.ts'
 import { usageOf } from '../dialects/chat-completions.ts'
 import type { EventWriter } from '../dialects/event.ts'
-import type { Understood } from '../dialects/understood.ts'
+import type { TranslatedRequest } from '../dialects/translated-request.ts'
 import type { ServerEvent } from '../http/reply.ts'
+import { type Passage, passageOf } from '../inference/guards/passage.ts'
 import { Inference, type Served } from '../inference/inference.ts'
 import { Catalog } from '../inference/models/catalog.ts'
-import type { Entry } from '../inference/models/catalog-entry.ts'
+import { dialectOf, type Entry } from '../inference/models/catalog-entry.ts'
 import { Meter, type Reservation } from '../inference/metering/meter.ts'
 import { affinityOf } from '../inference/routing/order-backends.ts'
 import { estimateOf } from '../inference/metering/tokens.ts'
-import type { ChatAnswer, Chunk, Dialect, Usage } from '../ports/upstream.ts'
-import { served } from './find-model.ts'
+import { Guard } from '../ports/guard.ts'
+import type { ChatAnswer, ChatBody, Chunk, Dialect, Usage } from '../ports/upstream.ts'
+import { servedModel } from './find-model.ts'
 
-export const talks = { catalog: Catalog, inference: Inference, meter: Meter }
-type Given = Supplied<typeof talks>
+export const chatNeeds = { catalog: Catalog, inference: Inference, meter: Meter, guards: Guard }
+type ChatNeeds = Supplied<typeof chatNeeds>
 
 /** A chat request in any dialect, as its route asks for it. */
-export interface Talk {
+export interface DialectChat {
   readonly caller: Caller
   readonly model: string
   readonly provider: string | null
   /** The session that the caller names; null when the conversation's beginning stands for it. */
   readonly session: string | null
   /** The request for a backend that speaks this dialect, undefined for the common one. */
-  understand(to: Dialect | undefined): Understood
+  understand(to: Dialect | undefined): TranslatedRequest
 }
 
-export interface Whole {
+export interface WholeAnswer {
   readonly answer: Extract<ChatAnswer, { kind: 'completion' }>
   /** The name that the caller knows the model by. */
   readonly model: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface Spoken {
+export interface SpokenEvents {
   /** The stream's events; the first `next` rejects when no backend answers. */
   readonly events: AsyncIterableIterator<ServerEvent>
   readonly headers: Headers
@@ -50,22 +52,21 @@ interface Begun {
   readonly entry: Entry
   readonly reservation: Reservation<Usage>
   readonly task: Parameters<Inference['chat']>[0]
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
+  /** Null when no guard is there. */
+  readonly passage: Passage | null
   usageIn(it: Served): Usage
 }
 
 /** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
-const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSignal): Promise<Begun> => {
+const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signal: AbortSignal): Promise<Begun> => {
   const { caller, provider, session } = talk
   const { organization } = caller
-  const entry = await served(given.catalog, caller, talk.model, 'chat', signal)
-  const worded = new Map<Dialect | undefined, Understood>()
-  const fit = (to: Dialect | undefined): Understood => {
-    let it = worded.get(to)
-    if (it === undefined) worded.set(to, (it = talk.understand(to)))
-    return it
-  }
-  const { body } = fit(entry.candidates[0]?.upstream.dialect)
+  const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
+  const passage = passageOf(given.guards, { model: entry.name, organization })
+  const fit = passage === null ? wordings(talk) : await guarded(entry, wordings(talk), passage, signal)
+  const [first] = entry.candidates
+  const { body } = fit(first && dialectOf(first))
   const dropped = droppedOf(entry, fit)
   const estimate = estimateOf(body)
   const reservation = await given.meter.reserve(caller, entry, estimate)
@@ -82,9 +83,44 @@ const begin = async (talk: Talk, given: Given, stream: boolean, signal: AbortSig
       fit,
     },
     headers: { ...reservation.headers, ...(dropped.length > 0 && { 'x-sealgate-dropped': dropped.join(', ') }) },
+    passage,
     usageIn: ({ usage, size }) =>
       usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
   }
+}
+
+type Fit = (to: Dialect | undefined) => TranslatedRequest
+
+/** The request for each dialect, worded when it is first asked for. */
+const wordings = (talk: DialectChat): Fit => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  return (to) => {
+    let it = worded.get(to)
+    if (it === undefined) worded.set(to, (it = talk.understand(to)))
+    return it
+  }
+}
+
+/** The wordings for all backends of the model behind the guards. No other wording goes out. */
+const guarded = async ({ candidates }: Entry, fit: Fit, passage: Passage, signal: AbortSignal): Promise<Fit> => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  for (const to of new Set(candidates.map(dialectOf))) {
+    const { body, native, ...rest } = fit(to)
+    const common = await passage.request(body, signal)
+    const own = native && { native: { ...native, body: await passage.request(native.body, signal) } }
+    worded.set(to, { ...rest, ...own, body: common })
+  }
+  return (to) => {
+    const it = worded.get(to)
+    if (it === undefined) throw new Error('No guard has seen this wording')
+    return it
+  }
+}
+
+/** The marks of guards, as far as they are known. */
+const marksOf = (passage: Passage | null): Headers => {
+  const marks = passage?.marks() ?? []
+  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
 }
 
 const unheard: Readonly<Record<Dialect, ReadonlySet<string>>> = {
@@ -92,16 +128,22 @@ const unheard: Readonly<Record<Dialect, ReadonlySet<string>>> = {
   'generate-content': unheardByGemini,
 }
 
-/** Members that at least one backend of the model would not be told. */
-const droppedOf = ({ candidates }: Entry, fit: (to: Dialect | undefined) => Understood): readonly string[] => {
+/** Members of the request that at least one backend of the model would not get. */
+const droppedOf = ({ candidates }: Entry, fit: Fit): readonly string[] => {
   const dropped = new Set<string>()
-  for (const to of new Set(candidates.map(({ upstream }) => upstream.dialect))) {
+  const note = (body: ChatBody, refused: ReadonlySet<string>) => {
+    for (const [name, value] of Object.entries(body)) {
+      if (refused.has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
+    }
+  }
+  for (const to of new Set(candidates.map(dialectOf))) {
     const { body, native, dropped: its } = fit(to)
     for (const path of its) dropped.add(path)
-    if (to === undefined || native !== undefined) continue
-    for (const [name, value] of Object.entries(body)) {
-      if (unheard[to].has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
-    }
+    if (to !== undefined && native === undefined) note(body, unheard[to])
+  }
+  for (const candidate of candidates) {
+    const { upstream, model } = candidate
+    if (upstream.unheard) note(fit(dialectOf(candidate)).body, upstream.unheard(model))
   }
   return [...dropped]
 }
@@ -115,48 +157,54 @@ const attemptsOf = ({ asked }: Served): Headers =>
 /** Members that the gateway itself sees to. */
 const ours = new Set(['stream_options', 'n'])
 
-/** The whole answer, its use settled. */
-export const wholly = async (talk: Talk, given: Given, signal: AbortSignal): Promise<Whole> => {
-  const { entry, reservation, task, headers, usageIn } = await begin(talk, given, false, signal)
-  try {
-    const it = await given.inference.chat({ ...task, stream: false }, signal)
-    void reservation.settle(usageIn(it), it.backend)
-    return { answer: it.answer, model: entry.name, headers: { ...headers, ...attemptsOf(it) } }
-  } catch (error) {
+/** The whole answer, its use settled. An answer that a guard refuses was used too. */
+export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
+  const it = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
     void reservation.settle(null, null)
     throw error
-  }
+  })
+  void reservation.settle(usageIn(it), it.backend)
+  const answer = passage === null ? it.answer : await passage.answer(it.answer)
+  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(it), ...marksOf(passage) } }
 }
 
 /** The answer as events; `writing` is given the caller's name of the model. */
-export const streamed = async (
-  talk: Talk,
-  given: Given,
+export const streamedAnswer = async (
+  talk: DialectChat,
+  given: ChatNeeds,
   writing: (model: string) => EventWriter,
   signal: AbortSignal,
-): Promise<Spoken> => {
-  const { entry, reservation, task, headers, usageIn } = await begin(talk, given, true, signal)
+): Promise<SpokenEvents> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, true, signal)
   try {
     const it = await given.inference.chat({ ...task, stream: true }, signal)
     const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
-    const late = () => attemptsOf(it)
-    return { events: printing(it, writing(entry.name), reservation.began, settle), headers, late }
+    const late = () => ({ ...attemptsOf(it), ...marksOf(passage) })
+    const chunks = passage === null ? it.answer.chunks : passage.chunks(it.answer.chunks)
+    return {
+      events: printing({ chunks, notes: it.notes }, writing(entry.name), reservation.began, settle),
+      headers,
+      late,
+    }
   } catch (error) {
     void reservation.settle(null, null)
     throw error
   }
 }
 
-type Streaming = Served & { readonly answer: { readonly kind: 'chunks' } }
+interface Streaming extends Pick<Served, 'notes'> {
+  readonly chunks: AsyncIterable<Chunk>
+}
 
 /** Chunks as events, with the writer's last events after a clean end alone. The reservation is settled however the stream ends. */
 const printing = (
-  { answer, notes }: Streaming,
+  { chunks: given, notes }: Streaming,
   writer: EventWriter,
   began: () => void,
   settle: () => void,
 ): AsyncIterableIterator<ServerEvent> => {
-  const chunks = answer.chunks[Symbol.asyncIterator]()
+  const chunks = given[Symbol.asyncIterator]()
   const queue: ServerEvent[] = []
   let at = 0
   let first = true

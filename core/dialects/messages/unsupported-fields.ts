@@ -1,5 +1,5 @@
 /** Fields of the common format that the Messages dialect has no likeness of; its backends refuse them. */
-export const unheard: ReadonlySet<string> = new Set([
+export const fieldsBeyondMessages: ReadonlySet<string> = new Set([
   'stream_options',
   'n',
   'seed',

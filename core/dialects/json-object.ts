@@ -1,0 +1,54 @@
+import { BadRequest } from '../errors.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Throws BadRequest that names a member and the value that was expected there. */
+export const refuseMember = (path: string, expected: string, code: string | null = null): never => {
+  throw new BadRequest('Validation failed', { validator: { [path.slice(0, 100)]: expected }, code })
+}
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const textIn = (fields: JsonObject, name: string, path: string): string => {
+  const value = fields[name]
+  return typeof value === 'string' ? value : refuseMember(`${path}.${name}`, 'Expected string')
+}
+
+/** An absent member is empty. */
+export const objectIn = (fields: JsonObject, name: string, path: string): JsonObject => {
+  const value = fields[name] ?? {}
+  return isJsonObject(value) ? value : refuseMember(`${path}.${name}`, 'Expected Object')
+}
+
+/** Items of a list that no schema bounds. */
+const mostItems = 10_000
+
+/** An absent member is empty. */
+export const objectsIn = (fields: JsonObject, name: string, path: string): readonly JsonObject[] => {
+  const value = fields[name] ?? []
+  if (!Array.isArray(value)) return refuseMember(`${path}.${name}`, 'Expected Array')
+  if (value.length > mostItems) return refuseMember(`${path}.${name}`, `Expected ${mostItems} items at most`)
+  for (const [at, item] of value.entries())
+    if (!isJsonObject(item)) refuseMember(`${path}.${name}.${at}`, 'Expected Object')
+  return value as readonly JsonObject[]
+}
+
+/** Whether a member of this name stands anywhere in the value, except under a name in `free`. */
+export const holdsMember = (value: unknown, name: string, free: ReadonlySet<string>): boolean => {
+  if (Array.isArray(value)) return value.some((item) => holdsMember(item, name, free))
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(
+    ([its, inner]) => its === name || (!free.has(its) && holdsMember(inner, name, free)),
+  )
+}
+
+/** Refuses a reference to a vendor's store: all callers of one provider key would share it. */
+export const refuseStoredState = (path: string): never =>
+  refuseMember(path, 'Expected none: nothing is stored here, so send all content itself', 'state_not_supported')
+
+/** The list with each item changed; the same list, which still knows its text, where no item is. */
+export const sameOr = <T>(list: readonly T[], change: (item: T, at: number) => T): readonly T[] => {
+  const changed = list.map(change)
+  return changed.every((it, at) => it === list[at]) ? list : changed
+}
