@@ -29,7 +29,7 @@ export default plugin({
       const before = await generation()
       await writeFile(join(at, 'inblob'), reportData)
       const outblob = await readFile(join(at, 'outblob'))
-      // Somebody else who used the entry meanwhile would have had the report made over other bytes.
+      // Another user of the entry would meanwhile have replaced the bytes of the report.
       if (Number(await generation()) !== Number(before) + 1) throw new Error('Another process used the TSM entry')
       const auxblob = await readFile(join(at, 'auxblob')).catch(() => null)
       return {

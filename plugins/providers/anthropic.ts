@@ -1,49 +1,25 @@
 import * as v from 'valibot'
-import { chunksOf, completionOf } from './anthropic/messages-answers.ts'
-import { messagesBody, type Generation } from './anthropic/messages.ts'
-import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { chunksOf, completionOf } from './shared/messages/messages-answers.ts'
+import { generationOf } from './shared/messages/generations.ts'
+import { messagesBody } from './shared/messages/messages.ts'
+import { accepted, BaseUrl, garbled, readKept, readObject } from '../../core/dialects/backend.ts'
 import { printJson } from '../../core/dialects/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type Native } from '../../core/ports/upstream.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../core/dialects/json-object.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
-
-const generation = (
-  thinks: Generation['thinks'],
-  formats: boolean,
-  samples: boolean,
-  maxTokens = 32_000,
-): Generation => ({
-  thinks,
-  formats,
-  forces: true,
-  samples,
-  maxTokens,
-})
-
-/** Names of the past, which stay as they are. Whatever is not here is newer. */
-const older: readonly (readonly [RegExp, Generation])[] = [
-  [/^claude-(instant|2|3-(opus|sonnet|haiku))/, generation('never', false, true, 4096)],
-  [/^claude-3-5/, generation('never', false, true, 8192)],
-  [/^claude-(3-7|(opus|sonnet)-4(-[01])?(-\d{8}|$))/, generation('budget', false, true)],
-  [/^claude-(opus|sonnet|haiku)-4-5/, generation('budget', true, true)],
-  [/^claude-(opus|sonnet)-4-6/, generation('effort', true, true)],
-  [/^claude-(opus-4-[78]|\w+-5(-\d{8}|$))/, generation('effort', true, false)],
-]
-const newest: Generation = { ...generation('effort', true, false), forces: false }
 
 const latest = '2026-10-21'
 
 /** The last version that knows how to sample is an older one. */
-const versionFor = (body: Fields): string =>
+const versionFor = (body: JsonObject): string =>
   'temperature' in body || 'top_p' in body || 'top_k' in body ? '2023-06-01' : latest
 
-const modelOf = ({ id, display_name, capabilities }: Fields): Model => {
-  const sees = ((capabilities as Fields | null)?.['image_input'] as Fields | undefined)?.['supported']
+const modelOf = ({ id, display_name, capabilities }: JsonObject): Model => {
+  const sees = ((capabilities as JsonObject | null)?.['image_input'] as JsonObject | undefined)?.['supported']
   return {
     id: String(id),
     type: 'CHAT',
@@ -67,7 +43,7 @@ export default plugin({
     /** By default the latest that knows all fields of the request. */
     version: v.optional(text),
     betas: v.optional(v.array(text), []),
-    /** What its models understand, where that can't be told from their names. */
+    /** The abilities of models whose names do not reveal them. */
     generation: v.optional(
       v.strictObject({
         thinks: v.exactOptional(v.picklist(['never', 'budget', 'effort'])),
@@ -87,13 +63,8 @@ export default plugin({
       'content-type': 'application/json',
       ...(betas.length > 0 && { 'anthropic-beta': betas.join() }),
     }
-    const generationOf = (model: string): Generation => ({
-      ...(older.find(([named]) => named.test(model))?.[1] ?? newest),
-      ...own,
-    })
-
     /** What the caller names goes on byte for byte, behind what the operator names. */
-    const headersFor = (body: Fields, native: Native | null) => {
+    const headersFor = (body: JsonObject, native: Native | null) => {
       const told = native?.headers ?? {}
       const named = [...betas, ...(told['anthropic-beta'] === undefined ? [] : [told['anthropic-beta']])]
       return {
@@ -126,13 +97,13 @@ export default plugin({
       },
 
       async chat(call, signal) {
-        const { body, asked } = messagesBody(call, generationOf(call.model))
+        const { body, asked } = messagesBody(call, { ...generationOf(call.model), ...own })
         const native = call.native?.dialect === 'messages' ? call.native : null
         const ask = { method: 'POST', headers: headersFor(body, native), body: await printJson(body), signal } as const
         try {
           const answer = await accepted(await fetch.upstream(`${baseUrl}/v1/messages`, ask), clock)
           if (call.stream) return { kind: 'chunks', chunks: chunksOf(answer, asked, clock) }
-          const whole = await readObject(answer)
+          const whole = await (native === null ? readObject : readKept)(answer)
           const completion = completionOf(whole, asked, clock)
           if (native === null) return { kind: 'completion', completion }
           return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }

@@ -11,8 +11,7 @@ import {
   type TranscribeOption,
   type Transcript,
 } from '../../core/ports/upstream.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../core/dialects/json-object.ts'
 
 interface Word {
   readonly word?: string
@@ -40,7 +39,7 @@ interface Results {
   readonly utterances?: readonly Word[]
 }
 
-const transcriptOf = (native: Fields, language: string | null): Transcript => {
+const transcriptOf = (native: JsonObject, language: string | null): Transcript => {
   const { metadata, results } = native as { metadata?: { duration?: number }; results?: Results }
   const channel = results?.channels?.[0]
   const heard = channel?.alternatives?.[0]
@@ -55,7 +54,7 @@ const transcriptOf = (native: Fields, language: string | null): Transcript => {
   }
 }
 
-const queryOf = (call: TranscribeCall, own: Fields): URLSearchParams => {
+const queryOf = (call: TranscribeCall, own: JsonObject): URLSearchParams => {
   const { model, language, diarize, smartFormat, punctuate = true, utterances = true } = call
   const { detectLanguage = language === undefined } = call
   return new URLSearchParams({
@@ -71,7 +70,7 @@ const queryOf = (call: TranscribeCall, own: Fields): URLSearchParams => {
   })
 }
 
-/** They have no fields for these; words are told in any case. */
+/** Deepgram has no fields for these options; its answer contains words in any case. */
 const ignoredBy = ({ prompt, temperature }: TranscribeCall): readonly TranscribeOption[] => [
   ...(prompt !== undefined ? (['prompt'] as const) : []),
   ...(temperature !== undefined ? (['temperature'] as const) : []),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { enginePath } from '../shared/sounds/flite-job.ts'
 import { packingOf } from '../shared/sounds/sound-formats.ts'
-import { utter, voices } from '../shared/sounds/speech.ts'
+import { speakLocally, voices } from '../shared/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
@@ -25,7 +25,7 @@ export default plugin({
 
     async speak({ text, voice = usual, format = 'wav', speed }, signal) {
       const pack = packingOf(format)
-      return pack(await utter({ text, voice, speed }, signal), signal)
+      return pack(await speakLocally({ text, voice, speed }, signal), signal)
     },
   }),
 })

@@ -6,11 +6,11 @@ import pLimit from 'p-limit'
 import * as v from 'valibot'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
 import { BadRequest, GatewayError, UpstreamFailed } from '../../core/errors.ts'
-import { fold } from '../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../core/inference/collect-chunks.ts'
 import { promptOf, type Chat, type Model, type Sequence, type Token } from './llama/local-model.ts'
-import { overhear } from './llama/push-to-pull.ts'
+import { pushToPull } from './llama/push-to-pull.ts'
 import { turnsOf } from './llama/local-chat-turns.ts'
-import { decideByVocabulary, isMark, type Glance } from './llama/decide-by-logits.ts'
+import { decideByVocabulary, isMark, type NextTokens } from './llama/decide-by-logits.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Random } from '../../core/ports/platform.ts'
 import { Upstream, type ChatBody, type ChatCall, type Chunk, type Usage } from '../../core/ports/upstream.ts'
@@ -33,7 +33,7 @@ interface Piece {
 }
 
 /** Callers that may wait for each sequence: more would all be late. */
-const most = 64
+const mostWaiting = 64
 const missing = 'This model needs the package node-llama-cpp'
 
 export default plugin({
@@ -105,7 +105,7 @@ export default plugin({
     const talking = pLimit(1)
     const looking = pLimit(1)
     const alone = async <T>(limit: typeof talking, sequence: Sequence, signal: AbortSignal, work: () => Promise<T>) => {
-      if (limit.pendingCount >= most) {
+      if (limit.pendingCount >= mostWaiting) {
         throw new UpstreamFailed('Too many requests wait for the model', { again: true, retryAfter: 1000 })
       }
       try {
@@ -125,7 +125,7 @@ export default plugin({
     }
 
     /** What would come next behind a prompt; what it shares with the one before is not read again. */
-    const glance = async ({ model, look, chat, marks, size }: Opened, prompt: string): Promise<Glance> => {
+    const glance = async ({ model, look, chat, marks, size }: Opened, prompt: string): Promise<NextTokens> => {
       const tokens = promptOf(prompt, model, chat)
       if (tokens.length > size) throw tooLong()
       const last = tokens.pop()!
@@ -171,7 +171,7 @@ export default plugin({
         choices: [{ index: 0, delta, finish_reason }],
       })
       yield chunk({ role: 'assistant', content: '' })
-      const speech = overhear<Chunk, { readonly reason: string; readonly usage: Usage }>(
+      const speech = pushToPull<Chunk, { readonly reason: string; readonly usage: Usage }>(
         (tell, signal) =>
           alone(talking, talk, signal, async () => {
             const before = talk.tokenMeter.usedOutputTokens
@@ -211,7 +211,9 @@ export default plugin({
       async chat(call, signal) {
         const it = await unlessAborted(use(), signal)
         const chunks = chunksOf(call, it, await prepare(call, it), signal)
-        return call.stream ? { kind: 'chunks', chunks } : { kind: 'completion', completion: await fold(chunks) }
+        return call.stream
+          ? { kind: 'chunks', chunks }
+          : { kind: 'completion', completion: await collectChunks(chunks) }
       },
 
       async decide(call, signal) {

@@ -25,8 +25,7 @@ import {
   type Model,
   type ToolCall,
 } from '../../core/ports/upstream.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../core/dialects/json-object.ts'
 
 /** Theirs by ours. */
 const options: Readonly<Record<string, string>> = {
@@ -50,14 +49,14 @@ const formatOf = (format: unknown): unknown => {
   return type === 'json_object' ? 'json' : undefined
 }
 
-const parsed = (json: string): Fields => {
+const parsed = (json: string): JsonObject => {
   const value = parseObject(json || '{}')
   if (value === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
   return value
 }
 
 /** Their line, or their whole answer. */
-interface Said {
+interface OllamaAnswer {
   readonly model?: string
   readonly created_at?: string
   readonly message?: {
@@ -70,41 +69,43 @@ interface Said {
   }
   readonly done?: boolean
   readonly done_reason?: string
-  readonly logprobs?: readonly Told[]
+  readonly logprobs?: readonly OllamaToken[]
   readonly prompt_eval_count?: number
   readonly eval_count?: number
   readonly [field: string]: unknown
 }
 
-interface Told {
+interface OllamaToken {
   readonly token: string
   readonly logprob: number
   readonly bytes?: readonly number[]
-  readonly top_logprobs?: readonly Told[]
+  readonly top_logprobs?: readonly OllamaToken[]
 }
 
-const told = ({ token, logprob, bytes, top_logprobs }: Told): Fields => ({
+const logprobOf = ({ token, logprob, bytes, top_logprobs }: OllamaToken): JsonObject => ({
   token,
   logprob,
   bytes: bytes ?? [...Buffer.from(token)],
-  ...(top_logprobs && { top_logprobs: top_logprobs.map(told) }),
+  ...(top_logprobs && { top_logprobs: top_logprobs.map(logprobOf) }),
 })
 
-const saidOf = (body: Record<string, unknown>): Said => {
+const saidOf = (body: Record<string, unknown>): OllamaAnswer => {
   if (body['error'] != null) throw toldFault(body['error'])
-  return body as Said
+  return body as OllamaAnswer
 }
 
 /** Everything of theirs that the common format has no place for stays under its own name. */
-const restOf = ({ model, created_at, message, done, done_reason, logprobs, ...rest }: Said): Fields => rest
+const restOf = ({ model, created_at, message, done, done_reason, logprobs, ...rest }: OllamaAnswer): JsonObject => rest
 
-const usageIn = ({ prompt_eval_count = 0, eval_count = 0 }: Said) =>
+const usageIn = ({ prompt_eval_count = 0, eval_count = 0 }: OllamaAnswer) =>
   wireUsage({ input: prompt_eval_count, output: eval_count })
 
-const logprobsIn = ({ logprobs }: Said): Fields =>
-  logprobs ? { logprobs: { content: logprobs.map((it) => ({ top_logprobs: [], ...told(it) })), refusal: null } } : {}
+const logprobsIn = ({ logprobs }: OllamaAnswer): JsonObject =>
+  logprobs
+    ? { logprobs: { content: logprobs.map((it) => ({ top_logprobs: [], ...logprobOf(it) })), refusal: null } }
+    : {}
 
-const reasonOf = (said: Said, called: boolean): string => {
+const reasonOf = (said: OllamaAnswer, called: boolean): string => {
   if (called) return 'tool_calls'
   return said.done_reason === 'length' ? 'length' : 'stop'
 }
@@ -124,7 +125,7 @@ export default plugin({
       'content-type': 'application/json',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     }
-    const ask = async (method: 'GET' | 'POST', path: string, body: Fields | null, signal: AbortSignal) =>
+    const ask = async (method: 'GET' | 'POST', path: string, body: JsonObject | null, signal: AbortSignal) =>
       accepted(
         await fetch.upstream(baseUrl + path, { method, headers, signal, ...(body && { body: await printJson(body) }) }),
         clock,
@@ -141,13 +142,13 @@ export default plugin({
     }
 
     /** They know an answer of a tool by the tool's name, not by the call's id. */
-    const messagesOf = (messages: readonly Message[], signal: AbortSignal): Promise<Fields[]> => {
+    const messagesOf = (messages: readonly Message[], signal: AbortSignal): Promise<JsonObject[]> => {
       const names = new Map(
         messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name])),
       )
       return Promise.all(
         messages.map(
-          async ({ role, content, tool_calls, tool_call_id, reasoning_content, ...rest }): Promise<Fields> => {
+          async ({ role, content, tool_calls, tool_call_id, reasoning_content, ...rest }): Promise<JsonObject> => {
             const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
             if (parts.some((part) => part.text === undefined && !part.image_url)) {
               throw new BadRequest('The model takes text and images alone')
@@ -171,7 +172,7 @@ export default plugin({
       )
     }
 
-    const bodyOf = async ({ model, body, stream, prefix }: ChatCall, signal: AbortSignal): Promise<Fields> => {
+    const bodyOf = async ({ model, body, stream, prefix }: ChatCall, signal: AbortSignal): Promise<JsonObject> => {
       const { messages, options: own, response_format, reasoning_effort, stream_options: _, ...rest } = body
       const chosen: Record<string, unknown> = {}
       const others: Record<string, unknown> = {}
@@ -194,16 +195,16 @@ export default plugin({
       }
     }
 
-    const callsOf = ({ message }: Said): ToolCall[] =>
+    const callsOf = ({ message }: OllamaAnswer): ToolCall[] =>
       (message?.tool_calls ?? []).map((call) => ({
         id: call.id ?? id('call_'),
         type: 'function',
         function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments ?? {}) },
       }))
 
-    const created = ({ created_at }: Said) => Math.floor((Date.parse(created_at ?? '') || clock.now()) / 1000)
+    const created = ({ created_at }: OllamaAnswer) => Math.floor((Date.parse(created_at ?? '') || clock.now()) / 1000)
 
-    const completionOf = (said: Said, model: string): Completion => {
+    const completionOf = (said: OllamaAnswer, model: string): Completion => {
       const { content = '', thinking } = said.message ?? {}
       const tool_calls = callsOf(said)
       const message: Message = {
@@ -227,7 +228,7 @@ export default plugin({
       const head = { id: id('chatcmpl-'), object: 'chat.completion.chunk' }
       let calls = 0
 
-      const chunkOf = (said: Said): Chunk => {
+      const chunkOf = (said: OllamaAnswer): Chunk => {
         const { content, thinking } = said.message ?? {}
         const tool_calls = callsOf(said).map((call) => ({ index: calls++, ...call }))
         const delta = {

@@ -2,27 +2,13 @@ import * as v from 'valibot'
 import { BaseUrl } from '../../core/dialects/backend.ts'
 import { chatBackend, createdAt } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
+import { drawFields, transcriptFormat, typeOf } from './shared/openai-models.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
-import { Upstream, type Model, type ModelType, type TranscribeCall } from '../../core/ports/upstream.ts'
+import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
-
-const kinds: readonly (readonly [RegExp, ModelType])[] = [
-  [/whisper|transcribe/, 'AUDIO_TRANSCRIPTION'],
-  [/tts/, 'AUDIO_SPEECH'],
-  [/dall-e|gpt-image/, 'IMAGE'],
-  [/embed/, 'EMBEDDING'],
-]
-
-/** The list of models does not say what they are for, their names do. */
-const typeOf = (id: string): ModelType => kinds.find(([name]) => name.test(id))?.[1] ?? 'CHAT'
-
-const transcriptFormat = ({ model, diarize }: TranscribeCall): string => {
-  if (model.includes('diarize')) return diarize === false ? 'json' : 'diarized_json'
-  return model.includes('transcribe') ? 'json' : 'verbose_json'
-}
 
 export default plugin({
   port: Upstream,
@@ -35,7 +21,7 @@ export default plugin({
     project: v.optional(text),
     /** More headers for a server that asks for them. */
     headers: v.optional(v.record(v.string(), v.string()), {}),
-    /** Names and types of models, where they can't be told from the names; on Azure the deployments. */
+    /** Names and types of models whose names do not reveal the type; on Azure the deployments. */
     types: v.optional(v.record(v.string(), v.picklist(modelTypes)), {}),
     /** Deployments on Azure: `baseUrl` is that of the resource. */
     azure: v.optional(v.strictObject({ apiVersion: text })),
@@ -72,8 +58,7 @@ export default plugin({
       continuation,
       transcriptFormat,
       voice,
-      // The other models give their images inside the answer anyway and refuse the field.
-      drawFields: (model) => (model.includes('dall-e') ? { response_format: 'b64_json' } : {}),
+      drawFields,
       modelOf: ({ id, created }) =>
         typeof id === 'string'
           ? { id, type: types[id] ?? (decisions ? 'DECISION' : typeOf(id)), ...createdAt(created) }

@@ -5,12 +5,11 @@ import { decisionBackend, imagesInState } from './shared/decision-backend.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-const modelOf = ({ id, description, architecture }: Fields): Model | null => {
+const modelOf = ({ id, description, architecture }: JsonObject): Model | null => {
   if (typeof id !== 'string') return null
-  const { input_modalities, output_modalities } = (architecture ?? {}) as Fields
+  const { input_modalities, output_modalities } = (architecture ?? {}) as JsonObject
   const gives = Array.isArray(output_modalities) ? output_modalities : ['text']
   if (!gives.includes('text') && !gives.includes('embeddings')) return null
   return {
@@ -21,8 +20,8 @@ const modelOf = ({ id, description, architecture }: Fields): Model | null => {
   }
 }
 
-const deciderOf = ({ id, description, architecture }: Fields): Model | null => {
-  const { output_modalities } = (architecture ?? {}) as Fields
+const deciderOf = ({ id, description, architecture }: JsonObject): Model | null => {
+  const { output_modalities } = (architecture ?? {}) as JsonObject
   if (typeof id !== 'string' || !Array.isArray(output_modalities) || !output_modalities.includes('decisions'))
     return null
   return { id, type: 'DECISION', ...(typeof description === 'string' && { description }) }

@@ -11,7 +11,7 @@ export const fit: Fit = { choice: 0.024, score: 0.025, noul: [4.2, 6.1, -3.1, -2
 
 const size = 512
 /** Characters of a text that count; the model itself reads no further. */
-const longest = 2000
+const mostCharacters = 2000
 /** Texts at once: enough to be quick, few enough that a leaving caller is noticed. */
 const batch = 16
 
@@ -81,7 +81,7 @@ export default plugin({
         if (dimensions !== size) {
           throw new BadRequest('This model has 512 dimensions', { validator: { dimensions: 'expected 512' } })
         }
-        const read = texts.map((text) => text.slice(0, longest))
+        const read = texts.map((text) => text.slice(0, mostCharacters))
         const vectors: Float32Array[] = []
         for (let at = 0; at < read.length; at += batch) {
           vectors.push(...(await embed(read.slice(at, at + batch), signal)))

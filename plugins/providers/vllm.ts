@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { accepted, BaseUrl, readObject } from '../../core/dialects/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
-import { ask, type Showing } from '../../core/inference/decisions/decide-by-chat.ts'
+import { decideByChat, type Showing } from '../../core/inference/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
@@ -69,6 +69,6 @@ export default plugin({
       const tokens = await Promise.all(marks.map((mark) => tokensOf(mark, model, signal)))
       return { logprob_token_ids: [...new Set(tokens.flat())] }
     }
-    return { ...backend, decide: (call, signal) => ask(backend, call, 1, signal, showing) }
+    return { ...backend, decide: (call, signal) => decideByChat(backend, call, 1, signal, showing) }
   },
 })

@@ -3,7 +3,7 @@ import type { Data } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { readData } from './data/data.ts'
 import { kindOf } from './shared/file-kind.ts'
-import { mostRead } from './shared/most-read.ts'
+import { defaultLimits } from './shared/default-limits.ts'
 
 /** Data: json, jsonl, csv, tsv, yaml, xml, toml and parquet. Search uses this reader only for parquet. */
 export default plugin({
@@ -16,7 +16,7 @@ export default plugin({
     fits: (file) => kindOf(file) === 'data',
     async read(file, signal, limits) {
       signal.throwIfAborted()
-      const content = await readData(file, signal, { ...mostRead, ...limits })
+      const content = await readData(file, signal, { ...defaultLimits, ...limits })
       return { content, sections: [{ text: textOf(content), heading: null, page: null }] }
     },
   }),

@@ -4,7 +4,7 @@ import { cutSections } from '../shared/cut-sections.ts'
 import { readDocument } from './document/document.ts'
 import { kindOf } from './shared/file-kind.ts'
 
-/** Documents: docx, odt, rtf, html, epub, Markdown and plain text. Reads any file without a reader as text. */
+/** Documents: docx, odt, rtf, doc, html, epub, Markdown, plain text, and mails (eml, msg). Reads any file without a reader as text. */
 export default plugin({
   port: Reader,
   name: 'document',

@@ -3,7 +3,7 @@ import { Unconfigured } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Seen } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
-import { cut } from '../shared/cut-pages.ts'
+import { cutPages } from '../shared/cut-pages.ts'
 import { openImage } from '../shared/pictures/image.ts'
 import { languageNames, usualLanguages } from '../shared/pictures/ocr-languages.ts'
 import { readImagePages } from '../shared/pictures/ocr.ts'
@@ -26,7 +26,7 @@ export default plugin({
     fits: (file) => kindOf(file) === 'image',
     async read({ bytes }, signal, { characters = Infinity } = {}) {
       const seen = await see(bytes, 1, signal, languages).catch(unlessMissing)
-      const kept = cut(seen.pages, characters)
+      const kept = cutPages(seen.pages, characters)
       const content = { pages: kept.pages, truncated: kept.truncated || seen.truncated }
       const sure = content.pages.filter(({ confidence }) => confidence >= leastSure)
       return { content, sections: sure.map(({ text }) => ({ text, heading: null, page: null })) }

@@ -5,7 +5,7 @@ import { cutSlides } from '../shared/cut-slides.ts'
 import { kindOf } from './shared/file-kind.ts'
 import { readSlides } from './slides/slides.ts'
 
-/** Presentations: pptx and odp. */
+/** Presentations: pptx, odp and ppt. */
 export default plugin({
   port: Reader,
   name: 'slides',

@@ -1,7 +1,7 @@
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { kindOf } from './shared/file-kind.ts'
-import { mostRead } from './shared/most-read.ts'
+import { defaultLimits } from './shared/default-limits.ts'
 import { readSheets } from './spreadsheet/sheets.ts'
 
 /** Spreadsheets: xlsx, xlsb, xls, ods, csv and tsv. */
@@ -14,7 +14,7 @@ export default plugin({
     fits: (file) => kindOf(file) === 'spreadsheet',
     async read(file, signal, { characters, values, sheet, range } = {}) {
       signal.throwIfAborted()
-      const most = { values: values ?? mostRead.values, characters: characters ?? mostRead.characters }
+      const most = { values: values ?? defaultLimits.values, characters: characters ?? defaultLimits.characters }
       const part = { ...(sheet !== undefined && { sheet }), ...(range !== undefined && { range }) }
       const content = await readSheets(file, signal, most, part)
       const sections = content.sheets.map(({ name, rows }) => ({

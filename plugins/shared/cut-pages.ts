@@ -1,5 +1,5 @@
 /** Cuts texts at a total number of characters. Later texts are left out. */
-export const cut = <T extends { readonly text: string }>(pages: readonly T[], characters: number) => {
+export const cutPages = <T extends { readonly text: string }>(pages: readonly T[], characters: number) => {
   let left = characters
   const kept: T[] = []
   for (const page of pages) {

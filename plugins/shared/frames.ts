@@ -1,7 +1,7 @@
 import { Deserializer, Serializer } from 'node:v8'
 
 /** The limits of a frame in bytes: its values, and the memory beside them. */
-export interface Most {
+export interface FrameLimits {
   readonly values: number
   readonly memory: number
 }
@@ -10,7 +10,7 @@ export interface Most {
  * A value as pieces for a pipe: the number of pieces, their lengths, the values, and each piece of memory without a
  * copy.
  */
-export const packed = (value: unknown): readonly Uint8Array[] => {
+export const packFrame = (value: unknown): readonly Uint8Array[] => {
   const views: Uint8Array[] = []
   const writer = new Packing(views)
   writer.writeHeader()
@@ -61,7 +61,7 @@ class Unpacking extends Deserializer {
 }
 
 /** The lengths that a frame's first bytes announce; null while bytes are missing. Throws when they exceed `most`. */
-export const lengthsOf = (bytes: Buffer, most: Most): readonly number[] | null => {
+export const lengthsOf = (bytes: Buffer, most: FrameLimits): readonly number[] | null => {
   if (bytes.length < 4) return null
   const count = bytes.readUInt32LE()
   if (count < 1 || count > mostParts) throw new RangeError('Too many pieces')
@@ -75,7 +75,7 @@ export const lengthsOf = (bytes: Buffer, most: Most): readonly number[] | null =
 const mostParts = 1024
 
 /** The value of a frame's pieces. Throws for other bytes. */
-export const unpacked = ([values, ...views]: readonly Uint8Array[]): unknown => {
+export const unpackFrame = ([values, ...views]: readonly Uint8Array[]): unknown => {
   const reader = new Unpacking(values ?? new Uint8Array(), views)
   reader.readHeader()
   return reader.readValue()

@@ -1,15 +1,15 @@
 import { readSync, writeSync } from 'node:fs'
 import { type Flaw, Unconfigured, Unreadable } from '../../core/errors.ts'
-import { flawOf } from './diagnose.ts'
-import { lengthsOf, packed, unpacked } from './frames.ts'
+import { flawOf } from './unreadable-reason.ts'
+import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
 
-export interface Given {
+export interface Job {
   readonly job: string
   readonly input: unknown
 }
 
 /** Errors lose their class between processes, and their messages quote the file: only the kind is sent. */
-export type Told =
+export type JobOutcome =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'unreadable'; readonly flaw: Flaw | null }
   | { readonly kind: 'missing'; readonly engine: string }
@@ -19,7 +19,7 @@ const [jobs, results] = [0, 3]
 
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
-const told = async ({ job, input }: Given): Promise<Told> => {
+const jobOutcome = async ({ job, input }: Job): Promise<JobOutcome> => {
   try {
     const { default: work } = (await import(new URL(`../${job}${ending}`, import.meta.url).href)) as {
       default: (input: unknown) => unknown
@@ -48,11 +48,11 @@ const read = (length: number): Uint8Array => {
   return bytes
 }
 
-const take = (): Given => {
+const take = (): Job => {
   const count = Buffer.from(read(4))
   const head = Buffer.concat([count, read(4 * count.readUInt32LE())])
   const lengths = lengthsOf(head, { values: Infinity, memory: Infinity }) ?? []
-  return unpacked(lengths.map(read)) as Given
+  return unpackFrame(lengths.map(read)) as Job
 }
 
 const give = (piece: Uint8Array): void => {
@@ -62,5 +62,5 @@ const give = (piece: Uint8Array): void => {
 // This byte tells the parent that the process has started.
 give(Buffer.of(1))
 const given = take()
-for (const piece of packed(await told(given))) give(piece)
+for (const piece of packFrame(await jobOutcome(given))) give(piece)
 process.exit(0)

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import { Unavailable, Unreadable } from '../../core/errors.ts'
 import { uninstalled } from '../../core/optional-package.ts'
-import { type Child, startChild } from './child.ts'
-import { lengthsOf, packed, unpacked } from './frames.ts'
-import type { Given, Told } from './job-process.ts'
-import { jobLanes } from './lanes.ts'
+import { type Child, startChild } from './job-child.ts'
+import { lengthsOf, packFrame, unpackFrame } from './frames.ts'
+import type { Job, JobOutcome } from './job-process.ts'
+import { jobLanes } from './job-lanes.ts'
 
-export interface Bounds {
+export interface JobBounds {
   /** In ms of real time; absent means a limit by the size of the input. */
   readonly time?: number
 }
@@ -22,10 +22,10 @@ const mostAnswer = { values: 16 * 1024 * 1024, memory: 96 * 1024 * 1024 }
  * with that process, which never reads another file. Throws Unreadable when the file causes a failure, Unconfigured
  * when the engine is missing, and Unavailable when no process starts.
  */
-export const apart = <O>(job: string, input: unknown, signal: AbortSignal, bounds: Bounds = {}): Promise<O> => {
-  const given: Given = { job, input }
+export const runApart = <O>(job: string, input: unknown, signal: AbortSignal, bounds: JobBounds = {}): Promise<O> => {
+  const given: Job = { job, input }
   return jobLanes.run(() => {
-    const pieces = packed(given)
+    const pieces = packFrame(given)
     const late = AbortSignal.timeout(bounds.time ?? timeOf(pieces))
     return work<O>(pieces, AbortSignal.any([signal, late]), late)
   }, signal)
@@ -73,7 +73,7 @@ const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: A
 }
 
 /** Reads an answer up to its limit. Throws Unreadable when the process ended without an answer. */
-const answerOf = async ({ results }: Child): Promise<Told> => {
+const answerOf = async ({ results }: Child): Promise<JobOutcome> => {
   const parts: Buffer[] = []
   let size = 0
   let expected = Infinity
@@ -91,7 +91,7 @@ const answerOf = async ({ results }: Child): Promise<Told> => {
     }
     if (size === 0) throw new Unavailable()
     if (lengths === null || size < expected) throw new Unreadable()
-    return unpacked(piecesOf(Buffer.concat(parts), lengths)) as Told
+    return unpackFrame(piecesOf(Buffer.concat(parts), lengths)) as JobOutcome
   } catch (cause) {
     throw cause instanceof Unavailable ? cause : new Unreadable({ cause })
   }

@@ -1,8 +1,8 @@
 import type { Entry, ZipFile } from 'yauzl'
 import { GatewayError, Unreadable } from '../../core/errors.ts'
-import { engine } from '../../core/optional-package.ts'
+import { optionalPackage } from '../../core/optional-package.ts'
 
-export interface Most {
+export interface ZipLimits {
   readonly entries?: number
   /** In bytes: the unpacked size of all wanted files together. */
   readonly bytes?: number
@@ -12,7 +12,7 @@ export interface Most {
 export const unzip = (
   bytes: Uint8Array,
   want: (name: string) => boolean,
-  most: Most = {},
+  most: ZipLimits = {},
 ): Promise<ReadonlyMap<string, Uint8Array>> =>
   sound(bytes, want, most, async (archive, entries) => {
     const files = new Map<string, Uint8Array>()
@@ -34,10 +34,10 @@ export const isZip = (bytes: Uint8Array): boolean =>
 const sound = async <T>(
   bytes: Uint8Array,
   want: (name: string) => boolean,
-  { entries: count = 10_000, bytes: size = 100_000_000 }: Most,
+  { entries: count = 10_000, bytes: size = 100_000_000 }: ZipLimits,
   use: (archive: ZipFile, entries: readonly Entry[]) => Promise<T>,
 ): Promise<T> => {
-  const { fromBufferPromise } = await engine('yauzl', () => import('yauzl'))
+  const { fromBufferPromise } = await optionalPackage('yauzl', () => import('yauzl'))
   try {
     const archive = await fromBufferPromise(withoutTail(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
     if (archive.entryCount > count) throw new Unreadable()

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { Clock, Fetch, Log, Random } from '../../core/ports/platform.ts'
-import { never, openBucket } from './s3/bucket.ts'
+import { neverAborted, openBucket } from './s3/bucket.ts'
 import { openHead, readOn } from './s3/download.ts'
 import { isOwnKey, keyOf } from './s3/keys.ts'
 import { cutIntoParts } from './s3/parts.ts'
@@ -42,7 +42,7 @@ export default plugin({
     }
 
     return {
-      async put(path, bytes, signal = never()) {
+      async put(path, bytes, signal = neverAborted()) {
         const key = keyOf(path)
         signal.throwIfAborted()
         const tags: string[] = []
@@ -81,7 +81,7 @@ export default plugin({
         return { size, bytes: readOn(bucket, platform, { key, head, start, end: Math.min(size, to) }, signal) }
       },
       async remove(path) {
-        await bucket.ask({ method: 'DELETE', key: keyOf(path) }, never(), ['NoSuchKey', '404'])
+        await bucket.ask({ method: 'DELETE', key: keyOf(path) }, neverAborted(), ['NoSuchKey', '404'])
       },
       async *list(prefix) {
         // No key of this store has another prefix, and S3 may not understand one.

@@ -8,7 +8,7 @@ import { createIndexes, createTable, from, insert, orderBy, place, selectOne, wh
 import { openWriter, type Statement, type Stored } from './sqlite/writer.ts'
 
 /** In ms: the wait for another process. */
-const patience = 5000
+const patienceMs = 5000
 
 const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(found.data) as T) : null)
 
@@ -19,10 +19,10 @@ const mentions = (value: unknown, text: string): boolean =>
 const open = (file: string) => {
   let db: Database.Database | null = null
   try {
-    db = new Database(privateFile(file, ['-wal', '-shm']), { timeout: patience })
+    db = new Database(privateFile(file, ['-wal', '-shm']), { timeout: patienceMs })
     db.pragma('journal_mode = wal')
     db.exec(`pragma cache_size = -65536; ${createTable}`)
-    return { reader: openReader(db, file, patience), writer: openWriter(file, patience) }
+    return { reader: openReader(db, file, patienceMs), writer: openWriter(file, patienceMs) }
   } catch (cause) {
     db?.close()
     const message = 'sqlite: the file cannot be opened; is its folder there, is it whole, and does nobody hold it?'

@@ -6,7 +6,7 @@ import { Tool } from '../../core/ports/tool.ts'
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(200), v.description('The id of an uploaded file')) })
 
 /** The largest number of turns: two hours with a change every second have fewer. */
-const most = 10_000
+const mostTurns = 10_000
 
 export default plugin({
   port: Tool,
@@ -24,8 +24,8 @@ export default plugin({
       return {
         duration,
         speakers: new Set(turns.map(({ speaker }) => speaker)).size,
-        segments: segments.slice(0, most),
-        truncated: truncated || segments.length > most,
+        segments: segments.slice(0, mostTurns),
+        truncated: truncated || segments.length > mostTurns,
       }
     },
   }),

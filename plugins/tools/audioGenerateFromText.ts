@@ -3,9 +3,9 @@ import type { Supplied } from '../../core/container.ts'
 import { UpstreamFailed } from '../../core/errors.ts'
 import { passagesOf, sentencesOf } from '../shared/sounds/sentences.ts'
 import { packingOf, soundFormats } from '../shared/sounds/sound-formats.ts'
-import { mostCharacters, utter } from '../shared/sounds/speech.ts'
+import { mostCharacters, speakLocally } from '../shared/sounds/speech.ts'
 import { joined, soundOf } from '../shared/sounds/wav.ts'
-import { employ, employable, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { runForTool, mayWork, workNeeds } from '../../core/inference/run-for-tool.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { Media } from '../../core/ports/upstream.ts'
@@ -21,7 +21,7 @@ const settings = v.strictObject({
 })
 
 /** In characters: the longest text for one call of a speech model. */
-const most = 4_000
+const mostPartCharacters = 4_000
 
 export default plugin({
   port: Tool,
@@ -40,13 +40,13 @@ export default plugin({
       signal.throwIfAborted()
       const { mime, bytes } = (await hasModel(supplied, wish, signal))
         ? await byModel(supplied, wish, text, signal)
-        : await packingOf(wish.format)(await utter({ text, voice: wish.voice }, signal), signal)
+        : await packingOf(wish.format)(await speakLocally({ text, voice: wish.voice }, signal), signal)
       return { name: `speech.${endings[mime.split(';', 1).join()] ?? wish.format}`, mime, bytes }
     },
   }),
 })
 
-type Wish = v.InferOutput<typeof settings>
+type SpeechSettings = v.InferOutput<typeof settings>
 
 const endings: Readonly<Record<string, string>> = {
   'audio/wav': 'wav',
@@ -57,17 +57,17 @@ const endings: Readonly<Record<string, string>> = {
   'audio/flac': 'flac',
 }
 
-const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: Wish, signal: AbortSignal) =>
-  model !== undefined || (await catalog.list(signal)).some((entry) => entry.does.has('speak') && employable(entry))
+const hasModel = async ({ catalog }: Supplied<typeof workNeeds>, { model }: SpeechSettings, signal: AbortSignal) =>
+  model !== undefined || (await catalog.list(signal)).some((entry) => entry.does.has('speak') && mayWork(entry))
 
 const byModel = async (
   supplied: Supplied<typeof workNeeds>,
-  { model, voice, format }: Wish,
+  { model, voice, format }: SpeechSettings,
   whole: string,
   signal: AbortSignal,
 ): Promise<Media> => {
   const speak = async (text: string, format: string): Promise<Media> => {
-    const { answer } = await employ(
+    const { answer } = await runForTool(
       supplied,
       { ability: 'speak', model },
       ({ upstream, model }, signal) =>
@@ -77,11 +77,11 @@ const byModel = async (
     )
     return answer
   }
-  if (whole.length <= most) return speak(whole, format)
+  if (whole.length <= mostPartCharacters) return speak(whole, format)
   // Only pieces of this format can be joined.
   const pack = packingOf(format)
   const sounds = []
-  for (const sentences of passagesOf(sentencesOf(whole, most), most)) {
+  for (const sentences of passagesOf(sentencesOf(whole, mostPartCharacters), mostPartCharacters)) {
     const sound = soundOf((await speak(sentences.join(' '), 'wav')).bytes)
     if (sound === null) throw new UpstreamFailed('The speech came in another format')
     sounds.push(sound)

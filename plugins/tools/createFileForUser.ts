@@ -2,15 +2,15 @@ import * as v from 'valibot'
 import { BadRequest } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { apart } from '../shared/run-apart.ts'
+import { runApart } from '../shared/run-apart.ts'
 import type { Refusal } from './createFileForUser/content.ts'
 import { type Format, formatOf, mimes } from './createFileForUser/formats.ts'
-import type { Asked, Made } from './createFileForUser/make-job.ts'
+import type { MakeJob, MakeOutcome } from './createFileForUser/make-job.ts'
 
 /** In bytes: the largest file. */
-const most = 10 * 1024 * 1024
+const mostFileBytes = 10 * 1024 * 1024
 /** In characters: the longest base64 text, with line breaks and the header of a data URL. */
-const mostContent = Math.ceil(most * 1.4)
+const mostContent = Math.ceil(mostFileBytes * 1.4)
 /** In bytes of JSON: the longest escape of one character. */
 const mostEscaped = 6
 
@@ -56,7 +56,7 @@ export default plugin({
 })
 
 const bounded = (bytes: Uint8Array): Uint8Array => {
-  if (bytes.length <= most) return bytes
+  if (bytes.length <= mostFileBytes) return bytes
   throw new BadRequest('The file would be too large', { validator: { fileContent: 'Expected at most 10 MiB' } })
 }
 
@@ -70,9 +70,9 @@ const formatAsked = (extension: string, mime: string): Format => {
 /** Characters of a text that becomes another format. */
 const mostConverted = 1_000_000
 
-const converted = async (asked: Asked, signal: AbortSignal): Promise<Uint8Array> => {
+const converted = async (asked: MakeJob, signal: AbortSignal): Promise<Uint8Array> => {
   if (asked.content.length > mostConverted) throw refused('Expected at most 1,000,000 characters')
-  const made = await apart<Made>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
+  const made = await runApart<MakeOutcome>('tools/createFileForUser/make-job', asked, signal, { time: 30_000 })
   if (made.kind === 'made') return made.bytes
   throw refused(reasons[made.why])
 }
@@ -108,13 +108,13 @@ const decoded = (content: string): Uint8Array | null => {
 }
 
 /** In bytes: the longest file name. */
-const longest = 200
+const longestNameBytes = 200
 
 const nameOf = (fileName: string, fileExtension: string): string => {
   const extension = trimmed(fileExtension.replace(/[^A-Za-z0-9._+-]/g, '')).slice(0, 16)
   const ending = extension === '' ? '' : `.${extension}`
   const last = cleaned(fileName.split(/[\\/]/).at(-1) ?? '')
-  const stem = fitted(trimmed(without(last, ending)), longest - Buffer.byteLength(ending))
+  const stem = fittedName(trimmed(without(last, ending)), longestNameBytes - Buffer.byteLength(ending))
   return `${stem === '' ? 'file' : reserved.test(stem) ? `_${stem}` : stem}${ending}`
 }
 
@@ -136,7 +136,7 @@ const trimmed = (name: string): string => name.replace(/^[\s.]+|[\s.]+$/g, '')
 /** Names of devices, with or without an extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i
 
-const fitted = (name: string, bytes: number): string => {
+const fittedName = (name: string, bytes: number): string => {
   if (Buffer.byteLength(name) <= bytes) return name
   let kept = ''
   let length = 0

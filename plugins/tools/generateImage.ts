@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
-import { employ, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { runForTool, workNeeds } from '../../core/inference/run-for-tool.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
@@ -27,7 +27,7 @@ export default plugin({
     mostParams: 32 * 1024,
     async run({ prompt }, signal) {
       signal.throwIfAborted()
-      const { answer } = await employ(
+      const { answer } = await runForTool(
         supplied,
         { ability: 'draw', model },
         async ({ upstream, model }, signal) => {

@@ -6,7 +6,7 @@ import { Tool } from '../../core/ports/tool.ts'
 
 const params = v.object({ fileId: v.pipe(v.string(), v.maxLength(100), v.description('The id of an uploaded file')) })
 
-const most = { values: 20_000, characters: 400_000 }
+const contentLimits = { values: 20_000, characters: 400_000 }
 
 export default plugin({
   port: Tool,
@@ -20,7 +20,7 @@ export default plugin({
     params,
     async run(_params, signal, file) {
       signal.throwIfAborted()
-      const { content } = await readerOfKind(readers, 'data', file).read(file, signal, most)
+      const { content } = await readerOfKind(readers, 'data', file).read(file, signal, contentLimits)
       return content
     },
   }),

@@ -3,7 +3,7 @@ import { readerThatSees } from '../../core/find-reader.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { cut } from '../shared/cut-pages.ts'
+import { cutPages } from '../shared/cut-pages.ts'
 import { languageNames } from '../shared/pictures/ocr-languages.ts'
 
 const params = v.object({
@@ -34,7 +34,7 @@ export default plugin({
     async run({ languages }, signal, file) {
       signal.throwIfAborted()
       const seen = await readerThatSees(readers, file).see(file, mostPages, signal, languages)
-      const { pages, truncated } = cut(seen.pages, mostCharacters)
+      const { pages, truncated } = cutPages(seen.pages, mostCharacters)
       const read = seen.languages === undefined ? {} : { languages: seen.languages }
       return { pages, truncated: truncated || seen.truncated, ...read }
     },

@@ -21,7 +21,7 @@ const params = v.object({
   ),
 })
 
-const most = { values: 20_000, characters: 400_000 }
+const contentLimits = { values: 20_000, characters: 400_000 }
 
 export default plugin({
   port: Tool,
@@ -36,7 +36,10 @@ export default plugin({
     async run({ sheet, range }, signal, file) {
       signal.throwIfAborted()
       const part = { ...(sheet !== undefined && { sheet }), ...(range !== undefined && { range: rangeAsked(range) }) }
-      const { content } = await readerOfKind(readers, 'spreadsheet', file).read(file, signal, { ...most, ...part })
+      const { content } = await readerOfKind(readers, 'spreadsheet', file).read(file, signal, {
+        ...contentLimits,
+        ...part,
+      })
       if (sheet === undefined || content.sheets.length > 0) return content
       throw new BadRequest('No such sheet', { validator: { sheet: 'Expected the name of a sheet, or its number' } })
     },

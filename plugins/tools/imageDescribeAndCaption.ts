@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { imageForModel } from './imageDescribeAndCaption/image-for-model.ts'
-import { converse, picture } from './shared/describe-images.ts'
+import { askAboutImages, imagePart } from './shared/describe-images.ts'
 import { workNeeds } from '../../core/inference/run-for-tool.ts'
-import { excerpting, firstSentence } from './shared/truncate.ts'
+import { truncatingReader, firstSentence } from './shared/truncate.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
@@ -25,9 +25,9 @@ export default plugin({
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
       const image = await imageForModel(bytes, signal)
-      const parts = [{ type: 'text', text: instruction }, picture(image.mime, image.bytes)]
-      const { fields, model } = await converse(supplied, { model: wanted, parts, properties }, signal)
-      const { text, list, wasCut } = excerpting()
+      const parts = [{ type: 'text', text: instruction }, imagePart(image.mime, image.bytes)]
+      const { fields, model } = await askAboutImages(supplied, { model: wanted, parts, properties }, signal)
+      const { text, list, wasCut } = truncatingReader()
       const description = text(fields['description'], 8_000)
       const objects = list(fields['objects'], 100).map((it) => text(it, 200))
       return {

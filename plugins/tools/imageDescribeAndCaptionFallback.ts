@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Unreadable } from '../../core/errors.ts'
 import { factsOf, type Facts } from './imageDescribeAndCaptionFallback/image-facts.ts'
-import { findObjects, looked, type Found } from './imageDescribeAndCaptionFallback/image-objects.ts'
+import { findObjects, searchPixels, type Found } from './imageDescribeAndCaptionFallback/image-objects.ts'
 import { openImage, type Image } from '../shared/pictures/image.ts'
 import { readImage, type Reading } from '../shared/pictures/ocr.ts'
 import { drawImage } from '../shared/pictures/raster-image.ts'
@@ -21,7 +21,7 @@ export default plugin({
     async run(_params, signal, { bytes }) {
       signal.throwIfAborted()
       const image = openImage(bytes)
-      const pixels = await drawImage(image, { colours: 'rgb', longest: looked }, signal)
+      const pixels = await drawImage(image, { colours: 'rgb', longest: searchPixels }, signal)
       const facts = factsOf(pixels)
       const [objects, reading] = await Promise.all([
         findObjects(image, pixels, signal),

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { firstOf, writeDown } from './shared/audio-transcript.ts'
+import { firstItems, transcribeSound } from './shared/audio-transcript.ts'
 import { workNeeds } from '../../core/inference/run-for-tool.ts'
-import { excerpting } from './shared/truncate.ts'
-import { scribe } from './shared/transcribe-for-tool.ts'
+import { truncatingReader } from './shared/truncate.ts'
+import { pieceTranscriber } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { longestTranscript as most, transcriptionParams as params } from './shared/transcription.ts'
@@ -24,11 +24,11 @@ export default plugin({
     async run({ language }, signal, { bytes }) {
       signal.throwIfAborted()
       const how = { granularities: ['segment'], ...(language !== undefined && { language }) } as const
-      const { write, model } = scribe(supplied, wanted, how)
-      const { parts, duration, truncated } = await writeDown(bytes, write, signal)
+      const { write, model } = pieceTranscriber(supplied, wanted, how)
+      const { parts, duration, truncated } = await transcribeSound(bytes, write, signal)
       const segments = parts.flatMap((part) => part.segments)
-      const kept = firstOf(segments, most)
-      const { text, wasCut } = excerpting()
+      const kept = firstItems(segments, most)
+      const { text, wasCut } = truncatingReader()
       const result = {
         text: text(parts.map((part) => part.text).join(' '), most.characters),
         language: parts.find((part) => part.language !== null)?.language ?? language ?? null,

@@ -1,11 +1,17 @@
 import * as v from 'valibot'
 import { Unconfigured } from '../../core/errors.ts'
-import { firstOf, writeDown, type Part } from './shared/audio-transcript.ts'
-import { byBackend, byEar, saidBy, tellsSpeakers, type Said } from './shared/attribute-speech.ts'
+import { firstItems, transcribeSound, type Part } from './shared/audio-transcript.ts'
+import {
+  attributeByBackend,
+  attributeByVoice,
+  speakerTurns,
+  tellsSpeakers,
+  type SpeakerTurn,
+} from './shared/attribute-speech.ts'
 import { tellSpeakers } from './shared/speakers.ts'
 import { workNeeds } from '../../core/inference/run-for-tool.ts'
-import { excerpting } from './shared/truncate.ts'
-import { scribe } from './shared/transcribe-for-tool.ts'
+import { truncatingReader } from './shared/truncate.ts'
+import { pieceTranscriber } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { longestTranscript as most, transcriptionParams as params } from './shared/transcription.ts'
@@ -32,11 +38,11 @@ export default plugin({
         granularities: ['word', 'segment'],
         ...(language !== undefined && { language }),
       } as const
-      const { write, model } = scribe(supplied, wanted, how)
-      const { parts, duration, truncated } = await writeDown(bytes, write, signal)
+      const { write, model } = pieceTranscriber(supplied, wanted, how)
+      const { parts, duration, truncated } = await transcribeSound(bytes, write, signal)
       const { turns, diarization } = await attributed(bytes, parts, signal)
-      const kept = firstOf(turns, most)
-      const { text, wasCut } = excerpting()
+      const kept = firstItems(turns, most)
+      const { text, wasCut } = truncatingReader()
       const result = {
         text: text(parts.map((part) => part.text).join(' '), most.characters),
         language: parts.find((part) => part.language !== null)?.language ?? language ?? null,
@@ -50,14 +56,14 @@ export default plugin({
 })
 
 interface Attributed {
-  readonly turns: readonly Said[]
+  readonly turns: readonly SpeakerTurn[]
   readonly diarization: 'backend' | 'local'
 }
 
 const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: AbortSignal): Promise<Attributed> => {
   if (parts.some(tellsSpeakers)) {
     const { turns } = parts.length > 1 ? await tellSpeakers(bytes, signal) : { turns: [] }
-    return { turns: saidBy(parts, byBackend(parts, turns)), diarization: 'backend' }
+    return { turns: speakerTurns(parts, attributeByBackend(parts, turns)), diarization: 'backend' }
   }
   if (parts.every(({ segments }) => segments.length === 0)) return { turns: [], diarization: 'local' }
   const { turns } = await tellSpeakers(bytes, signal)
@@ -65,5 +71,5 @@ const attributed = async (bytes: Uint8Array, parts: readonly Part[], signal: Abo
   if (untimed && turns.some(({ speaker }) => speaker > 0)) {
     throw new Unconfigured({ validator: { models: 'Expected a transcription model that tells when things are said' } })
   }
-  return { turns: saidBy(parts, byEar(turns)), diarization: 'local' }
+  return { turns: speakerTurns(parts, attributeByVoice(turns)), diarization: 'local' }
 }

@@ -3,10 +3,10 @@ import type { Supplied } from '../../core/container.ts'
 import { BadRequest, Unconfigured } from '../../core/errors.ts'
 import { openVideo, type Frame } from './videoDescribeAndCaption/video.ts'
 import { secondsOf, wavOf, type Sound } from '../shared/sounds/wav.ts'
-import { converse, picture } from './shared/describe-images.ts'
-import { employable, workNeeds } from '../../core/inference/run-for-tool.ts'
-import { excerpting, firstSentence } from './shared/truncate.ts'
-import { scribe } from './shared/transcribe-for-tool.ts'
+import { askAboutImages, imagePart } from './shared/describe-images.ts'
+import { mayWork, workNeeds } from '../../core/inference/run-for-tool.ts'
+import { truncatingReader, firstSentence } from './shared/truncate.ts'
+import { pieceTranscriber } from './shared/transcribe-for-tool.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import type { Part } from '../../core/ports/upstream.ts'
@@ -44,11 +44,11 @@ export default plugin({
         // One further second shows whether the sound continues.
         sound: listens ? await video.sound(heard + 1) : null,
       }))
-      const { text, list, wasCut } = excerpting()
+      const { text, list, wasCut } = truncatingReader()
       const transcript = sound && (await transcribed(supplied, wish, sound, signal))
       const written = transcript === null ? null : text(transcript, 100_000)
       const parts = partsOf(frames, duration, written)
-      const { fields, model } = await converse(supplied, { model: wish.model, parts, properties }, signal)
+      const { fields, model } = await askAboutImages(supplied, { model: wish.model, parts, properties }, signal)
       const description = text(fields['description'], 8_000)
       const scenes = list(fields['scenes'], 50).map((it) => {
         const { time, description } = (it ?? {}) as { time?: unknown; description?: unknown }
@@ -67,23 +67,27 @@ export default plugin({
   }),
 })
 
-type Wish = v.InferOutput<typeof settings>
+type VideoSettings = v.InferOutput<typeof settings>
 
-const canListen = async ({ catalog }: Supplied<typeof workNeeds>, { transcriber }: Wish, signal: AbortSignal) =>
+const canListen = async (
+  { catalog }: Supplied<typeof workNeeds>,
+  { transcriber }: VideoSettings,
+  signal: AbortSignal,
+) =>
   transcriber !== undefined ||
-  (await catalog.list(signal)).some((entry) => entry.does.has('transcribe') && employable(entry))
+  (await catalog.list(signal)).some((entry) => entry.does.has('transcribe') && mayWork(entry))
 
 /** Null when the model refuses the sound, which may be too short or without speech. The frames are still described. */
 const transcribed = async (
   supplied: Supplied<typeof workNeeds>,
-  { transcriber }: Wish,
+  { transcriber }: VideoSettings,
   sound: Sound,
   signal: AbortSignal,
 ): Promise<string | null> => {
   const samples = sound.samples.subarray(0, heard * sound.rate * 2)
   const audio = { name: 'sound.wav', mime: 'audio/wav', bytes: wavOf({ ...sound, samples }) }
   try {
-    return (await scribe(supplied, transcriber, {}).write(audio, signal)).text
+    return (await pieceTranscriber(supplied, transcriber, {}).write(audio, signal)).text
   } catch (error) {
     if (error instanceof BadRequest && !(error instanceof Unconfigured)) return null
     throw error
@@ -100,7 +104,7 @@ const partsOf = (frames: readonly Frame[], duration: number, transcript: string 
       type: 'text',
       text: `Picture ${index + 1} of ${frames.length}, at ${hundredths(time)} of ${hundredths(duration)} seconds:`,
     },
-    picture('image/jpeg', bytes),
+    imagePart('image/jpeg', bytes),
   ]),
   ...(transcript ? [{ type: 'text', text: `What is said in the video:\n${transcript.slice(0, hint)}` }] : []),
 ]

@@ -5,6 +5,7 @@ import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { countryCode, languageCode } from './shared/codes.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
 
 const params = v.object({
   query: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
@@ -26,8 +27,6 @@ const params = v.object({
   ),
 })
 type Params = v.InferOutput<typeof params>
-type Fields = Readonly<Record<string, unknown>>
-
 interface Result {
   readonly title: string
   readonly url: string
@@ -35,21 +34,21 @@ interface Result {
   readonly age?: string
 }
 
-interface Asked {
+interface SearchRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** The request for one search engine, and the place of the results in its answer. */
 interface Engine {
-  ask(params: Params, count: number): Asked
+  ask(params: Params, count: number): SearchRequest
   /** Results under the names of Result, with the engine's own values. */
-  read(answer: Fields): { readonly found: readonly Fields[]; readonly more: boolean }
+  read(answer: JsonObject): { readonly found: readonly JsonObject[]; readonly more: boolean }
 }
 
-const most = 20
+const mostResults = 20
 /** In ms: the wait for the head of the answer, and for the whole answer. */
-const patience = 10_000
+const patienceMs = 10_000
 const whole = 15_000
 
 export default plugin({
@@ -63,7 +62,7 @@ export default plugin({
     /** SearXNG needs an address, and `json` among its `search.formats`. */
     baseUrl: v.optional(BaseUrl),
     /** The number of results in an answer. */
-    count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most)), 10),
+    count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(mostResults)), 10),
   }),
   needs: { fetch: Fetch, clock: Clock },
   create: ({ fetch, clock }, { provider, apiKey, baseUrl, count }): Tool<typeof params> => ({
@@ -82,7 +81,7 @@ export default plugin({
         method: 'GET',
         headers: { accept: 'application/json', ...headers },
         signal,
-        patience,
+        patience: patienceMs,
       })
       const late = clock.alarm(whole, () => answer.discard())
       try {
@@ -126,17 +125,17 @@ const brave = (apiKey: string | undefined, baseUrl = 'https://api.search.brave.c
     },
     read({ query, web }) {
       if (query === undefined && web === undefined) throw garbled('The answer is not one of the web search')
-      const found = listed((web as Fields | undefined)?.['results'])
+      const found = listed((web as JsonObject | undefined)?.['results'])
       return {
         found: found.map((it) => ({ ...it, snippet: it['description'], age: it['page_age'] ?? it['age'] })),
-        more: (query as Fields | undefined)?.['more_results_available'] === true,
+        more: (query as JsonObject | undefined)?.['more_results_available'] === true,
       }
     },
   }
 }
 
 /** Brave knows a few languages only by region or script, and Japanese by its country. */
-const apart = new Set(['en-gb', 'pt-br', 'pt-pt', 'zh-hans', 'zh-hant'])
+const regionalLanguages = new Set(['en-gb', 'pt-br', 'pt-pt', 'zh-hans', 'zh-hant'])
 const renamed: Readonly<Record<string, string>> = {
   ja: 'jp',
   no: 'nb',
@@ -146,7 +145,7 @@ const renamed: Readonly<Record<string, string>> = {
   'zh-hk': 'zh-hant',
 }
 const braveLanguage = (code: string): string => {
-  if (apart.has(code)) return code
+  if (regionalLanguages.has(code)) return code
   const [language = code] = code.split('-')
   return renamed[code] ?? renamed[language] ?? language
 }
@@ -171,11 +170,11 @@ const searxng = (baseUrl: string | undefined): Engine => {
   }
 }
 
-const listed = (value: unknown): readonly Fields[] =>
+const listed = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter((it) => typeof it === 'object' && it !== null) : []
 
 /** Null when the result has no web address. */
-const tidy = ({ title, url, snippet, age }: Fields): Result | null => {
+const tidy = ({ title, url, snippet, age }: JsonObject): Result | null => {
   if (typeof url !== 'string' || url.length > 2048 || !/^https?:/i.test(url) || !URL.canParse(url)) return null
   return {
     title: plain(title, 300),

@@ -4,10 +4,10 @@ import type { Completion, Decided, DecideCall, Distribution, Question, Usage } f
 import { marksOf, messagesFor } from '../../../core/inference/decisions/prompt.ts'
 import { average, ordersOf, type Order } from '../../../core/inference/decisions/label-orders.ts'
 import { oddsOf } from '../../../core/inference/decisions/token-odds.ts'
-import { total } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../../../core/inference/metering/tokens.ts'
 
 /** What a model in this process would say next. */
-export interface Glance {
+export interface NextTokens {
   /** By the token's text: every token that may stand for a mark, in any case and with or without a space ahead. */
   readonly probabilities: ReadonlyMap<string, number>
   readonly usage: Usage
@@ -18,7 +18,7 @@ export const isMark = (token: string): boolean => /^(?:[a-z]|[0-9]|yes|no)$/i.te
 
 /** Decisions of a model whose whole vocabulary is open: one evaluation a read, one after the other, so that they share the state. */
 export const decideByVocabulary = async (
-  look: (prompt: string, signal: AbortSignal) => Promise<Glance>,
+  look: (prompt: string, signal: AbortSignal) => Promise<NextTokens>,
   call: DecideCall,
   signal: AbortSignal,
 ): Promise<Decided> => {
@@ -31,7 +31,7 @@ export const decideByVocabulary = async (
     const { probabilities: seen, usage } = await look(message!.content as string, signal)
     used.push(usage)
     const marks = marksOf(question, order)
-    const odds = oddsOf(told(seen), marks, 1)
+    const odds = oddsOf(completionOf(seen), marks, 1)
     if (odds === null || odds === 'astray') throw badAnswer(index)
     const probabilities = new Array<number>(order.length).fill(0)
     order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
@@ -47,13 +47,13 @@ export const decideByVocabulary = async (
   }
   return {
     distributions,
-    usage: total(used),
+    usage: totalUsage(used),
     engine: 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }
 }
 
-const told = (seen: ReadonlyMap<string, number>): Completion => {
+const completionOf = (seen: ReadonlyMap<string, number>): Completion => {
   const tokens = [...seen].map(([token, probability]) => ({ token, logprob: Math.log(probability) }))
   const content = tokens.length === 0 ? [] : [{ ...tokens[0]!, top_logprobs: tokens }]
   return {

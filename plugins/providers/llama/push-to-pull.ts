@@ -2,7 +2,7 @@
  * What some work tells piece by piece, to be read at the reader's own pace; its result comes last. The work begins with the
  * first read, and is stopped when the reader leaves early.
  */
-export async function* overhear<T, R>(
+export async function* pushToPull<T, R>(
   work: (tell: (piece: T) => void, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
 ): AsyncGenerator<T, R> {

@@ -1,12 +1,11 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer } from '../../../core/ports/platform.ts'
-import type { ChatCall, Model, Upstream } from '../../../core/ports/upstream.ts'
-import { accepted, garbled, readObject, readText } from '../../../core/dialects/backend.ts'
-import { chunksOf, wholeOf } from './chat-chunks.ts'
+import type { ChatCall, Message, Model, Upstream } from '../../../core/ports/upstream.ts'
+import { accepted, garbled, parseObject, readText } from '../../../core/dialects/backend.ts'
+import { chunksOf, type Counts, wholeOf } from './chat-chunks.ts'
 import { printJson } from '../../../core/dialects/print-json.ts'
-import { type MediaBackend, type MediaUpstream, type Post, mediaBackend } from './media-backend.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type MediaBackend, type MediaUpstream, type PostToBackend, mediaBackend } from './media-backend.ts'
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
 export interface ChatBackend extends MediaBackend {
   /** Without a slash at the end. */
@@ -17,14 +16,23 @@ export interface ChatBackend extends MediaBackend {
   /** False for a backend that ends its streams without `[DONE]`. */
   readonly marksEnd?: boolean
   /** Fields that make the backend go on from a trailing assistant message; null when it can't. */
-  readonly continuation?: Fields | null
+  readonly continuation?: JsonObject | null
   /** What the backend's own list says of a model; null to leave it out. */
-  modelOf?(entry: Fields): Model | null
+  modelOf?(entry: JsonObject): Model | null
+  /** Fields of the common format that the model refuses; they are not sent. */
+  unheard?(model: string): ReadonlySet<string>
+  /** The backend's names of fields, by those of the common format. */
+  readonly renames?: Readonly<Record<string, string>>
+  /** The conversation as the backend takes it. */
+  messages?(messages: readonly Message[]): readonly Message[]
+  readonly counts?: Counts
   /** Fields of every chat body, behind those of the caller. */
-  chatFields?(call: ChatCall): Fields
+  chatFields?(call: ChatCall): JsonObject
 }
 
-export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat' | 'continues'>> & MediaUpstream
+export type ChatUpstream = Required<Pick<Upstream, 'models' | 'chat' | 'continues'>> &
+  Pick<Upstream, 'unheard'> &
+  MediaUpstream
 
 /** The back door of the public chat format: everything that a server which speaks it may have. */
 export const chatBackend = (it: ChatBackend): ChatUpstream => {
@@ -35,18 +43,19 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
   const get = async (path: string, signal: AbortSignal): Promise<Answer> =>
     accepted(await fetch.upstream(where(path, null), { method: 'GET', headers, signal }), clock)
 
-  const post: Post = async (path, model, body, signal, type) => {
+  const post: PostToBackend = async (path, model, body, signal, type) => {
     const own = type === undefined ? typed : { ...headers, 'content-type': type }
     return accepted(await fetch.upstream(where(path, model), { method: 'POST', headers: own, body, signal }), clock)
   }
 
   return {
     continues: it.continuation != null,
+    ...(it.unheard && { unheard: it.unheard }),
 
     async models(signal) {
-      const { data } = await readObject(await get('/models', signal))
-      if (!Array.isArray(data)) throw garbled('No list of models')
-      return data.map((entry) => (it.modelOf ?? plainModel)(entry as Fields)).filter((model) => model !== null)
+      const data = listIn(await readText(await get('/models', signal)))
+      if (data === null) throw garbled('No list of models')
+      return data.map((entry) => (it.modelOf ?? plainModel)(entry as JsonObject)).filter((model) => model !== null)
     },
 
     async chat(call, signal) {
@@ -54,33 +63,49 @@ export const chatBackend = (it: ChatBackend): ChatUpstream => {
       const type = answer.header('content-type') ?? ''
       if (call.stream && !type.startsWith('application/json')) {
         if (!type.startsWith('text/html'))
-          return { kind: 'chunks', chunks: chunksOf(answer, clock, it.marksEnd ?? true) }
+          return { kind: 'chunks', chunks: chunksOf(answer, clock, it.marksEnd ?? true, it.counts) }
         answer.discard()
         throw garbled('The stream is a page', answer.status)
       }
-      return wholeOf(await readText(answer), answer.status)
+      return wholeOf(await readText(answer), answer.status, it.counts)
     },
 
     ...mediaBackend(it, post),
   }
 }
 
-const plainModel = ({ id, created }: Fields): Model | null =>
+/** Null for a text that holds no list: some backends give the list alone, most an object with it. */
+const listIn = (text: string): readonly unknown[] | null => {
+  const { data } = parseObject(text.trimStart().startsWith('[') ? `{"data":${text}}` : text) ?? {}
+  return Array.isArray(data) ? data : null
+}
+
+const plainModel = ({ id, created }: JsonObject): Model | null =>
   typeof id === 'string' ? { id, type: 'CHAT', ...createdAt(created) } : null
 
 /** When a model was made, where a list of models says so in Unix seconds. */
 export const createdAt = (created: unknown): Pick<Model, 'created'> =>
   Number.isSafeInteger(created) && (created as number) > 0 ? { created: created as number } : {}
 
-const chatBody = (it: ChatBackend, call: ChatCall): Fields => {
+const chatBody = (it: ChatBackend, call: ChatCall): JsonObject => {
   const { model, stream, prefix, body } = call
   // New fields stand in front, and undefined fields are not printed: adding to a copy, or leaving out of it, is slow.
   const asked: Record<string, unknown> = { model, stream: undefined, stream_options: undefined, ...body }
-  Object.assign(asked, it.chatFields?.(call))
+  Object.assign(asked, it.messages && { messages: it.messages(body.messages) }, it.chatFields?.(call))
   asked['stream'] = stream || undefined
   asked['stream_options'] = stream ? { ...(body['stream_options'] as object), include_usage: true } : undefined
+  for (const name of it.unheard?.(model) ?? []) if (name in asked) asked[name] = undefined
+  for (const [ours, theirs] of Object.entries(it.renames ?? {})) {
+    if (asked[ours] === undefined) continue
+    asked[theirs] ??= asked[ours]
+    asked[ours] = undefined
+  }
   if (prefix === undefined) return asked
   if (!it.continuation)
     throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
-  return { ...asked, ...it.continuation, messages: [...body.messages, { role: 'assistant', content: prefix }] }
+  return {
+    ...asked,
+    ...it.continuation,
+    messages: [...(asked['messages'] as readonly Message[]), { role: 'assistant', content: prefix }],
+  }
 }

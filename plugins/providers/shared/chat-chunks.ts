@@ -1,22 +1,26 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatAnswer, Chunk, Completion } from '../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
+import { type Parsed, chunkReader } from '../../../core/dialects/repeated-chunks.ts'
 import { itemsOf } from './event-items.ts'
 
 /** What the backend's JSON may leave out. */
-interface Fields {
+interface JsonObject {
   [field: string]: unknown
 }
 
-interface Loose extends Fields {
-  choices: { delta?: Fields | null; message?: Fields | null; finish_reason?: string | null; index: number }[]
+interface LooseChunk extends JsonObject {
+  choices: { delta?: JsonObject | null; message?: JsonObject | null; finish_reason?: string | null; index: number }[]
 }
+
+/** Turns the usage that a backend told into the counts of the common format. */
+export type Counts = (told: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 /**
  * The chunks of an event stream. It ends well only behind the end mark, or, for a backend that never sends one, when every
  * choice has its finish reason.
  */
-export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): AsyncIterable<Chunk> => {
+export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean, counts?: Counts): AsyncIterable<Chunk> => {
   const open = new Set<number>()
   let spoken = false
 
@@ -28,12 +32,14 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): Async
     }
   }
 
+  const read = chunkReader((data) => parsed(null, data, counts))
+
   return itemsOf<Chunk>(
     answer,
     clock,
     ({ event, data }, into) => {
       if (data.startsWith('[DONE]')) return true
-      const chunk = chunkOf(event, data)
+      const chunk = event === null ? read(data) : parsed(event, data, counts).chunk
       if (!marksEnd) note(chunk)
       into.push(chunk)
       return false
@@ -44,47 +50,82 @@ export const chunksOf = (answer: Answer, clock: Clock, marksEnd: boolean): Async
   )
 }
 
-const chunkOf = (event: string | null, data: string): Chunk => {
+const parsed = (event: string | null, data: string, counts?: Counts): Parsed => {
   const chunk = parseObject(data)
   if (chunk === null) throw event === 'error' ? toldFault(data) : garbled('A malformed event')
   if (chunk['error'] != null || event === 'error') throw toldFault(chunk['error'] ?? chunk)
-  const loose = checked(chunk)
+  let isAsSent = chunk['choices'] != null && (counts === undefined || chunk['usage'] == null)
+  const loose = checked(chunk, counts)
   for (const choice of loose.choices) {
+    const told = choice.finish_reason
+    if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
+      isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
-    choice.finish_reason ??= null
+    choice.finish_reason = reasonOf(told)
+    if (choice.finish_reason !== told) isAsSent = false
   }
-  return loose as unknown as Chunk
+  return { chunk: loose as unknown as Chunk, isAsSent }
 }
 
 /** An answer that came whole. Throws UpstreamFailed when it is none. */
-export const wholeOf = (text: string, status: number): Extract<ChatAnswer, { kind: 'completion' }> => {
+export const wholeOf = (text: string, status: number, counts?: Counts): Extract<ChatAnswer, { kind: 'completion' }> => {
   const body = parseObject(text)
   if (body === null) throw garbled('The answer is not a JSON object', status)
   if (body['error'] != null) throw toldFault(body['error'])
-  let asSent = body['choices'] != null
-  const loose = checked(body)
+  let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
+  const loose = checked(body, counts)
   for (const choice of loose.choices) {
     if (choice.message == null) throw garbled('A choice without a message')
-    if (choice.finish_reason === undefined || choice.message['reasoning'] !== undefined) asSent = false
+    const told = choice.finish_reason
+    if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    choice.finish_reason ??= null
+    choice.finish_reason = reasonOf(told)
+    if (choice.finish_reason !== told) asSent = false
   }
   const completion = loose as unknown as Completion
   return asSent ? { kind: 'completion', completion, text } : { kind: 'completion', completion }
 }
 
-const checked = (body: Record<string, unknown>): Loose => {
+const checked = (body: Record<string, unknown>, counts?: Counts): LooseChunk => {
+  if (counts && body['usage'] != null) body['usage'] = counts(body['usage'] as JsonObject)
   if (body['choices'] == null && body['usage'] != null) body['choices'] = []
   if (!Array.isArray(body['choices'])) throw garbled('No choices in the answer')
   for (const choice of body['choices']) {
     if (typeof choice !== 'object' || choice === null) throw garbled('A choice that is none')
     if (choice.error != null) throw toldFault(choice.error)
   }
-  return body as Loose
+  return body as LooseChunk
 }
 
-/** Some backends call their thoughts `reasoning`: the name that callers look for is added. */
-const thoughts = (it: Fields): Fields => {
+/** Other names of ends. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['eos', 'stop'],
+  ['model_length', 'length'],
+])
+
+/** Null while the answer goes on. Throws UpstreamFailed for an end that is none: the backend broke the answer off. */
+const reasonOf = (told: string | null | undefined): string | null => {
+  if (told == null) return null
+  if (told === 'insufficient_system_resource' || told === 'error') throw garbled('The backend broke the answer off')
+  return reasons.get(told) ?? told
+}
+
+interface Piece {
+  readonly type?: string
+  readonly text?: string
+  readonly thinking?: readonly Piece[]
+}
+
+const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text ?? '').join('')
+
+/** Some backends call thoughts `reasoning`, others put them beside the text: `reasoning_content` is what callers look for. */
+const thoughts = (it: JsonObject): JsonObject => {
+  if (Array.isArray(it['content'])) {
+    const pieces = it['content'] as readonly Piece[]
+    const thinking = textOf(pieces.flatMap((piece) => (Array.isArray(piece.thinking) ? piece.thinking : [])))
+    it['content'] = textOf(pieces)
+    if (thinking !== '') it['reasoning_content'] = thinking
+  }
   if (typeof it['reasoning'] === 'string' && it['reasoning_content'] === undefined)
     it['reasoning_content'] = it['reasoning']
   return it

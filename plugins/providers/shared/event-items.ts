@@ -1,4 +1,5 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
+import type { Chunk, Dialect } from '../../../core/ports/upstream.ts'
 import { finish, garbled } from '../../../core/dialects/backend.ts'
 import { sseUnpacker, type SseEvent } from '../../../core/dialects/sse.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
@@ -13,6 +14,29 @@ export const eventItems = <T>(answer: Answer, clock: Clock, read: Read<T>, cut: 
     throw garbled('The stream is none', answer.status)
   }
   return itemsOf(answer, clock, read, cut)
+}
+
+/** Characters of events that wait for the next chunk. */
+const mostWaiting = 8 * 1024 * 1024
+
+/** Gives the first chunk of each event all that came since the chunk before, so that it can go on as it came. */
+export const withNative = (dialect: Dialect, read: Read<Chunk>): Read<Chunk> => {
+  let waiting: { event?: string; data: string }[] = []
+  let length = 0
+  return ({ event, data }, into) => {
+    const first = into.length
+    length += data.length
+    if (length > mostWaiting) throw garbled('Events without an end')
+    waiting.push(event === null ? { data } : { event, data })
+    const isLast = read({ event, data }, into)
+    const chunk = into[first]
+    if (chunk !== undefined) {
+      into[first] = { ...chunk, native: { dialect, events: waiting } }
+      waiting = []
+      length = 0
+    }
+    return isLast
+  }
 }
 
 /** The items that `read` makes of the events of a stream. `cut` throws when the bytes were over too early. Closes the bytes when it is left early. */

@@ -2,8 +2,7 @@ import { BadRequest } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
 import type { Media, Spoken, Transcript } from '../../../core/ports/upstream.ts'
 import { accepted, garbled, readBytes } from '../../../core/dialects/backend.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
 /** One vector a text in their order, from base64 of little-endian floats or from plain numbers. */
 export const vectorsOf = (data: unknown, texts: number): readonly Float32Array[] => {
@@ -25,11 +24,11 @@ const vectorOf = (embedding: unknown): Float32Array => {
   return vector
 }
 
-export const transcriptOf = (body: Fields): Transcript => {
+export const transcriptOf = (body: JsonObject): Transcript => {
   const { text, language, duration, segments, words } = body
   if (typeof text !== 'string') throw garbled('A transcript without a text')
   const speakers = new Map<unknown, number>()
-  const spoken = (it: Fields): Spoken => ({
+  const spoken = (it: JsonObject): Spoken => ({
     text: String(it['text'] ?? it['word'] ?? ''),
     start: Number(it['start'] ?? 0),
     end: Number(it['end'] ?? 0),
@@ -57,7 +56,7 @@ const numbered = (speakers: Map<unknown, number>, speaker: unknown): number => {
 }
 
 /** An image in the answer, or behind an address that the backend names: that one is fetched through the door for strangers. */
-export const mediaOf = async (image: Fields, fetch: Fetch, clock: Clock, signal: AbortSignal): Promise<Media> => {
+export const mediaOf = async (image: JsonObject, fetch: Fetch, clock: Clock, signal: AbortSignal): Promise<Media> => {
   const { b64_json, url } = image
   if (typeof b64_json === 'string') return media(Buffer.from(b64_json, 'base64'))
   if (typeof url !== 'string') throw garbled('An image that is none')

@@ -17,8 +17,7 @@ import type {
 import { type FormField, form, formOf } from './form.ts'
 import { mediaOf, mimeOfFormat, transcriptOf, vectorsOf } from './media-answers.ts'
 import { transcriptStream } from './transcript-stream.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
 export interface MediaBackend {
   readonly fetch: Fetch
@@ -28,11 +27,11 @@ export interface MediaBackend {
   /** The voice for a caller who names none. */
   readonly voice?: string
   /** Fields of every image request. */
-  drawFields?(model: string): Fields
+  drawFields?(model: string): JsonObject
 }
 
 /** Sends a body to a path of the backend; JSON unless its type says otherwise. Resolves with an answer of 2xx alone. */
-export type Post = (
+export type PostToBackend = (
   path: string,
   model: string,
   body: string | Uint8Array,
@@ -48,12 +47,12 @@ export type MediaUpstream = Required<
 >
 
 /** Vectors, sound and images by a server that speaks the common format. */
-export const mediaBackend = (it: MediaBackend, post: Post): MediaUpstream => {
+export const mediaBackend = (it: MediaBackend, post: PostToBackend): MediaUpstream => {
   const listen = (call: TranscribeCall, signal: AbortSignal, more: readonly FormField[] = []): Promise<Answer> => {
     const { type, body } = form([...transcribeFields(it, call), ...more], call.audio)
     return post(call.translate ? '/audio/translations' : '/audio/transcriptions', call.model, body, signal, type)
   }
-  const heard = (body: Fields, call: TranscribeCall) => ({ ...transcriptOf(body), ignored: ignoredBy(it, call) })
+  const heard = (body: JsonObject, call: TranscribeCall) => ({ ...transcriptOf(body), ignored: ignoredBy(it, call) })
 
   const utter = async (call: SpeakCall, signal: AbortSignal) => {
     const answer = await post('/audio/speech', call.model, await printJson(speakBody(it, call)), signal)
@@ -115,7 +114,7 @@ async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
 type Embedding = Omit<EmbedTokensCall, 'tokens'> & { readonly input: readonly unknown[] }
 
 const vectors = async (
-  post: Post,
+  post: PostToBackend,
   { model, input, dimensions, extra }: Embedding,
   signal: AbortSignal,
 ): Promise<Embedded> => {
@@ -171,7 +170,7 @@ const ignoredBy = (it: MediaBackend, call: TranscribeCall): NonNullable<ReturnTy
 const speakBody = (
   it: MediaBackend,
   { model, text, voice = it.voice, instructions, format, speed, extra }: SpeakCall,
-): Fields => ({
+): JsonObject => ({
   ...extra,
   model,
   input: text,
@@ -181,7 +180,7 @@ const speakBody = (
   ...(speed !== undefined && { speed }),
 })
 
-const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: DrawCall): Fields => ({
+const drawFields = (it: MediaBackend, { model, prompt, count, size, extra }: DrawCall): JsonObject => ({
   ...extra,
   ...it.drawFields?.(model),
   model,
@@ -195,10 +194,10 @@ const filesOf = ({ images, mask }: EditCall) => [
   ...(mask === undefined ? [] : [{ ...mask, field: 'mask' }]),
 ]
 
-const drawnOf = async ({ fetch, clock }: MediaBackend, body: Fields, signal: AbortSignal): Promise<Drawn> => {
+const drawnOf = async ({ fetch, clock }: MediaBackend, body: JsonObject, signal: AbortSignal): Promise<Drawn> => {
   const { data, created: _, ...about } = body
   if (!Array.isArray(data) || data.length === 0) throw garbled('No images')
-  const pictures = data.map(async (image: Fields) => {
+  const pictures = data.map(async (image: JsonObject) => {
     const revisedPrompt = image['revised_prompt']
     const media = await mediaOf(image, fetch, clock, signal)
     return { ...media, ...(typeof revisedPrompt === 'string' && { revisedPrompt }) }

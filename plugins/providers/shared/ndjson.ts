@@ -3,7 +3,7 @@ import { finish, garbled, parseObject } from '../../../core/dialects/backend.ts'
 import { unpack } from '../../../core/dialects/unpack.ts'
 
 /** Characters of one line. */
-const most = 4 * 1024 * 1024
+const mostLineLength = 4 * 1024 * 1024
 
 /** The items of a stream with a JSON object a line, as `read` makes them. It ends well only behind the line that is `last`. */
 export const lineItems = <T>(
@@ -35,7 +35,7 @@ export const lineItems = <T>(
         if (line !== '' && take(line, into)) return true
       }
       begun += text.slice(at)
-      if (begun.length > most) throw garbled('A line is over 4 MiB', answer.status)
+      if (begun.length > mostLineLength) throw garbled('A line is over 4 MiB', answer.status)
       return false
     },
     {

@@ -17,7 +17,7 @@ export interface Fit {
 /** Characters that one vector still holds, and how many such pieces of a state are read. */
 const piece = 600
 const pieces = 8
-const longest = 500
+const mostWords = 500
 
 /** Decisions by the similarity of the state and each answer: no model reasons here, so the closest words win. */
 export const decideBySimilarity = async (
@@ -122,7 +122,7 @@ export const proseOf = (value: OrderedJson): string => {
 
 const isList = (value: object): value is readonly OrderedJson[] => Array.isArray(value)
 
-const cut = (text: string): string => text.slice(0, longest)
+const cut = (text: string): string => text.slice(0, mostWords)
 
 /** A long text in parts that end between words. */
 const piecesOf = (text: string): readonly string[] => {

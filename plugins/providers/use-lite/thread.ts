@@ -16,7 +16,7 @@ export interface Thread {
 }
 
 /** Texts that may wait: more would all be late. */
-const most = 2048
+const mostWaiting = 2048
 
 /**
  * An embedding in a thread of its own, so that its arithmetic holds up nobody. It starts with the first text, works on one
@@ -67,10 +67,10 @@ export const embedIn = (code: string, from: string): Thread => {
     new Promise((resolve, reject) => {
       signal.throwIfAborted()
       if (over) throw new UpstreamFailed('The embedding is closed')
-      if (texts.length + waiting.reduce((sum, { texts }) => sum + texts.length, 0) > most) {
+      if (texts.length + waiting.reduce((sum, { texts }) => sum + texts.length, 0) > mostWaiting) {
         throw new UpstreamFailed('Too many texts wait for the embedding', { again: true, retryAfter: 1000 })
       }
-      // Whoever left is not worked for; a batch that has begun ends unheard.
+      // The thread skips callers that left; a running batch finishes unused.
       const leave = () => {
         const at = waiting.indexOf(job)
         if (at >= 0) waiting.splice(at, 1)

@@ -1,4 +1,4 @@
-import { exact, isContainer } from '../shared/data-cut.ts'
+import { exact, isContainer } from '../shared/content-cutter.ts'
 import type { Column } from '../../../core/ports/file-content.ts'
 
 /** Collects the values of one column and derives the column's type. */

@@ -1,5 +1,5 @@
 import { type Survey, survey } from './data-columns.ts'
-import { cutter, type Most } from '../shared/data-cut.ts'
+import { contentCutter, type ContentLimits } from '../shared/content-cutter.ts'
 import type { Table } from '../../../core/ports/file-content.ts'
 import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
 import { fillRows } from '../shared/tables-fill.ts'
@@ -7,7 +7,7 @@ import { fillRows } from '../shared/tables-fill.ts'
 const mostColumns = 1_000
 
 /** A text with delimiters as a table. The first line names the columns when its fields look like names. */
-export const readTable = (whole: string, most: Most): Promise<Table> => {
+export const readTable = (whole: string, most: ContentLimits): Promise<Table> => {
   const { text, delimiter } = delimited(whole)
   return readCsv(text, delimiter, (): { record(fields: readonly string[]): void; done(): Table } => {
     const surveys: Survey[] = []
@@ -35,7 +35,7 @@ export const readTable = (whole: string, most: Most): Promise<Table> => {
         const columns = Array.from({ length: width }, (_, at) =>
           (surveys[at] ?? survey()).column(names?.[at] || `column ${at + 1}`, rowCount),
         )
-        const filled = fillRows<string | number | null>(rows, most, cutter(most))
+        const filled = fillRows<string | number | null>(rows, most, contentCutter(most))
         return {
           format: delimiter === '\t' ? 'tsv' : 'csv',
           kind: 'table',

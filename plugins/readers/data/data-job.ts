@@ -1,5 +1,5 @@
 import { GatewayError, Unreadable } from '../../../core/errors.ts'
-import { cutter, type Most } from '../shared/data-cut.ts'
+import { contentCutter, type ContentLimits } from '../shared/content-cutter.ts'
 import { readTable } from './data-delimited.ts'
 import { type DataFormat, formatOf } from './data-format.ts'
 import { isLines, parseJson, parseLines } from './data-json.ts'
@@ -14,14 +14,14 @@ import { parseYaml } from './data-yaml.ts'
 import type { Data } from '../../../core/ports/file-content.ts'
 import type { FileToRead } from '../../../core/ports/reader.ts'
 
-export default async ({ most, ...file }: FileToRead & { readonly most: Most }): Promise<Data> => {
+export default async ({ most, ...file }: FileToRead & { readonly most: ContentLimits }): Promise<Data> => {
   const format = formatOf(file)
   if (format === 'parquet') return readParquet(file.bytes, most)
   const { text, encoding } = readText(file)
   return { ...(await (format === null ? tried(text, most) : readFormat(format, text, most))), encoding }
 }
 
-const readFormat = async (format: DataFormat, text: string, most: Most): Promise<Data> => {
+const readFormat = async (format: DataFormat, text: string, most: ContentLimits): Promise<Data> => {
   if (format === 'csv' || format === 'tsv') return readTable(text, most)
   if (format === 'json' || format === 'jsonl') return readJson(format, text, most)
   if (format === 'xml') return described(format, await parseXml(text), most)
@@ -35,7 +35,7 @@ const yamlOf = async (text: string): Promise<unknown> => {
 }
 
 /** Reads a text of unknown format with the strictest format that accepts it. Throws Unreadable for prose. */
-const tried = async (text: string, most: Most): Promise<Data> => {
+const tried = async (text: string, most: ContentLimits): Promise<Data> => {
   const lines = text.split('\n', 3).map((line) => line.trim())
   if (lines.some((line) => /^(\[.+\]|[\w."-]+\s*=\s*\S.*)$/.test(line))) {
     const value = await parseToml(text).catch(unlessMissing)
@@ -53,7 +53,7 @@ const unlessMissing = (error: unknown): null => {
 }
 
 /** Many `.json` files hold lines, and many `.jsonl` files hold one value. */
-const readJson = (format: DataFormat, text: string, most: Most): Data => {
+const readJson = (format: DataFormat, text: string, most: ContentLimits): Data => {
   if (!isLines(text)) return described('json', parseJson(text), most)
   if (format === 'json') {
     try {
@@ -66,9 +66,9 @@ const readJson = (format: DataFormat, text: string, most: Most): Data => {
   return describeRecords('jsonl', records, most, broken)
 }
 
-const described = (format: DataFormat, value: unknown, most: Most): Data => {
+const described = (format: DataFormat, value: unknown, most: ContentLimits): Data => {
   if (isRecords(value)) return describeRecords(format, value, most)
-  const cut = cutter(most)
+  const cut = contentCutter(most)
   const fitted = cut.fit(value, most.characters)
   return { format, kind: 'tree', outline: outlineOf(value), truncated: cut.cut(), value: fitted }
 }

@@ -1,7 +1,7 @@
 import { endOfString } from '../../../core/dialects/json.ts'
 import { Unreadable } from '../../../core/errors.ts'
 
-const deepest = 10_000
+const deepestNesting = 10_000
 
 /**
  * Throws when the text is not JSON. Numbers beyond a double become text, as do NaN and Infinity, which some programs
@@ -62,7 +62,7 @@ const spared = (text: string): string => {
       pieces.push(text.slice(done, match.index), `"${found}"`)
       done = token.lastIndex
     }
-    if (depth > deepest) throw new Unreadable()
+    if (depth > deepestNesting) throw new Unreadable()
   }
   return pieces.length === 0 ? text : [...pieces, text.slice(done)].join('')
 }

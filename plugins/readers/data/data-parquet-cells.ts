@@ -1,5 +1,16 @@
-import type { SchemaElement } from 'hyparquet'
-import { exact } from '../shared/data-cut.ts'
+import { exact } from '../shared/content-cutter.ts'
+
+/** What a file says of a column, as far as it changes the text of a value. */
+interface Said {
+  readonly logical_type?: {
+    readonly type: string
+    readonly isAdjustedToUTC?: boolean
+    readonly unit?: 'MILLIS' | 'MICROS' | 'NANOS'
+  }
+  readonly converted_type?: string
+  /** The digits after the point of a decimal. */
+  readonly scale?: number
+}
 
 /** Dates and times as text: JavaScript's dates are too coarse for the values in a file. */
 export const parsers = {
@@ -11,11 +22,11 @@ export const parsers = {
 }
 
 /** Formats the values of a column where the library's own form would lose something. */
-export const sayer = ({ logical_type: logical, converted_type: converted, scale = 0 }: SchemaElement) => {
+export const cellFormatter = ({ logical_type: logical, converted_type: converted, scale = 0 }: Said) => {
   if (converted === 'DECIMAL') return unlessNull((value) => decimalOf(value, scale))
   if (logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC)
     return unlessNull((value) => String(value).replace(/Z$/, ''))
-  if (logical?.type === 'TIME') {
+  if (logical?.type === 'TIME' && logical.unit !== undefined) {
     const unit = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n }[logical.unit]
     return unlessNull((value) => momentOf(BigInt(value as number | bigint) * unit).slice(11, -1))
   }

@@ -1,4 +1,3 @@
-import type { ColumnMetaData, FileMetaData } from 'hyparquet'
 import { Unreadable } from '../../../core/errors.ts'
 
 export interface Header {
@@ -8,6 +7,21 @@ export interface Header {
   readonly data_page_header?: { readonly num_values: number } | undefined
   readonly dictionary_page_header?: { readonly num_values: number } | undefined
   readonly data_page_header_v2?: { readonly num_values: number } | undefined
+}
+
+/** Where the pages of a column stand in the file. */
+interface Column {
+  readonly path_in_schema: readonly string[]
+  readonly dictionary_page_offset?: bigint
+  readonly data_page_offset: bigint
+  readonly total_compressed_size: bigint
+}
+
+interface Metadata {
+  readonly row_groups: readonly {
+    readonly columns: readonly { readonly meta_data?: Column }[]
+    readonly num_rows: bigint
+  }[]
 }
 
 interface Reader {
@@ -22,7 +36,7 @@ const mostValues = 30_000_000
 /** Checks the claims of all pages of the first rows before the library trusts them. Throws Unreadable. */
 export const guardPages = (
   bytes: Uint8Array,
-  metadata: FileMetaData,
+  metadata: Metadata,
   columns: ReadonlySet<string>,
   rows: number,
   parse: (reader: Reader) => Header,
@@ -47,7 +61,7 @@ export const guardPages = (
 
 function* pages(
   bytes: Uint8Array,
-  column: ColumnMetaData,
+  column: Column,
   enough: number,
   parse: (reader: Reader) => Header,
 ): Generator<Header> {

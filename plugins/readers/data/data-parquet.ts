@@ -1,11 +1,11 @@
 import * as zlib from 'node:zlib'
 import type { Compressors, FileMetaData } from 'hyparquet'
 import { survey } from './data-columns.ts'
-import { cutter, type Most } from '../shared/data-cut.ts'
-import { parsers, sayer } from './data-parquet-cells.ts'
+import { contentCutter, type ContentLimits } from '../shared/content-cutter.ts'
+import { parsers, cellFormatter } from './data-parquet-cells.ts'
 import { guardPages } from './data-parquet-pages.ts'
 import type { Table } from '../../../core/ports/file-content.ts'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { fillRows } from '../shared/tables-fill.ts'
 
 const mostColumns = 1_000
@@ -14,9 +14,9 @@ const mostColumns = 1_000
  * The first rows of a parquet file. Throws when the bytes are not parquet, and Unconfigured when a compression needs
  * another package.
  */
-export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table> => {
-  const { parquetMetadata, parquetRead, parquetSchema } = await engine('hyparquet', () => import('hyparquet'))
-  const { parquetHeader } = await engine('hyparquet', () => import('hyparquet/src/column.js'))
+export const readParquet = async (bytes: Uint8Array, most: ContentLimits): Promise<Table> => {
+  const { parquetMetadata, parquetRead, parquetSchema } = await optionalPackage('hyparquet', () => import('hyparquet'))
+  const { parquetHeader } = await optionalPackage('hyparquet', () => import('hyparquet/src/column.js'))
   const metadata = parquetMetadata(bytes, { geoparquet: false })
   const fields = parquetSchema(metadata).children
   const shown = fields.slice(0, mostColumns)
@@ -24,7 +24,7 @@ export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table>
   const rowCount = Number(metadata.num_rows)
   const rowEnd = Math.min(rowCount, Math.ceil(most.values / Math.max(1, shown.length)))
   guardPages(bytes, metadata, new Set(names), rowEnd, parquetHeader)
-  const sayers = shown.map(({ element, children }) => (children.length === 0 ? sayer(element) : plainly))
+  const sayers = shown.map(({ element, children }) => (children.length === 0 ? cellFormatter(element) : plainly))
   // The library would turn decimals into doubles.
   for (const { element, children } of shown)
     if (children.length === 0 && element.converted_type === 'DECIMAL') delete element.converted_type
@@ -46,7 +46,7 @@ export const readParquet = async (bytes: Uint8Array, most: Most): Promise<Table>
     for (const row of rows) it.see(row[at])
     return it.column(name, rows.length)
   })
-  const cut = cutter(most)
+  const cut = contentCutter(most)
   const filled = fillRows(rows, most, cut)
   const truncated = !filled.whole || cut.cut() || rows.length < rowCount || shown.length < fields.length
   return {
@@ -81,7 +81,10 @@ const compressorsFor = async ({ row_groups: groups }: FileMetaData): Promise<Com
   const known = new Set(['UNCOMPRESSED', 'SNAPPY', ...Object.keys(own)])
   if ([...used].every((codec) => codec === undefined || known.has(codec))) return own
   const name = 'hyparquet-compressors'
-  const { compressors } = await engine(name, () => import(name) as Promise<{ readonly compressors: Compressors }>)
+  const { compressors } = await optionalPackage(
+    name,
+    () => import(name) as Promise<{ readonly compressors: Compressors }>,
+  )
   return { ...compressors, ...own }
 }
 

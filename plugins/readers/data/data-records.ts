@@ -1,5 +1,5 @@
 import { type Survey, survey } from './data-columns.ts'
-import { cutter, isContainer, type Most } from '../shared/data-cut.ts'
+import { contentCutter, isContainer, type ContentLimits } from '../shared/content-cutter.ts'
 import { outlineOf } from './data-outline.ts'
 import type { Records, Table } from '../../../core/ports/file-content.ts'
 import type { DataFormat } from './data-format.ts'
@@ -15,10 +15,10 @@ export const isRecords = (value: unknown): value is readonly object[] =>
 export const describeRecords = (
   format: DataFormat,
   records: Iterable<unknown>,
-  most: Most,
+  most: ContentLimits,
   brokenLines: () => number = () => 0,
 ): Table | Records => {
-  const cut = cutter(most)
+  const cut = contentCutter(most)
   const surveys = new Map<string, Survey>()
   const kept: unknown[] = []
   let count = 0

@@ -1,7 +1,7 @@
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 
 /** Throws when the text is not TOML. Dates and times are objects that print as written. */
 export const parseToml = async (text: string): Promise<unknown> => {
-  const { parse } = await engine('smol-toml', () => import('smol-toml'))
+  const { parse } = await optionalPackage('smol-toml', () => import('smol-toml'))
   return parse(text, { integersAsBigInt: 'asNeeded' })
 }

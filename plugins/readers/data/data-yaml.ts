@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 
 /** The library compares every alias with all earlier anchors and aliases: this many comparisons are fast. */
 const mostLooks = 20_000_000
@@ -9,7 +9,7 @@ const mostLooks = 20_000_000
  * aliases.
  */
 export const parseYaml = async (text: string): Promise<readonly unknown[]> => {
-  const { isAlias, isNode, parseAllDocuments, visit } = await engine('yaml', () => import('yaml'))
+  const { isAlias, isNode, parseAllDocuments, visit } = await optionalPackage('yaml', () => import('yaml'))
   const documents = [
     ...parseAllDocuments(text, {
       intAsBigInt: true,

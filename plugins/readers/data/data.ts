@@ -1,8 +1,8 @@
 import type { Data } from '../../../core/ports/file-content.ts'
 import type { FileToRead } from '../../../core/ports/reader.ts'
-import { apart } from '../../shared/run-apart.ts'
-import type { Most } from '../shared/data-cut.ts'
-import { mostRead } from '../shared/most-read.ts'
+import { runApart } from '../../shared/run-apart.ts'
+import type { ContentLimits } from '../shared/content-cutter.ts'
+import { defaultLimits } from '../shared/default-limits.ts'
 
 /**
  * The content of a json, jsonl, csv, yaml, xml, toml or parquet file. Numbers that a double or JSON cannot hold are
@@ -11,5 +11,5 @@ import { mostRead } from '../shared/most-read.ts'
 export const readData = (
   { name, mime, bytes }: FileToRead,
   signal: AbortSignal,
-  most: Most = mostRead,
-): Promise<Data> => apart<Data>('readers/data/data-job', { name, mime, bytes, most }, signal)
+  most: ContentLimits = defaultLimits,
+): Promise<Data> => runApart<Data>('readers/data/data-job', { name, mime, bytes, most }, signal)

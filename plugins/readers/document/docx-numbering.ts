@@ -1,5 +1,5 @@
 import { type Counting, numeral } from '../shared/document-numerals.ts'
-import { scan } from '../shared/markup.ts'
+import { scanXml } from '../shared/markup.ts'
 
 /** The number or mark that Word prints before a list paragraph; '' for none. Each call advances the count. */
 export type Numbering = (list: string, level: number) => string
@@ -15,13 +15,13 @@ interface List {
   readonly counts: number[]
 }
 
-const deepest = 8
+const deepestLevel = 8
 
 export const numberingOf = (bytes: Uint8Array | null): Numbering => {
   const lists = bytes === null ? new Map<string, List>() : read(bytes)
   return (id, level) => {
     const list = lists.get(id)
-    if (!list || level < 0 || level > deepest) return ''
+    if (!list || level < 0 || level > deepestLevel) return ''
     const { levels, counts } = list
     counts.length = level + 1
     for (let at = 0; at <= level; at++) counts[at] ??= (levels.get(at)?.start ?? 1) - (at === level ? 1 : 0)
@@ -55,7 +55,7 @@ const read = (bytes: Uint8Array): ReadonlyMap<string, List> => {
   let level: Level = { ...plain }
   let list = ''
   let overridden = 0
-  scan(bytes, {
+  scanXml(bytes, {
     open(name, attribute) {
       const value = attribute('val') ?? ''
       if (name === 'abstractNum') {

@@ -1,4 +1,4 @@
-import { scan } from '../shared/markup.ts'
+import { scanXml } from '../shared/markup.ts'
 
 /** The facts of a paragraph style, inherited ones included. */
 export interface Style {
@@ -40,7 +40,7 @@ export const headingOf = (outline: number | null): number | null =>
 const read = (bytes: Uint8Array): ReadonlyMap<string, Written> => {
   const styles = new Map<string, Written>()
   let style: Written | null = null
-  scan(bytes, {
+  scanXml(bytes, {
     open(name, attribute) {
       if (name === 'style') {
         style = { name: '', parent: '', outline: null, list: null, level: null }

@@ -1,14 +1,14 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { needed, partAt, relationsOf, textIn } from '../shared/document-parts.ts'
+import { neededPart, partAt, relationsOf, textIn } from '../shared/document-parts.ts'
 import { rows } from '../shared/document-rows.ts'
-import { write, type Writing, type Written } from '../shared/document-writing.ts'
+import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Numbering, numberingOf } from './docx-numbering.ts'
 import { headingOf, type Style, stylesOf } from './docx-styles.ts'
-import { type Markup, scan } from '../shared/markup.ts'
+import { type MarkupEvents, scanXml } from '../shared/markup.ts'
 import { unzip } from '../../shared/zip.ts'
 
 /** Reads a Word document with its changes accepted. Comments, headers and footers are left out. */
-export const readDocx = async (bytes: Uint8Array): Promise<Written> => {
+export const readDocx = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const parts = await unzip(
     bytes,
     (name) => /\.(xml|rels)$/.test(name) && !/(^|\/)(theme|comments|customXml)/.test(name),
@@ -22,9 +22,9 @@ export const readDocx = async (bytes: Uint8Array): Promise<Written> => {
   const notes = new Map(
     ['footnote', 'endnote'].map((kind) => [kind, notesIn(partAt(parts, relations, `${kind}s`), { styles, numbering })]),
   )
-  const writing = write()
+  const writing = documentWriter()
   writing.title(textIn(partAt(parts, root, 'core-properties'), 'title'))
-  scan(needed(parts, main.target), reading(writing, { styles, numbering, notes }))
+  scanXml(neededPart(parts, main.target), reading(writing, { styles, numbering, notes }))
   return writing.finish()
 }
 
@@ -44,7 +44,23 @@ interface Paragraph {
 /** Elements that Word hides, shows beside the text, or repeats for older programs. */
 const unread = /^(del|moveFrom|Fallback|tabs|rt|\w+Change)$/
 
-const reading = (writing: Writing, { styles, numbering, notes }: About): Markup => {
+/** Ends a paragraph as a heading, an entry of a list or plain text. */
+const endParagraph = (writing: DocumentWriter, numbering: Numbering, paragraph: Paragraph | undefined): void => {
+  const style = paragraph?.style
+  const list = paragraph?.list ?? style?.list ?? null
+  const level = paragraph?.level ?? style?.level ?? 0
+  const heading = paragraph?.heading ?? style?.heading ?? (style?.title ? 1 : null)
+  const mark = list === null ? '' : numbering(list, level)
+  if (heading !== null) {
+    if (mark !== '' && mark !== '-') writing.mark(`${mark} `)
+    return writing.endHeading(heading)
+  }
+  if (mark !== '') writing.mark(`${'  '.repeat(level)}${mark} `)
+  writing.end()
+  writing.mark('')
+}
+
+const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): MarkupEvents => {
   const tables = rows(writing)
   const paragraphs: Paragraph[] = []
   let skipped = 0
@@ -67,7 +83,7 @@ const reading = (writing: Writing, { styles, numbering, notes }: About): Markup 
     endnoteReference: (_, id) => refer('endnote', id),
   }
   const closes: Readonly<Record<string, () => void>> = {
-    p: () => ending(paragraphs.pop()),
+    p: () => endParagraph(writing, numbering, paragraphs.pop()),
     txbxContent: () => writing.say(`\n${writing.leave()}\n`),
     tbl: tables.closeTable,
     tr: tables.closeRow,
@@ -77,20 +93,6 @@ const reading = (writing: Writing, { styles, numbering, notes }: About): Markup 
   const refer = (kind: string, id: string) => {
     const text = notes?.get(kind)?.get(id)
     if (text) writing.say(writing.note(text))
-  }
-  const ending = (paragraph: Paragraph | undefined) => {
-    const style = paragraph?.style
-    const list = paragraph?.list ?? style?.list ?? null
-    const level = paragraph?.level ?? style?.level ?? 0
-    const heading = paragraph?.heading ?? style?.heading ?? (style?.title ? 1 : null)
-    const mark = list === null ? '' : numbering(list, level)
-    if (heading !== null) {
-      if (mark !== '' && mark !== '-') writing.mark(`${mark} `)
-      return writing.endHeading(heading)
-    }
-    if (mark !== '') writing.mark(`${'  '.repeat(level)}${mark} `)
-    writing.end()
-    writing.mark('')
   }
   return {
     open(name, attribute) {
@@ -112,11 +114,11 @@ const reading = (writing: Writing, { styles, numbering, notes }: About): Markup 
 const notesIn = (bytes: Uint8Array | null, about: About): ReadonlyMap<string, string> => {
   const notes = new Map<string, string>()
   if (bytes === null) return notes
-  const writing = write()
+  const writing = documentWriter()
   const inner = reading(writing, about)
   let id = ''
   const isNote = (name: string) => name === 'footnote' || name === 'endnote'
-  scan(bytes, {
+  scanXml(bytes, {
     ...inner,
     open(name, attribute) {
       if (!isNote(name)) return inner.open!(name, attribute)

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import { Unreadable } from '../../../core/errors.ts'
-import { needed } from '../shared/document-parts.ts'
-import { write, type Written } from '../shared/document-writing.ts'
+import { neededPart } from '../shared/document-parts.ts'
+import { documentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { writeHtml } from './html.ts'
-import { guardMarkup, scan } from '../shared/markup.ts'
+import { guardMarkup, scanXml } from '../shared/markup.ts'
 import { decodePage } from '../../shared/charset.ts'
 import { unzip } from '../../shared/zip.ts'
 
@@ -11,13 +11,13 @@ const container = 'META-INF/container.xml'
 const mostPages = 5_000
 
 /** Reads the pages of a book in order. */
-export const readEpub = async (bytes: Uint8Array): Promise<Written> => {
-  const opf = packageOf(needed(await unzip(bytes, (name) => name === container), container))
-  const book = bookOf(needed(await unzip(bytes, (name) => name === opf), opf), opf)
+export const readEpub = async (bytes: Uint8Array): Promise<WrittenDocument> => {
+  const opf = packageOf(neededPart(await unzip(bytes, (name) => name === container), container))
+  const book = bookOf(neededPart(await unzip(bytes, (name) => name === opf), opf), opf)
   const wanted = new Set(book.pages)
   const pages = await unzip(bytes, (name) => wanted.has(name))
   if (pages.size === 0) throw new Unreadable()
-  const writing = write()
+  const writing = documentWriter()
   writing.title(book.title)
   for (const name of wanted) {
     const page = pages.get(name)
@@ -32,7 +32,7 @@ export const readEpub = async (bytes: Uint8Array): Promise<Written> => {
 
 const packageOf = (bytes: Uint8Array): string => {
   let path = ''
-  scan(
+  scanXml(
     bytes,
     {
       open(name, attribute) {
@@ -44,21 +44,20 @@ const packageOf = (bytes: Uint8Array): string => {
   return path
 }
 
-/** The table of contents is no page of the book. */
+/** The table of contents is read where it is a page of the book. */
 const bookOf = (bytes: Uint8Array, opf: string) => {
   const items = new Map<string, string>()
   const pages: string[] = []
   let title = ''
   let titles = 0
-  scan(
+  scanXml(
     bytes,
     {
       open(name, attribute) {
         if (name === 'title') titles++
         const href = attribute('href')
         const id = attribute('idref') ?? attribute('id') ?? ''
-        if (name === 'item' && href !== null && !/\bnav\b/.test(attribute('properties') ?? ''))
-          items.set(id, posix.join(posix.dirname(opf), decoded(href)))
+        if (name === 'item' && href !== null) items.set(id, posix.join(posix.dirname(opf), decoded(href)))
         const page = name === 'itemref' ? items.get(id) : undefined
         if (page !== undefined && pages.length < mostPages) pages.push(page)
       },

@@ -1,27 +1,32 @@
 import { Unreadable } from '../../../core/errors.ts'
-import type { Document } from '../../../core/ports/file-content.ts'
+import type { Beside, Document } from '../../../core/ports/file-content.ts'
+import { type Gathering, gatherBeside, shortened } from '../shared/beside.ts'
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { type Rows, rows } from '../shared/document-rows.ts'
-import { write, type Writing, type Written } from '../shared/document-writing.ts'
-import { engine } from '../../../core/optional-package.ts'
+import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { decodeBytes } from '../../shared/charset.ts'
 
 const mostBytes = 32_000_000
 /** Deeper than pages written by people, and not deep enough to slow the parser. */
 const mostDepth = 2_000
 
-export const readHtml = async (bytes: Uint8Array, mime: string): Promise<Written & Pick<Document, 'encoding'>> => {
-  const writing = write()
+export const readHtml = async (
+  bytes: Uint8Array,
+  mime: string,
+): Promise<WrittenDocument & Beside & Pick<Document, 'encoding'>> => {
+  const writing = documentWriter()
+  const gathering = gatherBeside()
   const { text, encoding } = decodeBytes(bytes.subarray(0, mostBytes), mime)
-  await writeHtml(writing, text)
+  await writeHtml(writing, text, gathering)
   const written = writing.finish()
-  return { ...written, encoding, truncated: written.truncated || bytes.length > mostBytes }
+  return { ...written, ...gathering.finish(), encoding, truncated: written.truncated || bytes.length > mostBytes }
 }
 
 /** Writes the text of a page. The reader fetches nothing and drops scripts and styles. */
-export const writeHtml = async (writing: Writing, text: string): Promise<void> => {
-  const { Parser } = await engine('htmlparser2', () => import('htmlparser2'))
-  const page = reading(writing, rows(writing))
+export const writeHtml = async (writing: DocumentWriter, text: string, gathering = gatherBeside()): Promise<void> => {
+  const { Parser } = await optionalPackage('htmlparser2', () => import('htmlparser2'))
+  const page = reading(writing, rows(writing), gathering)
   let depth = 0
   const parser = new Parser(
     {
@@ -68,14 +73,16 @@ const countings: Readonly<Record<string, Counting>> = {
   I: 'upper-roman',
 }
 
-const reading = (writing: Writing, tables: Rows) => {
+const reading = (writing: DocumentWriter, tables: Rows, gathering: Gathering) => {
   const lists: List[] = []
   let skipped = 0
   let exact = 0
   let title: string | null = null
   let blank = true
   const raised: string[] = []
+  let link: { readonly url: string; text: string } | null = null
   const say = (text: string) => {
+    if (link && link.text.length < 2_000) link.text += text
     if (exact > 0) return writing.say(text)
     const flowing = text.replace(/\s+/g, ' ')
     writing.say(blank ? flowing.trimStart() : flowing)
@@ -102,6 +109,16 @@ const reading = (writing: Writing, tables: Rows) => {
   }
   const opens: Readonly<Record<string, (attributes: Attributes) => void>> = {
     br: () => end(() => writing.say('\n')),
+    // The description of a picture stands for it.
+    img: ({ alt = '' }) => {
+      if (alt.trim() === '') return
+      gathering.add('images', { alt: shortened(alt), at: null })
+      say(` ${alt} `)
+    },
+    a: ({ href = '' }) =>
+      void (link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
+    input: ({ type = 'text', value = '' }) =>
+      say(/^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
     pre: () => void exact++,
     ul: () => void lists.push({ counting: null, next: 1 }),
     menu: () => void lists.push({ counting: null, next: 1 }),
@@ -113,7 +130,12 @@ const reading = (writing: Writing, tables: Rows) => {
     td: () => end(tables.openCell),
     th: () => end(tables.openCell),
   }
+  const endLink = () => {
+    if (link) gathering.add('links', { ...link, text: shortened(link.text), at: null })
+    link = null
+  }
   const closes: Readonly<Record<string, () => void>> = {
+    a: endLink,
     pre: () => void exact--,
     ul: () => void lists.pop(),
     menu: () => void lists.pop(),

@@ -1,4 +1,4 @@
-import { joinLines, type Writing } from '../shared/document-writing.ts'
+import { joinLines, type DocumentWriter } from '../shared/document-writing.ts'
 
 /** The tables of RTF, which marks only the ends of cells and rows. */
 export interface RtfRows {
@@ -11,7 +11,7 @@ export interface RtfRows {
   close(): void
 }
 
-export const rtfRows = (writing: Writing): RtfRows => {
+export const rtfRows = (writing: DocumentWriter): RtfRows => {
   const tables: { cells: string[]; within: boolean }[] = [{ cells: [], within: false }]
   const leave = () => {
     const table = tables.at(-1)!

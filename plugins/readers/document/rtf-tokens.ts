@@ -17,7 +17,11 @@ export const tokensOf = function* (bytes: Uint8Array): Generator<Token> {
   pattern.lastIndex = source.indexOf('{')
   for (let depth = 0; ;) {
     const found = pattern.exec(source)
-    if (!found) throw new Unreadable()
+    if (!found) {
+      // LibreOffice leaves a group open behind the fields of a form.
+      if (depth <= 2 && source.trimEnd().endsWith('}')) return
+      throw new Unreadable()
+    }
     const [all, hex, word, digits, symbol, text] = found
     if (text !== undefined) yield { kind: 'text', text }
     else if (hex !== undefined) yield { kind: 'byte', text: String.fromCharCode(parseInt(hex, 16)) }

@@ -1,9 +1,11 @@
-import { write, type Written } from '../shared/document-writing.ts'
+import { documentWriter, type WrittenDocument } from '../shared/document-writing.ts'
+import type { Beside } from '../../../core/ports/file-content.ts'
+import { type Aside, type Field, isAside, rtfBeside } from './rtf-beside.ts'
 import { codePageOf, decodeCodePage } from './rtf-charset.ts'
 import { rtfRows } from './rtf-rows.ts'
 import { tokensOf } from './rtf-tokens.ts'
 
-type Destination = 'text' | 'none' | 'info' | 'title' | 'font' | 'style' | 'mark' | 'note'
+type Destination = 'text' | 'none' | 'info' | 'title' | 'font' | 'style' | 'mark' | 'note' | Aside
 
 /** The state of a group, which ends with the group. */
 interface Group {
@@ -13,13 +15,16 @@ interface Group {
   fallback: number
   codePage: number
   deleted: boolean
+  hidden: boolean
+  field: Field | null
   inTable: boolean
   heading: number | null
   level: number
 }
 
-export const readRtf = (bytes: Uint8Array): Written => {
-  const writing = write()
+export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
+  const beside = rtfBeside()
+  const writing = documentWriter()
   const table = rtfRows(writing)
   const fonts = new Map<number, number>()
   const styles = new Map<number, number>()
@@ -34,11 +39,13 @@ export const readRtf = (bytes: Uint8Array): Written => {
   let style = { number: 0, heading: null as number | null }
 
   const put = (text: string) => {
-    const { destination, deleted, inTable } = group
+    const { destination, deleted, hidden, field, inTable } = group
+    if (isAside(destination)) return beside.say(destination, text, field)
     if (destination === 'title' || destination === 'style' || destination === 'mark')
       said += text.slice(0, 1000 - said.length)
     if ((destination !== 'text' && destination !== 'note') || deleted || text === '') return
     table.stand(inTable)
+    beside.show(text, hidden, field)
     writing.say(text)
   }
   const flush = () => {
@@ -54,7 +61,7 @@ export const readRtf = (bytes: Uint8Array): Written => {
     if (pending.length > 100_000) flush()
   }
   const goTo = (destination: Destination) => {
-    if (group.destination === 'none') return
+    if (group.destination === 'none' || isAside(group.destination)) return
     group.destination = destination
     said = ''
     if (destination === 'note') {
@@ -63,6 +70,7 @@ export const readRtf = (bytes: Uint8Array): Written => {
     }
   }
   const endParagraph = () => {
+    put(isAside(group.destination) ? '\n' : '')
     if (group.destination !== 'text' && group.destination !== 'note') return
     table.stand(group.inTable)
     if (mark !== '') writing.mark('  '.repeat(group.level) + mark)
@@ -78,6 +86,7 @@ export const readRtf = (bytes: Uint8Array): Written => {
       said = ''
     }
     if (from === group.destination) return
+    if (isAside(from)) return beside.leave(from)
     if (from === 'title') writing.title(said)
     if (from === 'mark') mark = markOf(said)
     if (from !== 'note') return
@@ -101,7 +110,20 @@ export const readRtf = (bytes: Uint8Array): Written => {
       const codePage = group.destination === 'font' ? codePageOf(number ?? 0) : null
       if (codePage !== null) fonts.set(font, codePage)
     },
-    plain: () => void (group.codePage = ansi),
+    plain: () => void Object.assign(group, { codePage: ansi, hidden: false }),
+    v: (number) => void (group.hidden = number !== 0),
+    field: () => void (group.field = { instruction: '', result: '' }),
+    fldinst: () => goTo('instruction'),
+    header: () => goTo('header'),
+    headerl: () => goTo('header'),
+    headerr: () => goTo('header'),
+    headerf: () => goTo('header'),
+    footer: () => goTo('footer'),
+    footerl: () => goTo('footer'),
+    footerr: () => goTo('footer'),
+    footerf: () => goTo('footer'),
+    annotation: () => goTo('comment'),
+    atnauthor: () => goTo('author'),
     deleted: (number) => void (group.deleted = number !== 0),
     pard: () => void Object.assign(group, { inTable: false, heading: null, level: 0 }),
     s: (number) => {
@@ -142,9 +164,10 @@ export const readRtf = (bytes: Uint8Array): Written => {
       group = { ...group, starred: false }
       skip = 0
     } else if (token.kind === 'close') {
-      const from = group.destination
+      const { destination, field } = group
       group = groups.pop()!
-      leave(from)
+      leave(destination)
+      if (field && field !== group.field) beside.leaveField(field)
       skip = 0
     } else if (skip > 0) skip--
     else if (unread.has(token.word) || (group.starred && !readStarred.has(token.word))) goTo('none')
@@ -156,7 +179,7 @@ export const readRtf = (bytes: Uint8Array): Written => {
     if (writing.full()) break
   }
   table.stand(false)
-  return writing.finish()
+  return { ...writing.finish(), ...beside.finish() }
 }
 
 const plain: Group = {
@@ -165,6 +188,8 @@ const plain: Group = {
   fallback: 1,
   codePage: 1252,
   deleted: false,
+  hidden: false,
+  field: null,
   inTable: false,
   heading: null,
   level: 0,
@@ -187,13 +212,13 @@ const characters: Readonly<Record<string, string>> = {
 
 const unread = new Set(
   (
-    'colortbl header headerl headerr headerf footer footerl footerr footerf pict objdata fldinst sp nonshppict tc tcn xe ' +
-    'annotation bkmkstart bkmkend nonesttables listtable listoverridetable revtbl filetbl themedata template'
+    'colortbl pict objdata sp nonshppict tc tcn xe ' +
+    'bkmkstart bkmkend nonesttables listtable listoverridetable revtbl filetbl themedata template'
   ).split(' '),
 )
 
 /** Starred destinations that are read; a program may skip any unknown one. */
-const readStarred = new Set(['footnote', 'shpinst', 'shptxt'])
+const readStarred = new Set(['footnote', 'shpinst', 'shptxt', 'fldinst', 'annotation', 'atnauthor'])
 
 /** A bullet is a character of a symbol font, so any other character becomes a dash. */
 const markOf = (text: string): string => {

@@ -1,10 +1,10 @@
 import type { Document, DocumentSection } from '../../../core/ports/file-content.ts'
 import { cutSections } from '../../shared/cut-sections.ts'
-import { mostText, type Written } from '../shared/document-writing.ts'
+import { mostText, type WrittenDocument } from '../shared/document-writing.ts'
 import { decodeText } from './text-plain.ts'
 
 /** Reads Markdown. The text stays as written; its headings separate sections. */
-export const readMarkdown = (bytes: Uint8Array, mime: string): Written & Pick<Document, 'encoding'> => {
+export const readMarkdown = (bytes: Uint8Array, mime: string): WrittenDocument & Pick<Document, 'encoding'> => {
   const { text: whole, encoding } = decodeText(bytes, mime)
   const lines = whole.split('\n')
   const sections: DocumentSection[] = []

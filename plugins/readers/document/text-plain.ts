@@ -1,10 +1,10 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Document } from '../../../core/ports/file-content.ts'
 import { cutSections } from '../../shared/cut-sections.ts'
-import { mostText, type Written } from '../shared/document-writing.ts'
+import { mostText, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Decoded, decodeBytes } from '../../shared/charset.ts'
 
-export const readPlain = (bytes: Uint8Array, mime: string): Written & Pick<Document, 'encoding'> => {
+export const readPlain = (bytes: Uint8Array, mime: string): WrittenDocument & Pick<Document, 'encoding'> => {
   const { text, encoding } = decodeText(bytes, mime)
   return { title: null, encoding, ...cutSections([{ heading: null, text: text.trim() }], mostText) }
 }

@@ -2,13 +2,18 @@ import type { Pdf } from '../../../core/ports/file-content.ts'
 
 export type PdfBeside = Pick<Pdf, 'links' | 'comments' | 'forms' | 'outline'>
 
-export type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
+/** What is asked of an open file here. */
+export interface OpenPdf {
+  getPage(number: number): Promise<{ getAnnotations(): Promise<readonly unknown[]> }>
+  /** Null when the file has no bookmarks. */
+  getOutline(): Promise<readonly unknown[] | null>
+}
 
 /** In characters: the kept length of a value, a comment or a title. */
-const longest = 4000
+const mostCharacters = 4000
 /** The largest number of outline entries, and their largest depth. */
 const mostEntries = 500
-const deepest = 6
+const deepestOutline = 6
 
 type Annotation = Readonly<Record<string, unknown>>
 
@@ -68,8 +73,8 @@ export const outlineOf = async (pdf: OpenPdf): Promise<PdfBeside> => {
 
 function* entriesOf(entries: readonly Entry[] | null, level: number): Generator<{ title: string; level: number }> {
   for (const { title, items } of (entries ?? []).slice(0, mostEntries)) {
-    yield { title: title.trim().slice(0, longest), level }
-    if (level < deepest) yield* entriesOf(items, level + 1)
+    yield { title: title.trim().slice(0, mostCharacters), level }
+    if (level < deepestOutline) yield* entriesOf(items, level + 1)
   }
 }
 
@@ -77,4 +82,4 @@ const inner = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)['str'] : null
 
 const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, mostCharacters) : null

@@ -1,10 +1,11 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { engine } from '../../../core/optional-package.ts'
-import { besideOf, outlineOf, type OpenPdf, type PdfBeside } from './pdf-beside.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
+import { besideOf, outlineOf, type PdfBeside } from './pdf-beside.ts'
 import { binaryData, type Fonts } from './pdf-cmaps.ts'
-import { isTrusted, tidy } from './pdf-text.ts'
+import { joinItems } from './pdf-lines.ts'
+import { isTrusted, tidyText } from './pdf-text.ts'
 
-export interface Asked {
+export interface PdfJob {
   readonly bytes: Uint8Array
   /** The first page to read, from 1. */
   readonly from: number
@@ -34,9 +35,9 @@ export interface Layer {
 }
 
 /** Reads the text layer of a PDF, its links, comments, forms and outline. */
-export default async ({ bytes, from, pages, characters }: Asked): Promise<Layer> => {
+export default async ({ bytes, from, pages, characters }: PdfJob): Promise<Layer> => {
   boundBuffers()
-  const { getDocumentProxy, getMeta } = await engine('unpdf', () => import('unpdf'))
+  const { getDocumentProxy, getMeta } = await optionalPackage('unpdf', () => import('unpdf'))
   const fonts: Fonts = { numbered: false }
   const data = { BinaryDataFactory: binaryData(fonts), cMapUrl: 'made/', cMapPacked: false, useWorkerFetch: false }
   const pdf = await getDocumentProxy(bytes, { verbosity: 0, ...data } as object).catch(locked)
@@ -83,21 +84,23 @@ const readPage = async (pdf: OpenPdf, number: number, most: number, fonts: Fonts
     const { raw, whole } = await textOf(page.streamTextContent(), most)
     page.cleanup()
     const trusted = isTrusted(raw) && !fonts.numbered
-    return { number, text: tidy(raw), longest: Math.max(width, height), whole, trusted }
+    return { number, text: tidyText(raw), longest: Math.max(width, height), whole, trusted }
   } catch {
     return { number, text: '', longest: a4, whole: false, trusted: true }
   }
 }
 
+type OpenPdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>
 type Content = Awaited<ReturnType<Awaited<ReturnType<OpenPdf['getPage']>>['getTextContent']>>
 
 const textOf = async (stream: ReadableStream<Content>, most: number) => {
   let raw = ''
+  const join = joinItems()
   const reader = stream.getReader()
   for (;;) {
     const { value, done } = await reader.read()
     if (done) return { raw, whole: true }
-    for (const item of value.items) if ('str' in item) raw += item.hasEOL ? `${item.str}\n` : item.str
+    for (const item of value.items) if ('str' in item) raw += join(item)
     if (raw.length <= most) continue
     await reader.cancel(new Error('Enough was read'))
     return { raw: raw.slice(0, most), whole: false }

@@ -8,7 +8,7 @@ import { drawPage } from './raster-page.ts'
 
 /** The pages per start of the engine, and in ms the time for all pages of a file. */
 const together = 4
-const patience = 180_000
+const patienceMs = 180_000
 
 const nothing: Reading = { text: '', confidence: 0, lines: [] }
 
@@ -23,7 +23,7 @@ export const readScans = async (
   languages = usualLanguages,
 ): Promise<readonly (Reading | null)[]> => {
   const turn = pLimit(availableParallelism())
-  const late = AbortSignal.timeout(patience)
+  const late = AbortSignal.timeout(patienceMs)
   const failed = new AbortController()
   const stop = AbortSignal.any([signal, late, failed.signal])
   const batches = Array.from({ length: Math.ceil(pages.length / together) }, (_, at) =>

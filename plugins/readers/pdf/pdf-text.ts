@@ -1,5 +1,5 @@
 /** Removes invisible characters and repeated empty lines. */
-export const tidy = (text: string): string =>
+export const tidyText = (text: string): string =>
   text
     .replace(hidden, '')
     .split('\n')

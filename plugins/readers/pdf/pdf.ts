@@ -1,8 +1,8 @@
 import { Unconfigured } from '../../../core/errors.ts'
 import type { Pdf, PdfPage, Seen } from '../../../core/ports/file-content.ts'
-import { cut } from '../../shared/cut-pages.ts'
-import { apart } from '../../shared/run-apart.ts'
-import type { Asked, Layer, Page } from './pdf-job.ts'
+import { cutPages } from '../../shared/cut-pages.ts'
+import { runApart } from '../../shared/run-apart.ts'
+import type { PdfJob, Layer, Page } from './pdf-job.ts'
 import type { Reading } from '../../shared/pictures/ocr.ts'
 import { usualLanguages } from '../../shared/pictures/ocr-languages.ts'
 import { readScans } from './pdf-scans.ts'
@@ -44,7 +44,7 @@ export const readPdf = async (
     looked.length === 0 ? [] : await readScans(bytes, looked, signal, bounds.languages).catch(unlessMissing)
   const seen = new Map(looked.map(({ number }, at) => [number, readings?.[at] ?? null]))
   const pages = layer.pages.map((page) => joined(page, seen.get(page.number) ?? null))
-  const kept = cut(pages, characters)
+  const kept = cutPages(pages, characters)
   return {
     ...layer.beside,
     pages: kept.pages,
@@ -80,8 +80,8 @@ export const seePdf = async (
   }
 }
 
-const openPdf = (asked: Asked, signal: AbortSignal): Promise<Layer> =>
-  apart<Layer>('readers/pdf/pdf-job', asked, signal)
+const openPdf = (asked: PdfJob, signal: AbortSignal): Promise<Layer> =>
+  runApart<Layer>('readers/pdf/pdf-job', asked, signal)
 
 const unlessMissing = (error: unknown): null => {
   if (error instanceof Unconfigured) return null

@@ -1,4 +1,4 @@
-import { draw } from '../../shared/pictures/raster.ts'
+import { runDecoder } from '../../shared/pictures/raster.ts'
 
 /** In pixels, for the longer side: enough for small print on A4, and not more for a poster. */
 const mostPixels = 3400
@@ -19,5 +19,5 @@ export const drawPage = (
     ...['-q', '-f', `${page.number}`, '-l', `${page.number}`, '-singlefile'],
     ...['-gray', '-scale-to', `${pixels}`, '-'],
   ]
-  return draw({ program: 'pdftoppm', given, input: pdf, most: mostPixels * mostPixels + 100 }, signal)
+  return runDecoder({ program: 'pdftoppm', given, input: pdf, most: mostPixels * mostPixels + 100 }, signal)
 }

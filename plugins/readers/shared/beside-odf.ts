@@ -1,7 +1,7 @@
 import type { Beside } from '../../../core/ports/file-content.ts'
 import { unzip } from '../../shared/zip.ts'
 import { type Gathering, gatherBeside, shortened } from './beside.ts'
-import { scan } from './markup.ts'
+import { scanXml } from './markup.ts'
 
 /**
  * The parts of an OpenDocument file beside its text: links, alternative texts, comments, headers, footers, hidden text,
@@ -11,11 +11,17 @@ export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => /^(mimetype|((Object [^/]+\/)?content|styles)\.xml)$/.test(name))
   const gathering = gatherBeside()
   const isText = Buffer.from(parts.get('mimetype') ?? []).includes('opendocument.text')
-  for (const [name, part] of parts) {
+  const hiddenStyles = new Set<string>()
+  // Named styles come first, since the content refers to them.
+  for (const [name, part] of [...parts].sort(([one], [other]) => (one < other ? 1 : -1))) {
+    if (name === 'mimetype') continue
     // The styles of sheets and slides contain sample headers, which no author wrote.
-    if (name === 'mimetype' || (name === 'styles.xml' && !isText)) continue
+    if (name === 'styles.xml' && !isText) {
+      gathering.attempt(() => readPageStyles(part, usedPages(parts.get('content.xml')), gathering))
+      continue
+    }
     if (name.startsWith('Object ')) gathering.attempt(() => readChart(part, gathering))
-    else gathering.attempt(() => readBody(part, gathering))
+    else gathering.attempt(() => readBody(part, hiddenStyles, gathering))
   }
   return gathering.finish()
 }
@@ -23,8 +29,42 @@ export const besideOdf = async (bytes: Uint8Array): Promise<Beside> => {
 /** Elements whose text is collected separately. */
 const gathered = new Set(['a', 'desc', 'annotation', 'creator', 'header', 'footer', 'span'])
 
-const readBody = (part: Uint8Array, gathering: Gathering): void => {
-  const hiddenStyles = new Set<string>()
+/** The page styles that sheets name as their own. No author chose the style of a new file. */
+const usedPages = (content: Uint8Array | undefined): ReadonlySet<string> => {
+  const used = new Set<string>()
+  if (!content) return used
+  scanXml(content, {
+    open(element, attribute) {
+      const name = element === 'style' && attribute('family') === 'table' ? attribute('master-page-name') : null
+      if (name && name !== 'Default') used.add(name)
+    },
+  })
+  return used
+}
+
+const readPageStyles = (part: Uint8Array, used: ReadonlySet<string>, gathering: Gathering): void => {
+  let isUsed = false
+  let said: string | null = null
+  scanXml(part, {
+    open(element, attribute) {
+      if (element === 'master-page') isUsed = used.has(attribute('name') ?? '')
+      if (isUsed && /^(header|footer)$/.test(element)) said = attribute('display') === 'false' ? null : ''
+    },
+    text(text, within) {
+      if (said !== null && /^(p|span)$/.test(within)) said += text
+    },
+    close(element) {
+      if (said === null || (element !== 'header' && element !== 'footer')) return
+      if (shortened(said).includes(' ')) gathering.add(element === 'header' ? 'headers' : 'footers', shortened(said))
+      said = null
+    },
+  })
+}
+
+/** Fields of forms; their values are attributes. */
+const fields = new Set(['textarea', 'formatted-text', 'number', 'combobox', 'checkbox', 'text', 'date', 'time'])
+
+const readBody = (part: Uint8Array, hiddenStyles: Set<string>, gathering: Gathering): void => {
   const frames: { readonly element: string; readonly value: string | null; text: string }[] = []
   let style = ''
   let author = ''
@@ -41,10 +81,12 @@ const readBody = (part: Uint8Array, gathering: Gathering): void => {
     else if (element === 'footer') gathering.add('footers', said)
     else if (element === 'span' && hiddenStyles.has(value ?? '')) gathering.add('hidden', said)
   }
-  scan(part, {
+  scanXml(part, {
     open(element, attribute) {
       if (element === 'style') style = attribute('name') ?? ''
       if (element === 'text-properties' && attribute('display') === 'none') hiddenStyles.add(style)
+      const value = fields.has(element) ? attribute('current-value') || attribute('current-state') : null
+      if (value) gathering.add('forms', { name: shortened(attribute('name') ?? ''), value: shortened(value), at: null })
       if (!gathered.has(element)) return
       frames.push({ element, value: attribute(element === 'a' ? 'href' : 'style-name'), text: '' })
     },
@@ -68,7 +110,7 @@ const readChart = (part: Uint8Array, gathering: Gathering): void => {
   let cell: string | null = null
   const rows: string[][] = []
   const within: string[] = []
-  scan(part, {
+  scanXml(part, {
     open(element) {
       within.push(element)
       if (element === 'chart') isChart = true

@@ -1,12 +1,13 @@
+import { Unreadable } from '../../../core/errors.ts'
 import type { Beside } from '../../../core/ports/file-content.ts'
 import { unzip } from '../../shared/zip.ts'
 import { type Gathering, gatherBeside, shortened } from './beside.ts'
 import { readChart } from './chart-ooxml.ts'
 import { type Parts, relationsOf } from './document-parts.ts'
-import { scan } from './markup.ts'
+import { scanXml } from './markup.ts'
 
 const read =
-  /^(_rels\/\.rels|(word|ppt|xl)\/((document|presentation|workbook)\.xml|(header|footer|comments)\d*\.xml|comments\/[^/]+\.xml|(slides|worksheets|charts)\/[^/]+\.xml|(.*\/)?_rels\/[^/]+\.rels))$/
+  /^(_rels\/\.rels|(word|ppt|xl)\/((document|presentation|workbook|styles)\.xml|(header|footer|comments|commentAuthors)\d*\.xml|comments\/[^/]+\.xml|(slides|worksheets|charts)\/[^/]+\.xml|(.*\/)?_rels\/[^/]+\.rels))$/
 
 /**
  * The parts of a docx, pptx or xlsx beside its text: links, alternative texts, charts, comments, headers, footers,
@@ -16,12 +17,16 @@ export const besideOoxml = async (bytes: Uint8Array): Promise<Beside> => {
   const parts = await unzip(bytes, (name) => read.test(name))
   const gathering = gatherBeside()
   const places = placesOf(parts)
+  const unseen = hiddenStyles(parts.get('word/styles.xml'))
+  const speakers = authorsOf(parts.get('ppt/commentAuthors.xml'))
   for (const [name, part] of parts) {
-    if (/comments/.test(name)) gathering.attempt(() => readComments(part, places.get(name) ?? null, gathering))
+    if (/comments/.test(name))
+      gathering.attempt(() => readComments(part, places.get(name) ?? null, gathering, speakers))
     else if (/\/charts\/chart[^/]*\.xml$/.test(name)) gathering.attempt(() => gathering.add('charts', readChart(part)))
     else if (/word\/header/.test(name)) gathering.attempt(() => readRepeated(part, 'headers', gathering))
     else if (/word\/footer/.test(name)) gathering.attempt(() => readRepeated(part, 'footers', gathering))
-    else if (name.endsWith('.xml')) gathering.attempt(() => readBody(parts, name, places.get(name) ?? null, gathering))
+    else if (name.endsWith('.xml') && !/(styles|commentAuthors)\.xml$/.test(name))
+      gathering.attempt(() => readBody({ parts, name, at: places.get(name) ?? null, unseen }, gathering))
   }
   return gathering.finish()
 }
@@ -37,7 +42,7 @@ const placesOf = (parts: Parts): ReadonlyMap<string, string> => {
     const part = parts.get(main)
     if (!part) continue
     const targets = new Map(relationsOf(parts, main).map(({ id, target }) => [id, target]))
-    scan(part, {
+    scanXml(part, {
       open(element, attribute) {
         const target = targets.get(attribute('id') ?? '')
         if (target === undefined || (element !== 'sldId' && element !== 'sheet')) return
@@ -56,7 +61,7 @@ const addressesOf = (parts: Parts, name: string): ReadonlyMap<string, string> =>
   const addresses = new Map<string, string>()
   const rels = parts.get(name.replace(/([^/]+)$/, '_rels/$1.rels'))
   if (!rels) return addresses
-  scan(rels, {
+  scanXml(rels, {
     open(element, attribute) {
       if (element === 'Relationship' && attribute('TargetMode') === 'External')
         addresses.set(attribute('Id') ?? '', attribute('Target') ?? '')
@@ -65,7 +70,34 @@ const addressesOf = (parts: Parts, name: string): ReadonlyMap<string, string> =>
   return addresses
 }
 
-const readBody = (parts: Parts, name: string, at: string | null, gathering: Gathering): void => {
+/** The ids of styles whose characters are hidden. A broken part has none. */
+const hiddenStyles = (part: Uint8Array | undefined): ReadonlySet<string> => {
+  const hidden = new Set<string>()
+  let style = ''
+  if (!part) return hidden
+  try {
+    scanXml(part, {
+      open(element, attribute) {
+        if (element === 'style') style = attribute('styleId') ?? ''
+        else if (element === 'vanish' && isOn(attribute('val'))) hidden.add(style)
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+  }
+  return hidden
+}
+
+const isOn = (value: string | null): boolean => !/^(0|false|off)$/.test(value ?? '')
+
+interface Body {
+  readonly parts: Parts
+  readonly name: string
+  readonly at: string | null
+  readonly unseen: ReadonlySet<string>
+}
+
+const readBody = ({ parts, name, at, unseen }: Body, gathering: Gathering): void => {
   const addresses = addressesOf(parts, name)
   const alternatives = name.startsWith('word/') ? 'docPr' : 'cNvPr'
   let link: { url: string; text: string; cell: string | null } | null = null
@@ -75,7 +107,7 @@ const readBody = (parts: Parts, name: string, at: string | null, gathering: Gath
     if (link) gathering.add('links', { url: link.url, text: shortened(link.text), at: placed(at, link.cell) })
     link = null
   }
-  scan(parts.get(name)!, {
+  scanXml(parts.get(name)!, {
     open(element, attribute) {
       if (element === 'hyperlink' || element === 'hlinkClick') {
         const url = addresses.get(attribute('id') ?? '')
@@ -84,9 +116,15 @@ const readBody = (parts: Parts, name: string, at: string | null, gathering: Gath
         const alt = shortened(attribute('descr') ?? '')
         if (alt !== '') gathering.add('images', { alt, at })
       } else if (element === 'r') vanished = false
-      else if (element === 'vanish') vanished = !/^(0|false|off)$/.test(attribute('val') ?? '')
+      else if (element === 'rStyle' && unseen.has(attribute('val') ?? '')) vanished = true
+      else if (element === 'vanish') vanished = isOn(attribute('val'))
     },
     text(text, within) {
+      if (/^(odd|even|first)(Header|Footer)$/.test(within)) {
+        const said = shortened(unmarked(text))
+        if (said.includes(' ') || (said !== '' && !counted.test(text)))
+          gathering.add(within.endsWith('Header') ? 'headers' : 'footers', said)
+      }
       if (within !== 't') return
       if (link) link.text += text
       if (vanished) hidden += text
@@ -102,10 +140,30 @@ const readBody = (parts: Parts, name: string, at: string | null, gathering: Gath
   endLink()
 }
 
-const readComments = (part: Uint8Array, place: string | null, gathering: Gathering): void => {
+/** Numbers of pages, names of sheets and files, times: with one word beside them a header is only a sample. */
+const counted = /&[PNAFDT]/
+
+/** A header of a sheet without its marks: places (&L, &C, &R), fonts, sizes, numbers of pages. */
+const unmarked = (text: string): string =>
+  text.replace(/&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]/g, ' ').replaceAll('&&', '&')
+
+/** The people who commented on slides, by their numbers. */
+const authorsOf = (part: Uint8Array | undefined): readonly string[] => {
   const authors: string[] = []
+  if (!part) return authors
+  scanXml(part, {
+    open(element, attribute) {
+      const id = Number(attribute('id') ?? NaN)
+      if (element === 'cmAuthor' && id < 1_000) authors[id] = attribute('name') ?? ''
+    },
+  })
+  return authors
+}
+
+const readComments = (part: Uint8Array, place: string | null, gathering: Gathering, known: readonly string[]): void => {
+  const authors = [...known]
   let comment: { author: string | null; text: string; at: string | null } | null = null
-  scan(part, {
+  scanXml(part, {
     open(element, attribute) {
       if (element === 'author') authors.push('')
       if (element !== 'comment' && element !== 'cm') return
@@ -127,7 +185,7 @@ const readComments = (part: Uint8Array, place: string | null, gathering: Gatheri
 
 const readRepeated = (part: Uint8Array, list: 'headers' | 'footers', gathering: Gathering): void => {
   let said = ''
-  scan(part, {
+  scanXml(part, {
     text: (text, within) => void (said += within === 't' ? text : ''),
     close: (element) => void (said += element === 'p' ? ' ' : ''),
   })

@@ -1,9 +1,9 @@
 import type { Chart } from '../../../core/ports/file-content.ts'
 import { shortened } from './beside.ts'
-import { scan } from './markup.ts'
+import { scanXml } from './markup.ts'
 
 /** The largest number of series in a chart, and of values in a series. */
-const most = { series: 100, values: 1_000 }
+const chartLimits = { series: 100, values: 1_000 }
 
 interface Series {
   name: string
@@ -17,10 +17,10 @@ export const readChart = (part: Uint8Array): Chart => {
   const within: string[] = []
   let title = ''
   let reference = ''
-  scan(part, {
+  scanXml(part, {
     open(element) {
       within.push(element)
-      if (element === 'ser' && series.length < most.series) series.push({ name: '', categories: [], values: [] })
+      if (element === 'ser' && series.length < chartLimits.series) series.push({ name: '', categories: [], values: [] })
     },
     close: () => void within.pop(),
     text(text, element) {
@@ -43,5 +43,5 @@ export const readChart = (part: Uint8Array): Chart => {
 }
 
 const add = <T>(list: T[], value: T): void => {
-  if (list.length < most.values) list.push(value)
+  if (list.length < chartLimits.values) list.push(value)
 }

@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 
 /**
  * Reads XML as a value. An element is its text, or an object with its `@attributes` and its child elements by name.
@@ -11,7 +11,7 @@ export const parseXml = async (whole: string): Promise<unknown> => {
   const type = namedType.exec(whole.slice(begins))
   const text = type ? whole.slice(0, begins) + whole.slice(begins + type[0].length) : whole
   if (declares(text)) throw new Unreadable()
-  const { XMLParser } = await engine('fast-xml-parser', () => import('fast-xml-parser'))
+  const { XMLParser } = await optionalPackage('fast-xml-parser', () => import('fast-xml-parser'))
   const parser = new XMLParser({
     preserveOrder: true,
     ignoreAttributes: false,

@@ -1,9 +1,11 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { FileToRead } from '../../../core/ports/reader.ts'
+import { isCompound } from '../../shared/unreadable-reason.ts'
 import { isZip, unzip } from '../../shared/zip.ts'
+import { openCompound } from './compound.ts'
 
-export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt'
-export type SlideFormat = 'pptx' | 'odp'
+export type Format = 'docx' | 'odt' | 'epub' | 'rtf' | 'html' | 'md' | 'txt' | 'doc' | 'msg' | 'eml'
+export type SlideFormat = 'pptx' | 'odp' | 'ppt'
 
 /**
  * The format of a file: by its bytes, and for text formats by its name and type. Throws Unreadable for an unknown
@@ -11,6 +13,7 @@ export type SlideFormat = 'pptx' | 'odp'
  */
 export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Format | SlideFormat> => {
   if (isZip(bytes)) return packed(bytes)
+  if (isCompound(bytes)) return contained(bytes)
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')
   if (head.trimStart().startsWith('{\\rtf')) return 'rtf'
   const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
@@ -19,6 +22,7 @@ export const formatOf = async ({ name, mime, bytes }: FileToRead): Promise<Forma
     throw new Unreadable()
   if (/^(text\/html|application\/xhtml\+xml)$/.test(type) || /^x?html?$/.test(ending)) return 'html'
   if (/^text\/(x-)?markdown$/.test(type) || /^(md|markdown|mdown|mkd)$/.test(ending)) return 'md'
+  if (type === 'message/rfc822' || ending === 'eml') return 'eml'
   return /^[\s\0\xef\xbb\xbf\xfe\xff]*(<!doctype\s+html|<html[\s>])/i.test(unmarked(head)) ? 'html' : 'txt'
 }
 
@@ -47,5 +51,14 @@ const packed = async (bytes: Uint8Array): Promise<Format | SlideFormat> => {
   if (/(presentationml\.(presentation|slideshow|template)|ms-powerpoint\.\w+\.macroEnabled\w*)\.main\+xml/i.test(types))
     return 'pptx'
   if (mimetype === 'application/epub+zip' || (mimetype === '' && parts.has('META-INF/container.xml'))) return 'epub'
+  throw new Unreadable()
+}
+
+/** The format of a compound file by its streams. */
+const contained = (bytes: Uint8Array): Format | SlideFormat => {
+  const paths = new Set(openCompound(bytes).paths)
+  if (paths.has('WordDocument')) return 'doc'
+  if (paths.has('PowerPoint Document')) return 'ppt'
+  if (paths.has('__properties_version1.0')) return 'msg'
   throw new Unreadable()
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { Unreadable } from '../../../core/errors.ts'
-import { scan } from './markup.ts'
+import { scanXml } from './markup.ts'
 
 /** The parts of an office file, by name. */
 export type Parts = ReadonlyMap<string, Uint8Array>
@@ -19,7 +19,7 @@ export const relationsOf = (parts: Parts, part: string): readonly Relation[] => 
   const bytes = parts.get(posix.join(folder, '_rels', `${posix.basename(part)}.rels`))
   const relations: Relation[] = []
   if (bytes === undefined) return relations
-  scan(bytes, {
+  scanXml(bytes, {
     open(name, attribute) {
       if (name !== 'Relationship' || attribute('TargetMode') === 'External') return
       const target = attribute('Target') ?? ''
@@ -38,7 +38,7 @@ export const partAt = (parts: Parts, relations: readonly Relation[], kind: strin
   parts.get(relations.find((relation) => relation.kind === kind)?.target ?? '') ?? null
 
 /** Throws Unreadable when the part is missing. */
-export const needed = (parts: Parts, name: string): Uint8Array => {
+export const neededPart = (parts: Parts, name: string): Uint8Array => {
   const bytes = parts.get(name)
   if (bytes === undefined) throw new Unreadable()
   return bytes
@@ -49,7 +49,7 @@ export const textIn = (bytes: Uint8Array | null, element: string): string => {
   let found = ''
   let ended = false
   if (bytes === null) return found
-  scan(bytes, {
+  scanXml(bytes, {
     text(text, within) {
       if (within === element) found += text
     },

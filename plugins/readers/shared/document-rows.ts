@@ -1,4 +1,4 @@
-import { joinLines, type Writing } from './document-writing.ts'
+import { joinLines, type DocumentWriter } from './document-writing.ts'
 
 /** Tables as lines of text. A cell may contain further tables. */
 export interface Rows {
@@ -17,7 +17,7 @@ interface Table {
   laidOut: boolean
 }
 
-export const rows = (writing: Writing): Rows => {
+export const rows = (writing: DocumentWriter): Rows => {
   const tables: Table[] = []
   const top = () => tables.at(-1)
   const closeCell = () => {

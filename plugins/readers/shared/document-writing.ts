@@ -2,7 +2,7 @@ import type { DocumentSection } from '../../../core/ports/file-content.ts'
 import { cutSections } from '../../shared/cut-sections.ts'
 
 /** Collects paragraphs from the readers of all formats. Headings separate sections. */
-export interface Writing {
+export interface DocumentWriter {
   /** Adds text to the paragraph. */
   say(text: string): void
   /** Puts a mark before the next paragraph with text. */
@@ -21,10 +21,10 @@ export interface Writing {
   /** The first title counts. */
   title(text: string): void
   full(): boolean
-  finish(): Written
+  finish(): WrittenDocument
 }
 
-export interface Written {
+export interface WrittenDocument {
   readonly title: string | null
   readonly sections: readonly DocumentSection[]
   readonly truncated: boolean
@@ -41,7 +41,7 @@ interface Frame {
   mark: string
 }
 
-export const write = (most = mostText): Writing => {
+export const documentWriter = (most = mostText): DocumentWriter => {
   const sections: DocumentSection[] = []
   const frames: Frame[] = [frame()]
   const notes: string[] = []
@@ -62,7 +62,7 @@ export const write = (most = mostText): Writing => {
     if (heading !== null || text !== '') sections.push({ heading, text })
     heading = next
   }
-  const writing: Writing = {
+  const writing: DocumentWriter = {
     say(text) {
       const fits = text.slice(0, Math.max(0, most - length + 1))
       length += fits.length

@@ -1,5 +1,5 @@
 import type { FileToRead, Kind } from '../../../core/ports/reader.ts'
-import { headOf } from '../../../core/inference/media/image-heads.ts'
+import { imageHeadOf } from '../../../core/inference/media/image-heads.ts'
 import { packageKindOf } from './package-kind.ts'
 
 /**
@@ -9,7 +9,7 @@ export const kindOf = ({ name, mime, bytes }: FileToRead): Kind => {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1')
   if (head.includes('%PDF-')) return 'pdf'
-  if (headOf(bytes) !== null) return 'image'
+  if (imageHeadOf(bytes) !== null) return 'image'
   if (head.startsWith('PAR1')) return 'data'
   if (/^(xlsx|xlsm|xls|ods|csv|tsv)$/.test(ending) || /spreadsheet|ms-excel|text\/(csv|tab-separated)/.test(mime))
     return 'spreadsheet'

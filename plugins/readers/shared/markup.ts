@@ -6,7 +6,7 @@ import { decodePage } from '../../shared/charset.ts'
  */
 export type Attribute = (name: string) => string | null
 
-export interface Markup {
+export interface MarkupEvents {
   /** Names come without their prefix. */
   open?(name: string, attribute: Attribute): void
   close?(name: string): void
@@ -35,7 +35,7 @@ const definesInside = (text: string): boolean => {
  * Reads XML once from start to end and stores nothing. Throws Unreadable when the text is not well-formed or nested too
  * deep.
  */
-export const scan = (bytes: Uint8Array, markup: Markup, doctype: Doctype = 'none'): void => {
+export const scanXml = (bytes: Uint8Array, markup: MarkupEvents, doctype: Doctype = 'none'): void => {
   const text = decodePage(bytes, '')
   guardMarkup(text, doctype)
   const within: string[] = []

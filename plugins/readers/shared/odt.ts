@@ -1,22 +1,22 @@
-import { needed, textIn } from './document-parts.ts'
+import { neededPart, textIn } from './document-parts.ts'
 import { rows } from './document-rows.ts'
-import { write, type Writing, type Written } from './document-writing.ts'
-import { type Markup, scan } from './markup.ts'
+import { documentWriter, type DocumentWriter, type WrittenDocument } from './document-writing.ts'
+import { type MarkupEvents, scanXml } from './markup.ts'
 import { lists } from './odt-lists.ts'
 import { unzip } from '../../shared/zip.ts'
 
 const files = new Set(['content.xml', 'styles.xml', 'meta.xml'])
 
 /** Reads an OpenDocument text without comments and deleted text. */
-export const readOdt = async (bytes: Uint8Array): Promise<Written> => {
+export const readOdt = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const parts = await unzip(bytes, (name) => files.has(name))
-  const writing = write()
+  const writing = documentWriter()
   writing.title(textIn(parts.get('meta.xml') ?? null, 'title'))
   const text = openText(writing)
   const styles = parts.get('styles.xml')
   // The styles contain page headers, whose text is not read here.
-  if (styles) scan(styles, { open: text.learn! })
-  scan(needed(parts, 'content.xml'), text)
+  if (styles) scanXml(styles, { open: text.learn! })
+  scanXml(neededPart(parts, 'content.xml'), text)
   return writing.finish()
 }
 
@@ -27,7 +27,7 @@ const unread = new Set(
 )
 
 /** Paragraphs, lists, tables and notes of all OpenDocument formats. */
-export const openText = (writing: Writing): Markup & { readonly learn: Markup['open'] } => {
+export const openText = (writing: DocumentWriter): MarkupEvents & { readonly learn: MarkupEvents['open'] } => {
   const tables = rows(writing)
   const marks = lists()
   const levels: number[] = []
@@ -42,7 +42,7 @@ export const openText = (writing: Writing): Markup & { readonly learn: Markup['o
     writing.say(text)
     blank = false
   }
-  const opens: Markup['open'] = (name, attribute) => {
+  const opens: MarkupEvents['open'] = (name, attribute) => {
     if (name === 'p') end()
     else if (name === 'h') {
       end()

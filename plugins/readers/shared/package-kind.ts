@@ -1,11 +1,13 @@
+import { Unreadable } from '../../../core/errors.ts'
 import type { Kind } from '../../../core/ports/reader.ts'
-import { isCompound } from '../../shared/diagnose.ts'
+import { isCompound } from '../../shared/unreadable-reason.ts'
 import { isZip } from '../../shared/zip.ts'
+import { openCompound } from './compound.ts'
 
 /** The kind of an office file by its parts; null when the parts do not tell. Unpacks nothing. */
 export const packageKindOf = (bytes: Uint8Array): Kind | null => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (isCompound(file)) return workbooks.some((name) => file.includes(name)) ? 'spreadsheet' : null
+  if (isCompound(file)) return compoundKindOf(file)
   if (!isZip(file)) return null
   const type = openDocument.exec(file.toString('latin1', 30, 120))?.[1]
   if (type === 'spreadsheet') return 'spreadsheet'
@@ -17,8 +19,22 @@ export const packageKindOf = (bytes: Uint8Array): Kind | null => {
   return null
 }
 
-/** The streams of old workbooks, as their container names them. */
-const workbooks = ['Workbook', 'Book'].map((name) => Buffer.from(`${name}\0`, 'utf16le'))
+/** A document may hold workbooks in folders of its own: only the outermost streams count. */
+const compoundKindOf = (file: Buffer): Kind | null => {
+  const names = outermost(file)
+  if (names.has('WordDocument')) return 'document'
+  if (names.has('PowerPoint Document')) return 'slides'
+  return names.has('Workbook') || names.has('Book') ? 'spreadsheet' : null
+}
+
+const outermost = (file: Buffer): ReadonlySet<string> => {
+  try {
+    return new Set(openCompound(file).paths)
+  } catch (error) {
+    if (error instanceof Unreadable) return new Set()
+    throw error
+  }
+}
 
 /** An OpenDocument file begins with its type. */
 const openDocument = /^mimetypeapplication\/vnd\.oasis\.opendocument\.(spreadsheet|presentation)/

@@ -1,4 +1,4 @@
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 
 export interface Sink<T> {
   record(fields: readonly string[]): void
@@ -10,7 +10,7 @@ export interface Sink<T> {
  * is read again as text.
  */
 export const readCsv = async <T>(text: string, delimiter: string, begin: () => Sink<T>): Promise<T> => {
-  const { parse } = await engine('csv-parse', () => import('csv-parse/sync'))
+  const { parse } = await optionalPackage('csv-parse', () => import('csv-parse/sync'))
   const read = (quote: string | false): T => {
     const sink = begin()
     parse(text, {

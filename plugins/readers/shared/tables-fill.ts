@@ -1,10 +1,10 @@
 import type { Value } from '../../../core/ports/file-content.ts'
-import { type Cutter, isContainer, type Most } from './data-cut.ts'
+import { type Cutter, isContainer, type ContentLimits } from './content-cutter.ts'
 
 /** Rows up to an allowance. The row that exceeds it is cut. An empty row counts as one value. */
 export const fillRows = <C extends Value>(
   rows: Iterable<readonly unknown[]>,
-  allowance: Most,
+  allowance: ContentLimits,
   cut: Cutter,
 ): { readonly rows: readonly (readonly C[])[]; readonly whole: boolean } => {
   const kept: (readonly C[])[] = []

@@ -1,6 +1,6 @@
-import { needed } from '../shared/document-parts.ts'
-import { write } from '../shared/document-writing.ts'
-import { scan } from '../shared/markup.ts'
+import { neededPart } from '../shared/document-parts.ts'
+import { documentWriter } from '../shared/document-writing.ts'
+import { scanXml } from '../shared/markup.ts'
 import { openText } from '../shared/odt.ts'
 import { gatherSlides } from './slide-bounds.ts'
 import type { Slides } from '../../../core/ports/file-content.ts'
@@ -14,14 +14,14 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
   const gathered = gatherSlides()
   const hiddenStyles = new Set<string>()
   const frames: (string | null)[] = []
-  const writing = write()
+  const writing = documentWriter()
   const text = openText(writing)
   let style = ''
   let hidden = false
   let title = ''
   let notes = ''
   let more = false
-  scan(needed(parts, file), {
+  scanXml(neededPart(parts, file), {
     ...text,
     open(name, attribute) {
       if (name === 'style') style = attribute('name') ?? ''
@@ -35,7 +35,7 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
       if (name === 'notes') writing.enter()
       if (name === 'frame') {
         frames.push(attribute('class'))
-        if (apart.has(frames.at(-1) ?? '')) writing.enter()
+        if (placeholderClasses.has(frames.at(-1) ?? '')) writing.enter()
       }
       text.open!(name, attribute)
     },
@@ -44,7 +44,7 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
       if (name === 'notes') notes = writing.leave()
       if (name === 'page') gathered.add(title, writing.leave(), notes, hidden)
       const kind = name === 'frame' ? (frames.pop() ?? '') : ''
-      if (!apart.has(kind)) return
+      if (!placeholderClasses.has(kind)) return
       const said = writing.leave()
       if (kind === 'title') title ||= said
     },
@@ -54,4 +54,4 @@ export const readOdp = async (bytes: Uint8Array): Promise<Slides> => {
 }
 
 /** Parts of a slide that are not its text. */
-const apart = new Set(['title', 'page-number', 'header', 'footer', 'date-time'])
+const placeholderClasses = new Set(['title', 'page-number', 'header'])

@@ -1,8 +1,8 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { needed, type Parts, partAt, relationsOf } from '../shared/document-parts.ts'
+import { neededPart, type Parts, partAt, relationsOf } from '../shared/document-parts.ts'
 import { rows } from '../shared/document-rows.ts'
-import { write, type Writing } from '../shared/document-writing.ts'
-import { type Markup, scan } from '../shared/markup.ts'
+import { documentWriter, type DocumentWriter } from '../shared/document-writing.ts'
+import { type MarkupEvents, scanXml } from '../shared/markup.ts'
 import { pptxMarks } from './pptx-marks.ts'
 import { gatherSlides } from './slide-bounds.ts'
 import type { Slides } from '../../../core/ports/file-content.ts'
@@ -21,7 +21,7 @@ export const readPptx = async (bytes: Uint8Array): Promise<Slides> => {
   for (const name of names) {
     if (gathered.full()) return gathered.finish(false)
     const relations = relationsOf(parts, name)
-    const slide = readPart(needed(parts, name), gathered.left())
+    const slide = readPart(neededPart(parts, name), gathered.left())
     const notes = partAt(parts, relations, 'notesSlide')
     const diagrams = relations.filter(({ kind }) => kind === 'diagramData').map(({ target }) => parts.get(target))
     const drawn = diagrams.map((data) => (data ? readPart(data, gathered.left()).text : ''))
@@ -34,7 +34,7 @@ export const readPptx = async (bytes: Uint8Array): Promise<Slides> => {
 const orderOf = (parts: Parts, main: string): readonly string[] => {
   const targets = new Map(relationsOf(parts, main).map(({ id, target }) => [id, target]))
   const names: string[] = []
-  scan(needed(parts, main), {
+  scanXml(neededPart(parts, main), {
     open(name, attribute) {
       const target = name === 'sldId' ? targets.get(attribute('id') ?? '') : undefined
       if (target !== undefined) names.push(target)
@@ -44,17 +44,17 @@ const orderOf = (parts: Parts, main: string): readonly string[] => {
 }
 
 const readPart = (bytes: Uint8Array, most: number) => {
-  const writing = write(most)
+  const writing = documentWriter(most)
   const about = { title: '', hidden: false }
-  scan(bytes, reading(writing, about))
+  scanXml(bytes, reading(writing, about))
   const text = writing.finish().sections.map((section) => section.text)
   return { ...about, text: text.join('\n') }
 }
 
-/** Parts that repeat on every slide or are not its text. */
-const unread = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
+/** Parts that are not the text of a slide. */
+const unread = new Set(['sldNum', 'hdr', 'sldImg'])
 
-const reading = (writing: Writing, about: { title: string; hidden: boolean }): Markup => {
+const reading = (writing: DocumentWriter, about: { title: string; hidden: boolean }): MarkupEvents => {
   const tables = rows(writing)
   const marks = pptxMarks()
   let placeholder = ''

@@ -1,4 +1,4 @@
-import { cutter, type Most, shares } from '../shared/data-cut.ts'
+import { contentCutter, type ContentLimits, fairShares } from '../shared/content-cutter.ts'
 import type { Cell, Sheet, Sheets } from '../../../core/ports/file-content.ts'
 import { lettersOf } from './column-letters.ts'
 import { fillRows } from '../shared/tables-fill.ts'
@@ -21,19 +21,19 @@ export interface Grid {
 const mostSheets = 1_000
 
 /** Fits all sheets into the limits. Small sheets are complete before large sheets get more. */
-export const fitSheets = (format: string, all: readonly Grid[], most: Most): Sheets => {
+export const fitSheets = (format: string, all: readonly Grid[], most: ContentLimits): Sheets => {
   const grids = all.slice(0, mostSheets)
   const wants = grids.map(({ rows }) => wanted(rows, most))
-  const values = shares(
+  const values = fairShares(
     most.values,
     wants.map((want) => want.values),
   )
-  const characters = shares(
+  const characters = fairShares(
     most.characters,
     wants.map((want) => want.characters),
   )
   const sheets = grids.map(({ name, rows, rowCount, columnCount, hidden, cut, left = 1 }, at): Sheet => {
-    const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, cutter(most))
+    const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, contentCutter(most))
     const numbers = numbersOf(rows, kept.rows.length)
     return {
       name,
@@ -78,7 +78,7 @@ const numbersOf = (rows: Grid['rows'], most: number): readonly number[] => {
   return numbers.slice(0, most)
 }
 
-const wanted = (rows: Grid['rows'], most: Most): Most => {
+const wanted = (rows: Grid['rows'], most: ContentLimits): ContentLimits => {
   let values = 0
   let characters = 0
   for (const row of packed(rows)) {

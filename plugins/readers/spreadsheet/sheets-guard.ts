@@ -7,7 +7,7 @@ const mostRepeated = 1_000_000
  * Removes from a workbook's part the elements that would make the library fill millions of cells. Throws Unreadable for
  * a text document and for too many repetitions.
  */
-export const tamed = (name: string, file: Uint8Array): Buffer => {
+export const safePart = (name: string, file: Uint8Array): Buffer => {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
   if (name === 'content.xml' && !bytes.includes('<office:spreadsheet')) throw new Unreadable()
   if (/content\.xml$/i.test(name)) guardRepeats(bytes)

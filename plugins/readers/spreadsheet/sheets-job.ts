@@ -1,6 +1,6 @@
 import { besideOdf } from '../shared/beside-odf.ts'
 import { besideOoxml } from '../shared/beside-ooxml.ts'
-import type { Most } from '../shared/data-cut.ts'
+import type { ContentLimits } from '../shared/content-cutter.ts'
 import { fitSheets, type Grid } from './sheets-fit.ts'
 import { readDelimited } from './sheets-text.ts'
 import { readWorkbook } from './sheets-workbook.ts'
@@ -8,12 +8,12 @@ import type { Sheets } from '../../../core/ports/file-content.ts'
 import type { FileToRead, SheetPart } from '../../../core/ports/reader.ts'
 import { chosenSheets, rangeOf } from './sheets-part.ts'
 
-export interface Asked extends FileToRead {
-  readonly most: Most
+export interface SheetsJob extends FileToRead {
+  readonly most: ContentLimits
   readonly part: SheetPart
 }
 
-export default async ({ most, part, ...file }: Asked): Promise<Sheets> => {
+export default async ({ most, part, ...file }: SheetsJob): Promise<Sheets> => {
   const { sheet, range } = part
   const inPart = (grids: readonly Grid[]) => chosenSheets(grids, sheet).map((grid) => rangeOf(grid, range))
   const book = await readWorkbook(file.bytes)

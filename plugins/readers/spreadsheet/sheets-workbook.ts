@@ -1,10 +1,10 @@
 import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx'
 import { Unreadable } from '../../../core/errors.ts'
-import { engine } from '../../../core/optional-package.ts'
-import { isCompound } from '../../shared/diagnose.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
+import { isCompound } from '../../shared/unreadable-reason.ts'
 import { decoded } from '../shared/data-xml.ts'
 import type { Grid } from './sheets-fit.ts'
-import { tamed } from './sheets-guard.ts'
+import { safePart } from './sheets-guard.ts'
 import { lettersOf } from './column-letters.ts'
 import { momentOf, type Parts, saidMoment } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
@@ -40,7 +40,7 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
   return { format: book.bookType ?? 'xls', grids }
 }
 
-const load = () => engine('@e965/xlsx', () => import('@e965/xlsx'))
+const load = () => optionalPackage('@e965/xlsx', () => import('@e965/xlsx'))
 
 // Dates stay numbers with their formats, so that the machine's time zone has no effect.
 const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, cellFormula: false } as const
@@ -56,7 +56,7 @@ const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   }
   const archive = {
     FullPaths: [...files.keys()],
-    FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: tamed(name, file) })),
+    FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: safePart(name, file) })),
   }
   // For an ods, numbers of days would be wrong before 1900.
   return parse_zip(archive, { ...options, cellDates: files.has('content.xml'), cellStyles: hides(files) })
@@ -65,7 +65,7 @@ const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
 const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
   const { read, set_cptable } = await load()
   // Texts of old files use the code page of their country.
-  set_cptable(await engine('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
+  set_cptable(await optionalPackage('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
   try {
     return read(bytes, { ...options, cellStyles: true, type: 'array' })
   } catch (cause) {

@@ -1,9 +1,9 @@
 import type { Sheets } from '../../../core/ports/file-content.ts'
 import type { FileToRead, SheetPart } from '../../../core/ports/reader.ts'
-import { apart } from '../../shared/run-apart.ts'
-import type { Most } from '../shared/data-cut.ts'
-import type { Asked } from './sheets-job.ts'
-import { mostRead } from '../shared/most-read.ts'
+import { runApart } from '../../shared/run-apart.ts'
+import type { ContentLimits } from '../shared/content-cutter.ts'
+import type { SheetsJob } from './sheets-job.ts'
+import { defaultLimits } from '../shared/default-limits.ts'
 
 /**
  * The cells of an xlsx, xlsb, xls, ods, csv or tsv. A large workbook gives the beginning of every sheet. Throws
@@ -12,9 +12,9 @@ import { mostRead } from '../shared/most-read.ts'
 export const readSheets = (
   { name, mime, bytes }: FileToRead,
   signal: AbortSignal,
-  most: Most = mostRead,
+  most: ContentLimits = defaultLimits,
   part: SheetPart = {},
 ): Promise<Sheets> => {
-  const asked: Asked = { name, mime, bytes, most, part }
-  return apart<Sheets>('readers/spreadsheet/sheets-job', asked, signal)
+  const asked: SheetsJob = { name, mime, bytes, most, part }
+  return runApart<Sheets>('readers/spreadsheet/sheets-job', asked, signal)
 }

@@ -1,9 +1,9 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { headOf, type Format } from '../../../core/inference/media/image-heads.ts'
+import { imageHeadOf, type ImageFormat } from '../../../core/inference/media/image-heads.ts'
 
 export interface Image {
   readonly bytes: Uint8Array
-  readonly format: Format
+  readonly format: ImageFormat
   /** The displayed size, after the turn. */
   readonly width: number
   readonly height: number
@@ -20,7 +20,7 @@ const mostPixels = 40_000_000
  * megapixels.
  */
 export const openImage = (bytes: Uint8Array): Image => {
-  const head = headOf(bytes)
+  const head = imageHeadOf(bytes)
   if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()
   if (head.width * head.height > mostPixels) throw new Unreadable()
   const { format, orientation, pages } = head

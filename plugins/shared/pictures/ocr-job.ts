@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Page } from 'tesseract.js'
-import { engine, languageData } from '../../../core/optional-package.ts'
+import { optionalPackage, languageData } from '../../../core/optional-package.ts'
 import { type Quarters, turned } from './quarter-turns.ts'
 
 export interface Line {
@@ -17,7 +17,7 @@ export interface Reading {
   readonly lines: readonly Line[]
 }
 
-export interface Asked {
+export interface OcrJob {
   readonly images: readonly Uint8Array[]
   readonly languages: readonly string[]
 }
@@ -26,10 +26,10 @@ export interface Asked {
 const sure = 0.6
 const fewCharacters = 50
 /** In ms, for turning all pictures: a photograph has no text from any side. */
-const patience = 10_000
+const turningMs = 10_000
 
 /** Reads pictures in each of the languages, never from the network; the surest reading of each picture stands. */
-export default async ({ images, languages }: Asked): Promise<readonly Reading[]> => {
+export default async ({ images, languages }: OcrJob): Promise<readonly Reading[]> => {
   const folders = await Promise.all(languages.map(folderOf))
   let best: readonly Reading[] = []
   for (const [at, language] of languages.entries()) {
@@ -44,7 +44,7 @@ const surer = (one: Reading | undefined, other: Reading): Reading =>
 
 /** Reads pictures one after the other with one installed engine. */
 const readIn = async (language: string, langPath: string, images: readonly Uint8Array[]) => {
-  const { createWorker, OEM } = await engine('tesseract.js', () => import('tesseract.js'))
+  const { createWorker, OEM } = await optionalPackage('tesseract.js', () => import('tesseract.js'))
   // A path that is no URL is read as a file. Without a cache, the engine writes nothing.
   const worker = await createWorker(language, OEM.LSTM_ONLY, { langPath, cacheMethod: 'none', errorHandler: () => {} })
   try {
@@ -64,7 +64,7 @@ const readIn = async (language: string, langPath: string, images: readonly Uint8
 /** Tries the sides of a picture until one has text. The next page probably has the same side up. */
 const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
   let likely: Quarters = 0
-  let left = patience
+  let left = turningMs
   return async (image: Uint8Array): Promise<Reading> => {
     let asItLies: Reading | null = null
     for (const quarters of new Set<Quarters>([likely, 0, 1, 3, 2])) {
@@ -88,7 +88,9 @@ const turning = (read: (image: Uint8Array) => Promise<Reading>) => {
 /** The folder with the model of a language. Throws Unconfigured, with the package to install, where it is missing. */
 const folderOf = (language: string): Promise<string> => {
   const name = `${languageData}${language}`
-  return engine(name, async () => join(dirname(createRequire(import.meta.url).resolve(name)), '4.0.0_best_int'))
+  return optionalPackage(name, async () =>
+    join(dirname(createRequire(import.meta.url).resolve(name)), '4.0.0_best_int'),
+  )
 }
 
 const readingOf = ({ text, confidence, blocks }: Page): Reading => {

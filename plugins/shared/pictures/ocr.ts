@@ -1,14 +1,14 @@
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
-import { apart } from '../run-apart.ts'
+import { runApart } from '../run-apart.ts'
 import { openImage, type Image } from './image.ts'
-import type { Asked, Reading } from './ocr-job.ts'
+import type { OcrJob, Reading } from './ocr-job.ts'
 import { usualLanguages } from './ocr-languages.ts'
 import { drawImage, type Pixels } from './raster-image.ts'
 
 export type { Line, Reading } from './ocr-job.ts'
 
 /** In pixels of the longer side: larger pictures are reduced, smaller ones are doubled. */
-const longest = 3400
+const longestPixels = 3400
 const small = 1500
 
 /** A reading with this confidence needs no second one. */
@@ -48,20 +48,20 @@ export const readImagePages = async (
   return readings
 }
 
-interface Wish {
+interface OcrTask {
   readonly image: Image
   readonly languages: readonly string[]
   readonly signal: AbortSignal
 }
 
-const readAt = async ({ image, languages, signal }: Wish, pages: readonly number[], enlarge: boolean) => {
+const readAt = async ({ image, languages, signal }: OcrTask, pages: readonly number[], enlarge: boolean) => {
   const pictures: Uint8Array[] = []
   for (const page of pages) pictures.push(await legible(image, page, enlarge, signal))
   return pictures.length === 0 ? [] : readPictures(pictures, signal, languages)
 }
 
 /** Enlarging helps small letters and spoils noise: an uncertain page is read again at its own size. */
-const surerOf = async (read: readonly Reading[], wish: Wish, pages: readonly number[]) => {
+const surerOf = async (read: readonly Reading[], wish: OcrTask, pages: readonly number[]) => {
   const unsure = pages.filter((_, at) => read[at]!.confidence < clear)
   const plain = await readAt(wish, unsure, false)
   return read.map((reading, at) => {
@@ -76,17 +76,18 @@ export const readPictures = (
   signal: AbortSignal,
   languages = usualLanguages,
 ): Promise<readonly Reading[]> => {
-  const asked: Asked = { images, languages }
+  const asked: OcrJob = { images, languages }
   const time = 30_000 * (1 + images.length) * languages.length
-  return apart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
+  return runApart<readonly Reading[]>('shared/pictures/ocr-job', asked, signal, { time })
 }
 
 const legible = async (image: Image, page: number, enlarge: boolean, signal: AbortSignal): Promise<Uint8Array> => {
   try {
-    return pgm(await drawImage(image, { colours: 'grey', longest, enlarge, page }, signal))
+    return pgm(await drawImage(image, { colours: 'grey', longest: longestPixels, enlarge, page }, signal))
   } catch (error) {
     const plain = image.format === 'png' || image.format === 'jpeg'
-    if (!(error instanceof Unconfigured && plain && image.width * image.height <= longest * longest)) throw error
+    if (!(error instanceof Unconfigured && plain && image.width * image.height <= longestPixels * longestPixels))
+      throw error
     // The engine itself decodes these formats.
     return image.bytes
   }

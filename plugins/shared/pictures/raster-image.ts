@@ -1,6 +1,6 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Image } from './image.ts'
-import { draw } from './raster.ts'
+import { runDecoder } from './raster.ts'
 
 export interface Pixels {
   readonly width: number
@@ -9,7 +9,7 @@ export interface Pixels {
   readonly bytes: Uint8Array
 }
 
-export interface Wish {
+export interface DrawOptions {
   readonly colours: 'grey' | 'rgb'
   /** In pixels: the limit of the longer side. */
   readonly longest: number
@@ -23,8 +23,8 @@ export interface Wish {
  * Draws an image upright, on white instead of transparency, at a bounded size. Throws Unreadable when the image cannot
  * be decoded, and Unconfigured without ffmpeg.
  */
-export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): Promise<Pixels> => {
-  const { width, height } = fitted(image, wish)
+export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSignal): Promise<Pixels> => {
+  const { width, height } = fittedSize(image, wish)
   const [format, channels] = wish.colours === 'grey' ? (['gray', 1] as const) : (['rgb24', 3] as const)
   const most = width * height * channels
   const scale = image.orientation < 5 ? `scale=${width}:${height}` : `scale=${height}:${width}`
@@ -37,7 +37,7 @@ export const drawImage = async (image: Image, wish: Wish, signal: AbortSignal): 
     ...['-filter_complex', [scale, ...(turns[image.orientation] ?? []), onWhite].join(',')],
     ...['-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
   ]
-  const bytes = await draw({ program: 'ffmpeg', given, input: image.bytes, most }, signal)
+  const bytes = await runDecoder({ program: 'ffmpeg', given, input: image.bytes, most }, signal)
   if (bytes.length !== most) throw new Unreadable()
   return { width, height, bytes }
 }
@@ -60,7 +60,7 @@ const turns: readonly (readonly string[])[] = [
 const onWhite =
   'format=rgba,split[under][over];[under]lutrgb=r=255:g=255:b=255:a=255[white];[white][over]overlay=format=rgb'
 
-const fitted = ({ width, height }: Image, { longest, enlarge = false }: Wish) => {
+const fittedSize = ({ width, height }: Image, { longest, enlarge = false }: DrawOptions) => {
   const longer = Math.max(width, height)
   const scale = Math.min(enlarge ? 2 : 1, longest / longer)
   const side = (length: number) => Math.max(1, Math.round(length * scale))

@@ -1,6 +1,6 @@
-import { caged, endOf, helper } from '../../../core/limited-process.ts'
+import { startLimited, endOf, helperUser } from '../../../core/limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
-import { jobLanes } from '../lanes.ts'
+import { jobLanes } from '../job-lanes.ts'
 
 export interface Drawing {
   readonly program: 'ffmpeg' | 'pdftoppm'
@@ -14,20 +14,20 @@ export interface Drawing {
 
 /** In seconds of work and in ms of real time, for one decoder. */
 const work = 20
-const patience = 30_000
+const patienceMs = 30_000
 
 /**
  * Runs a decoder from pipe to pipe, so that the disk never holds the file. Other output of the decoder is dropped.
  * Throws Unreadable, or Unconfigured when the program is missing.
  */
-export const draw = (drawing: Drawing, signal: AbortSignal): Promise<Uint8Array> =>
+export const runDecoder = (drawing: Drawing, signal: AbortSignal): Promise<Uint8Array> =>
   jobLanes.run(() => run(drawing, signal), signal)
 
 const run = async (
-  { program, given, input, most, user = helper() }: Drawing,
+  { program, given, input, most, user = helperUser() }: Drawing,
   signal: AbortSignal,
 ): Promise<Uint8Array> => {
-  const child = caged({ program, given, work, patience, user }, ['pipe', 'pipe', 'ignore'], signal)
+  const child = startLimited({ program, given, work, patience: patienceMs, user }, ['pipe', 'pipe', 'ignore'], signal)
   const pieces: Buffer[] = []
   let length = 0
   child.stdout?.on('data', (piece: Buffer) => {

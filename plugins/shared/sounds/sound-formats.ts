@@ -1,5 +1,5 @@
 import { BadRequest } from '../../../core/errors.ts'
-import { draw } from '../pictures/raster.ts'
+import { runDecoder } from '../pictures/raster.ts'
 import { wavOf, type Sound } from './wav.ts'
 
 export interface PackedSound {
@@ -42,5 +42,5 @@ const encoded = (sound: Sound, how: readonly string[], signal: AbortSignal): Pro
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-protocol_whitelist', 'pipe'],
     ...['-f', 'wav', '-i', 'pipe:0', ...how, '-bitexact', '-map_metadata', '-1', 'pipe:1'],
   ]
-  return draw({ program: 'ffmpeg', given, input, most: input.length + 65_536 }, signal)
+  return runDecoder({ program: 'ffmpeg', given, input, most: input.length + 65_536 }, signal)
 }

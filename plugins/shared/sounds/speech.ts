@@ -1,5 +1,5 @@
 import { BadRequest, Unreadable } from '../../../core/errors.ts'
-import { apart } from '../run-apart.ts'
+import { runApart } from '../run-apart.ts'
 import type { Utterance } from './flite-job.ts'
 import { passagesOf, sentencesOf } from './sentences.ts'
 import { joined, secondsOf, type Sound } from './wav.ts'
@@ -18,7 +18,7 @@ export interface Speech {
 export const mostCharacters = 20_000
 
 /** In characters: the engine's longest phrase. A much longer phrase costs more than its length. */
-const longest = 400
+const mostPhraseCharacters = 400
 /** In characters of one thread's passage: enough to repay its start, and few enough that other callers get a turn. */
 const passage = 2_000
 
@@ -26,7 +26,7 @@ const passage = 2_000
  * Speaks on this machine. The seconds have a limit, too, since a single digit is spoken as a word. Throws BadRequest
  * when nothing can be spoken, and Unconfigured when the engine is not installed.
  */
-export const utter = async (
+export const speakLocally = async (
   { text, voice = voices[0], speed = 1 }: Speech,
   signal: AbortSignal,
   mostSeconds = 1_800,
@@ -39,7 +39,7 @@ export const utter = async (
     throw new BadRequest('Unknown speed', { validator: { speed: 'Expected 0.25 to 4' } })
   }
   if (text.length > mostCharacters) throw unspeakable('Expected at most 20,000 characters')
-  const sentences = sentencesOf(asciiOf(text), longest).filter((sentence) => /[a-z0-9]/i.test(sentence))
+  const sentences = sentencesOf(asciiOf(text), mostPhraseCharacters).filter((sentence) => /[a-z0-9]/i.test(sentence))
   if (sentences.length === 0) throw unspeakable('Expected English words')
   const sounds: Sound[] = []
   let seconds = 0
@@ -54,7 +54,7 @@ export const utter = async (
 
 const spoken = async (utterance: Utterance, signal: AbortSignal): Promise<Sound> => {
   try {
-    return await apart<Sound>('shared/sounds/flite-job', utterance, signal)
+    return await runApart<Sound>('shared/sounds/flite-job', utterance, signal)
   } catch (error) {
     throw error instanceof Unreadable ? unspeakable('Expected other words') : error
   }

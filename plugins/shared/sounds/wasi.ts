@@ -1,5 +1,5 @@
 /** In bytes: the largest file that a program may write. */
-const most = 64 * 1024 * 1024
+const mostFileBytes = 64 * 1024 * 1024
 
 const success = 0
 const badFile = 8
@@ -128,9 +128,9 @@ const growing = () => {
     },
     write(piece: Uint8Array) {
       const end = at + piece.length
-      if (end > most) return false
+      if (end > mostFileBytes) return false
       if (end > bytes.length) {
-        const larger = new Uint8Array(Math.min(most, 2 * end))
+        const larger = new Uint8Array(Math.min(mostFileBytes, 2 * end))
         larger.set(bytes)
         bytes = larger
       }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Clock } from '../../../core/ports/platform.ts'
+import type { Client, Reach } from './pool.ts'
 import type { Index } from './schema.ts'
 
 /** The lock of indexing: PostgreSQL builds one index of a table at a time. */
@@ -7,7 +8,7 @@ const indexingLock = 7_311_002
 /** In ms, between two tries of the lock. A client that waits inside the server would block the build. */
 const lockPause = 50
 
-const build = async (client: pg.Client, { name, definition }: Index): Promise<void> => {
+const build = async (client: Client, { name, definition }: Index): Promise<void> => {
   const validity = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
   const [found] = (await client.query<{ indisvalid: boolean }>(validity, [name])).rows
   if (found?.indisvalid) return
@@ -18,7 +19,7 @@ const build = async (client: pg.Client, { name, definition }: Index): Promise<vo
 
 /** Builds the indexes while other work continues. An index changes the speed of a listing and never its result. */
 export const buildIndexes = async (
-  reach: pg.ClientConfig,
+  reach: Reach,
   clock: Clock,
   indexes: readonly Index[],
   signal: AbortSignal,

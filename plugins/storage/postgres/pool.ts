@@ -2,11 +2,31 @@ import pg from 'pg'
 import { Unavailable } from '../../../core/errors.ts'
 import type { Value } from './statement.ts'
 
+/** What a statement gives. */
+export interface Rows<R> {
+  readonly rows: R[]
+  /** Null for a command that touches no rows. */
+  readonly rowCount: number | null
+}
+
+/** One connection, within a transaction. */
+export interface Client {
+  query<R extends object>(sql: string, values?: Value[]): Promise<Rows<R>>
+}
+
+/** Where the database is, and how long a connection to it may take. */
+export interface Reach {
+  readonly connectionString: string
+  /** In ms. */
+  readonly connectionTimeoutMillis: number
+  readonly keepAlive: boolean
+}
+
 export interface Pool {
   /** Runs one statement. Throws Unavailable. */
-  run<R extends object>(sql: string, values: readonly Value[]): Promise<pg.QueryResult<R>>
+  run<R extends object>(sql: string, values: readonly Value[]): Promise<Rows<R>>
   /** Commits all of the work or nothing. A commit without the server's confirmation fails. */
-  transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  transaction<T>(work: (client: Client) => Promise<T>): Promise<T>
   /** Also waits for busy connections. */
   end(): Promise<void>
 }
@@ -14,7 +34,7 @@ export interface Pool {
 export const asUnavailable = (cause: unknown): Promise<never> => Promise.reject(new Unavailable(undefined, { cause }))
 
 /** `patience` in ms: the wait for a connection, and again for an answer. */
-export const openPool = (reach: pg.ClientConfig, connections: number, patience: number): Pool => {
+export const openPool = (reach: Reach, connections: number, patience: number): Pool => {
   const pool = new pg.Pool({
     ...reach,
     max: connections,

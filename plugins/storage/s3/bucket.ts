@@ -45,7 +45,7 @@ const hashOfNothing = createHash('sha256').digest('hex')
 const passingCodes = ['RequestTimeout', 'IncompleteBody', 'BadDigest', 'XAmzContentSHA256Mismatch']
 
 /** Makes a new signal for each call: Node reports many listeners on one signal as a leak. */
-export const never = (): AbortSignal => new AbortController().signal
+export const neverAborted = (): AbortSignal => new AbortController().signal
 
 export const asUnavailable = (cause: unknown): Unavailable => new Unavailable(undefined, { cause })
 /** An error with the code of the refusal only: the text of a refusal quotes the request. */
@@ -135,7 +135,7 @@ export const openBucket = (
   return {
     send,
     chunks,
-    async ask(request, signal = never(), allowed = []) {
+    async ask(request, signal = neverAborted(), allowed = []) {
       const began = clock.now()
       for (let tries = 1; ; tries++) {
         const outcome = await attempt(request, signal, allowed)

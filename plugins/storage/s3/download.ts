@@ -1,6 +1,6 @@
 import { Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
-import { asUnavailable, type Bucket, maxTries, never, refusal } from './bucket.ts'
+import { asUnavailable, type Bucket, maxTries, neverAborted, refusal } from './bucket.ts'
 
 /** In bytes, read before `get` answers: a small file takes one request. */
 const headBytes = 64 * 1024
@@ -41,7 +41,7 @@ export const readOn = async function* (
     start,
     end,
   }: { readonly key: string; readonly head: Head; readonly start: number; readonly end: number },
-  signal: AbortSignal = never(),
+  signal: AbortSignal = neverAborted(),
 ): AsyncGenerator<Uint8Array> {
   if (head.body.length > 0) yield head.body
   for (let at = start + head.body.length, stuck = 0; at < end; stuck++) {

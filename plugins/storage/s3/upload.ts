@@ -1,4 +1,4 @@
-import { type Bucket, never, refusal } from './bucket.ts'
+import { type Bucket, neverAborted, refusal } from './bucket.ts'
 import { openHead } from './download.ts'
 import { isOwnKey } from './keys.ts'
 import { type Part, partOf } from './parts.ts'
@@ -36,7 +36,7 @@ export const begin = async ({ ask }: Bucket, key: string, signal: AbortSignal): 
 }
 
 export const abandon = async ({ ask }: Bucket, { key, uploadId }: PartedUpload): Promise<void> => {
-  await ask({ method: 'DELETE', key, query: { uploadId } }, never(), ['NoSuchUpload', '404'])
+  await ask({ method: 'DELETE', key, query: { uploadId } }, neverAborted(), ['NoSuchUpload', '404'])
 }
 
 /** Abandons the uploads of dead processes: all that began before `before`. */

@@ -25,16 +25,16 @@ export const archiveOf = (files: Readonly<Record<string, string>>): Uint8Array =
 }
 
 /** Numbers with the bytes that each takes. */
-type Fields = readonly (readonly [value: number, bytes: number])[]
+type SizedNumbers = readonly (readonly [value: number, bytes: number])[]
 
-const factsOf = (bytes: Uint8Array, packed: Uint8Array, label: Uint8Array): Fields => [
+const factsOf = (bytes: Uint8Array, packed: Uint8Array, label: Uint8Array): SizedNumbers => [
   // The version that unpacks it, names in UTF-8, deflated, no time.
   ...([[20, 2], [0x800, 2], [8, 2], [0, 2], [day, 2]] as const), // prettier-ignore
   ...([[crc32(bytes), 4], [packed.length, 4], [bytes.length, 4], [label.length, 2], [0, 2]] as const), // prettier-ignore
 ]
 
-const record = (sign: number, fields: Fields): Uint8Array => {
-  const all: Fields = [[sign, 4], ...fields]
+const record = (sign: number, fields: SizedNumbers): Uint8Array => {
+  const all: SizedNumbers = [[sign, 4], ...fields]
   const bytes = Buffer.alloc(all.reduce((sum, [, length]) => sum + length, 0))
   let at = 0
   for (const [value, length] of all) at = bytes.writeUIntLE(value, at, length)

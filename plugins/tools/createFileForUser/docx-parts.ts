@@ -39,7 +39,7 @@ const abstractList = (id: number, level: (at: number) => string): string => {
 /** The number of the list of bullets; each list that counts has one of its own behind it. */
 export const bullets = 1
 
-/** The lists of a document; one that counts begins with the number of its first item. */
+/** The lists of a document. A numbered list begins with the number of its first item. */
 export const numberingOf = (firsts: readonly Item[]): string => {
   const bulleted = abstractList(0, (at) => `<w:numFmt w:val="bullet"/><w:lvlText w:val="${signs[at % 3]}"/>`)
   const counted = abstractList(1, (at) => `<w:numFmt w:val="decimal"/><w:lvlText w:val="%${at + 1}."/>`)

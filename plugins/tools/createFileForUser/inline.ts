@@ -59,7 +59,7 @@ const partnersOf = (tokens: readonly Token[]): ReadonlyMap<number, number> => {
       const begin = open[from] ?? 0
       for (const it of open.splice(from)) count[tokens[it]?.mark ?? mark] -= 1
       partner.set(begin, at).set(at, begin)
-    } else if (opens && open.length < deepest) {
+    } else if (opens && open.length < mostOpenStyles) {
       open.push(at)
       count[mark] += 1
     }
@@ -68,7 +68,7 @@ const partnersOf = (tokens: readonly Token[]): ReadonlyMap<number, number> => {
 }
 
 /** Styles that may be open at once: what is looked through for each end. */
-const deepest = 100
+const mostOpenStyles = 100
 
 const marks: Readonly<Record<string, Mark>> = {
   '**': 'bold',
@@ -136,7 +136,7 @@ const markAt = (text: string, at: number, sign: string): Token => {
   return { text: sign, mark, opens: /\S/.test(after), closes: /\S/.test(before) }
 }
 
-/** Where the last run of so many backticks stands, so that none is looked for in vain. */
+/** The place of the last run of this many backticks: a search beyond the last run would find nothing. */
 const lastTicks = (text: string): ReadonlyMap<number, number> =>
   new Map(Array.from(text.matchAll(/`+/g), (it) => [it[0].length, it.index]))
 

@@ -8,13 +8,13 @@ import { pdfOf } from './pdf.ts'
 import { pptxOf } from './pptx.ts'
 import { xlsxOf } from './xlsx.ts'
 
-export interface Asked {
+export interface MakeJob {
   readonly format: Format
   readonly written: 'markdown' | 'csv'
   readonly content: string
 }
 
-export type Made =
+export type MakeOutcome =
   { readonly kind: 'made'; readonly bytes: Uint8Array } | { readonly kind: 'refused'; readonly why: Refusal }
 
 const read = { markdown: readMarkdown, csv: readDelimited }
@@ -27,7 +27,7 @@ const write: Readonly<Record<Format, (blocks: readonly Block[]) => Uint8Array>> 
 }
 
 /** Makes a file of a text. */
-export default ({ format, written, content }: Asked): Made => {
+export default ({ format, written, content }: MakeJob): MakeOutcome => {
   try {
     return { kind: 'made', bytes: write[format](read[written](clean(content))) }
   } catch (error) {

@@ -4,8 +4,8 @@ import { readInline } from './inline.ts'
 
 /** Headings, paragraphs, items, tables and the like of one file. */
 const mostBlocks = 50_000
-/** Levels of a list that are told apart. */
-const deepest = 8
+/** The number of list levels that a file distinguishes. */
+const deepestList = 8
 
 const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/
 const fenced = /^ {0,3}(`{3,}|~{3,})/
@@ -56,7 +56,7 @@ const readLine = (line: string, open: ReturnType<typeof paragraphs>, lists: Retu
   open.begin({ kind: 'paragraph', depth, quoted: quote }, line.replace(quote ? /^[ \t>]+/ : /^[ \t]+/, ''))
 }
 
-/** Reads what is told by its first lines: a heading, code or a table. Gives its last line, null where none begins. */
+/** Reads a block that its first lines reveal: a heading, code or a table. Returns the block's last line; null when no block begins. */
 const wholeAt = (lines: readonly string[], at: number, blocks: Block[], close: () => void): number | null => {
   const line = lines[at] ?? ''
   const hashes = heading.exec(line)
@@ -180,7 +180,7 @@ const nesting = () => {
     item(indent: number, written: string | undefined): Omit<Item, 'runs'> {
       levels = levels.filter((level) => level.indent <= indent)
       const own = levels.at(-1)
-      const begins = own === undefined || (indent >= own.indent + 2 && levels.length < deepest)
+      const begins = own === undefined || (indent >= own.indent + 2 && levels.length < deepestList)
       const counts = written !== undefined
       const continues = !begins && (own.number !== null) === counts
       const number = !counts ? null : continues ? (own.number ?? 0) + 1 : Number(written)

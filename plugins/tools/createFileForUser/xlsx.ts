@@ -77,7 +77,7 @@ const cellOf = (text: string, place: string, bold: boolean): string => {
   if (day !== null) return `<c r="${place}" s="${style.date}"><v>${day}</v></c>`
   if (isNumber(text))
     return `<c r="${place}" s="${/\.\d\d$/.test(text) ? style.hundredths : style.plain}"><v>${text}</v></c>`
-  // The mark keeps a program from working the text out when somebody edits the cell.
+  // The mark keeps a program from evaluating the text when a user edits the cell.
   return textCell(text, place, /^[=+\-@\t]/.test(text) ? style.quoted : style.plain)
 }
 

@@ -6,7 +6,7 @@ export interface Piece extends DocumentSection {
 }
 
 /** Characters of the longest piece. */
-const longest = 40_000
+const mostPieceCharacters = 40_000
 
 /** The sections of a document in pieces that can be asked for; a long section is parted at the end of a line. */
 export const piecesOf = (sections: readonly DocumentSection[]): readonly Piece[] => {
@@ -23,10 +23,10 @@ export const piecesOf = (sections: readonly DocumentSection[]): readonly Piece[]
 }
 
 const endOf = (text: string, at: number): number => {
-  if (text.length - at <= longest) return text.length
-  const line = text.lastIndexOf('\n', at + longest - 1) + 1
-  if (line > at + longest / 2) return line
-  const end = at + longest
+  if (text.length - at <= mostPieceCharacters) return text.length
+  const line = text.lastIndexOf('\n', at + mostPieceCharacters - 1) + 1
+  if (line > at + mostPieceCharacters / 2) return line
+  const end = at + mostPieceCharacters
   return /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end
 }
 

@@ -1,7 +1,7 @@
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { openImage, type Image } from '../../shared/pictures/image.ts'
 import { drawImage } from '../../shared/pictures/raster-image.ts'
-import { draw } from '../../shared/pictures/raster.ts'
+import { runDecoder } from '../../shared/pictures/raster.ts'
 
 export interface ModelImage {
   readonly mime: string
@@ -11,7 +11,7 @@ export interface ModelImage {
 const mostBytes = 20 * 1024 * 1024
 const mostPixels = 40_000_000
 /** In pixels of the longer side: models see no finer detail. */
-const longest = 2048
+const longestPixels = 2048
 
 const taken: readonly string[] = ['png', 'jpeg', 'webp', 'gif']
 
@@ -25,7 +25,7 @@ export const imageForModel = async (bytes: Uint8Array, signal: AbortSignal): Pro
   const image = openImage(bytes)
   const asItIs = { mime: `image/${image.format}`, bytes }
   const isTaken = taken.includes(image.format)
-  if (isTaken && image.orientation === 1 && Math.max(image.width, image.height) <= longest) return asItIs
+  if (isTaken && image.orientation === 1 && Math.max(image.width, image.height) <= longestPixels) return asItIs
   try {
     return await asJpeg(image, signal)
   } catch (error) {
@@ -36,13 +36,13 @@ export const imageForModel = async (bytes: Uint8Array, signal: AbortSignal): Pro
 
 const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1']
 const toJpeg = ['-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '3', '-pix_fmt', 'yuvj420p', '-threads', '1', '-f', 'mjpeg']
-const mostJpeg = 3 * longest * longest
+const mostJpeg = 3 * longestPixels * longestPixels
 
 const asJpeg = async (image: Image, signal: AbortSignal): Promise<ModelImage> => {
-  const { width, height, bytes: input } = await drawImage(image, { colours: 'rgb', longest }, signal)
+  const { width, height, bytes: input } = await drawImage(image, { colours: 'rgb', longest: longestPixels }, signal)
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-video_size', `${width}x${height}`]
   const given = [...quiet, '-protocol_whitelist', 'pipe', ...raw, '-i', 'pipe:0', ...toJpeg, 'pipe:1']
-  return { mime: 'image/jpeg', bytes: await draw({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
+  return { mime: 'image/jpeg', bytes: await runDecoder({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
 }
 
 /** HEIC and AVIF, the photos of telephones. The installed ffmpeg decides which of them are readable. */
@@ -50,10 +50,10 @@ const isHeif = (bytes: Uint8Array): boolean =>
   /^ftyp(heic|heix|heim|heis|mif1|avif)$/.test(Buffer.from(bytes.subarray(4, 12)).toString('latin1'))
 
 const heifAsJpeg = async (input: Uint8Array, signal: AbortSignal): Promise<ModelImage> => {
-  const fit = `scale='min(iw,${longest})':'min(ih,${longest})':force_original_aspect_ratio=decrease`
+  const fit = `scale='min(iw,${longestPixels})':'min(ih,${longestPixels})':force_original_aspect_ratio=decrease`
   const given = [
     ...[...quiet, '-protocol_whitelist', 'pipe', '-f', 'mov', '-max_pixels', `${mostPixels}`, '-i', 'pipe:0'],
     ...['-an', '-sn', '-dn', '-vf', fit, ...toJpeg, 'pipe:1'],
   ]
-  return { mime: 'image/jpeg', bytes: await draw({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
+  return { mime: 'image/jpeg', bytes: await runDecoder({ program: 'ffmpeg', given, input, most: mostJpeg }, signal) }
 }

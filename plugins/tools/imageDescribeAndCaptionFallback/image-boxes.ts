@@ -15,7 +15,7 @@ const leastScore = 0.45
 const mostShared = 0.4
 
 /** Keeps the most certain of overlapping boxes, most certain first. */
-export const suppressed = <T extends Scored>(found: readonly T[]): readonly T[] => {
+export const withoutOverlaps = <T extends Scored>(found: readonly T[]): readonly T[] => {
   const kept: T[] = []
   const sure = found.filter(({ score }) => score >= leastScore)
   for (const one of sure.sort((a, b) => b.score - a.score)) {

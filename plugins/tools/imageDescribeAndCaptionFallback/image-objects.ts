@@ -1,4 +1,4 @@
-import { apart } from '../../shared/run-apart.ts'
+import { runApart } from '../../shared/run-apart.ts'
 import type { Image } from '../../shared/pictures/image.ts'
 import type { Found } from './objects-job.ts'
 import type { Pixels } from '../../shared/pictures/raster-image.ts'
@@ -6,13 +6,13 @@ import type { Pixels } from '../../shared/pictures/raster-image.ts'
 export type { Found } from './objects-job.ts'
 
 /** In pixels: the side of the picture in which objects and facts are searched. */
-export const looked = 512
+export const searchPixels = 512
 
 /**
  * The objects that a detector finds among eighty classes, most certain first. Boxes are in pixels of the upright image.
  */
 export const findObjects = async (image: Image, pixels: Pixels, signal: AbortSignal): Promise<readonly Found[]> => {
-  const found = await apart<readonly Found[]>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal)
+  const found = await runApart<readonly Found[]>('tools/imageDescribeAndCaptionFallback/objects-job', pixels, signal)
   const across = image.width / pixels.width
   const down = image.height / pixels.height
   return found.map(({ label, score, box }) => ({

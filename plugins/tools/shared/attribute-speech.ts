@@ -2,7 +2,7 @@ import type { Spoken } from '../../../core/ports/upstream.ts'
 import type { Part } from './audio-transcript.ts'
 import type { Turn } from './speakers-turns.ts'
 
-export interface Said {
+export interface SpeakerTurn {
   /** From 1, in the order of the first words. */
   readonly speaker: number
   /** In seconds. */
@@ -15,7 +15,7 @@ export interface Said {
 export type Attribution = (spoken: Spoken, part: Part) => number | null
 
 /** The spoken turns. A segment with several speakers is split between its words. */
-export const saidBy = (parts: readonly Part[], speakerOf: Attribution): readonly Said[] => {
+export const speakerTurns = (parts: readonly Part[], speakerOf: Attribution): readonly SpeakerTurn[] => {
   const order: number[] = []
   const turns: { readonly speaker: number; readonly start: number; end: number; text: string }[] = []
   for (const { text, start, end, by } of parts.flatMap((part) => attributed(part, speakerOf))) {
@@ -53,7 +53,7 @@ export const tellsSpeakers = ({ segments, words }: Part): boolean =>
   [...segments, ...words].some(({ speaker }) => speaker !== undefined)
 
 /** Uses the backend's speakers. The backend numbers them anew in each part, so `turns` match them across parts. */
-export const byBackend = (parts: readonly Part[], turns: readonly Turn[]): Attribution => {
+export const attributeByBackend = (parts: readonly Part[], turns: readonly Turn[]): Attribution => {
   if (parts.length === 1) return ({ speaker }) => speaker ?? null
   const known = new Map(parts.map((part, index) => [part, identified(part, turns, (index + 1) * strangers)]))
   return ({ speaker }, part) => (speaker === undefined ? null : (known.get(part)?.get(speaker) ?? null))
@@ -63,7 +63,7 @@ export const byBackend = (parts: readonly Part[], turns: readonly Turn[]): Attri
 const strangers = 1_000
 
 /** Uses the voice heard at that time; the nearest turn when no voice was heard. */
-export const byEar =
+export const attributeByVoice =
   (turns: readonly Turn[]): Attribution =>
   (spoken) => {
     let found: Turn | null = null

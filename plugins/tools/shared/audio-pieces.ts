@@ -1,5 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
-import { decodeAudio, probeAudio, rate } from './audio.ts'
+import { decodeAudio, probeAudio, sampleRate } from './audio.ts'
 import { wavOf } from '../../shared/sounds/wav.ts'
 
 export interface Piece {
@@ -18,15 +18,15 @@ export interface Cut {
 }
 
 /** The limits of transcription models: bytes of a file, and its seconds. */
-const most = { bytes: 25 * 1024 * 1024, seconds: 20 * 60 }
+const pieceLimits = { bytes: 25 * 1024 * 1024, seconds: 20 * 60 }
 
 /** In seconds: a piece ends between these two times, at the quietest pause of this length. */
 const shortest = 9 * 60
-const longest = 11 * 60
-const pause = 0.4
+const longestPieceSeconds = 11 * 60
+const pauseSeconds = 0.4
 
 /** In seconds: a shorter sound has nothing to hear. */
-const least = 0.1
+const leastSeconds = 0.1
 
 /** Formats that every model takes, with their usual names. The user's own file name is not sent. */
 const known: Readonly<Record<string, { readonly name: string; readonly mime: string }>> = {
@@ -48,16 +48,16 @@ export const cutAudio = (bytes: Uint8Array): Cut => {
   async function* pieces(signal: AbortSignal): AsyncGenerator<Piece, void> {
     const { format, seconds } = await probeAudio(bytes, signal)
     const as = known[format]
-    if (as && seconds !== null && seconds <= most.seconds && bytes.length <= most.bytes) {
+    if (as && seconds !== null && seconds <= pieceLimits.seconds && bytes.length <= pieceLimits.bytes) {
       cut.seconds = seconds
       yield { start: 0, seconds, audio: { ...as, bytes } }
       return
     }
     const decoded = decodeAudio(bytes)
     for await (const { start, samples } of atPauses(decoded.blocks(signal))) {
-      yield { start, seconds: samples.length / rate, audio: { ...known['wav']!, bytes: packed(samples) } }
+      yield { start, seconds: samples.length / sampleRate, audio: { ...known['wav']!, bytes: packed(samples) } }
     }
-    if (decoded.seconds < least) throw new Unreadable()
+    if (decoded.seconds < leastSeconds) throw new Unreadable()
     cut.seconds = decoded.seconds
     cut.truncated = decoded.truncated
   }
@@ -69,7 +69,7 @@ interface Stretch {
 }
 
 async function* atPauses(blocks: AsyncIterable<Float32Array>): AsyncGenerator<Stretch, void> {
-  const held = new Float32Array(longest * rate)
+  const held = new Float32Array(longestPieceSeconds * sampleRate)
   let filled = 0
   let start = 0
   for await (const block of blocks) {
@@ -83,22 +83,22 @@ async function* atPauses(blocks: AsyncIterable<Float32Array>): AsyncGenerator<St
       yield { start, samples: held.subarray(0, end) }
       held.copyWithin(0, end)
       filled -= end
-      start += end / rate
+      start += end / sampleRate
     }
   }
-  if (filled >= least * rate) yield { start, samples: held.subarray(0, filled) }
+  if (filled >= leastSeconds * sampleRate) yield { start, samples: held.subarray(0, filled) }
 }
 
 /** The middle of the quietest stretch with the length of a pause. */
 const quietest = (samples: Float32Array): number => {
-  const hop = rate / 100
-  const from = shortest * rate
+  const hop = sampleRate / 100
+  const from = shortest * sampleRate
   const loudness = Array.from({ length: Math.floor((samples.length - from) / hop) }, (_, index) => {
     let sum = 0
     for (let at = from + index * hop, end = at + hop; at < end; at++) sum += (samples[at] ?? 0) ** 2
     return sum
   })
-  const width = Math.round(pause * 100)
+  const width = Math.round(pauseSeconds * 100)
   let sum = 0
   let least = Infinity
   let best = width
@@ -115,5 +115,5 @@ const quietest = (samples: Float32Array): number => {
 const packed = (samples: Float32Array): Uint8Array => {
   const whole = new Int16Array(samples.length)
   for (let at = 0; at < whole.length; at++) whole[at] = Math.max(-1, Math.min(1, samples[at] ?? 0)) * 32_767
-  return wavOf({ rate, channels: 1, bits: 16, samples: new Uint8Array(whole.buffer) })
+  return wavOf({ rate: sampleRate, channels: 1, bits: 16, samples: new Uint8Array(whole.buffer) })
 }

@@ -1,4 +1,4 @@
-import { type Caged, caged, endOf } from '../../../core/limited-process.ts'
+import { type LimitedProcess, startLimited, endOf } from '../../../core/limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 
 /** In seconds of work, for one process. */
@@ -10,11 +10,11 @@ const work = 300
  * it is not installed.
  */
 export async function* outputOf(
-  { program, ...rest }: Omit<Caged, 'program' | 'work'> & { readonly program: 'ffmpeg' | 'ffprobe' },
+  { program, ...rest }: Omit<LimitedProcess, 'program' | 'work'> & { readonly program: 'ffmpeg' | 'ffprobe' },
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   signal.throwIfAborted()
-  const child = caged({ program, ...rest, work }, ['ignore', 'pipe', 'ignore'], signal)
+  const child = startLimited({ program, ...rest, work }, ['ignore', 'pipe', 'ignore'], signal)
   const ended = endOf(child, signal)
   ended.catch(() => {})
   try {

@@ -13,7 +13,7 @@ export interface Part {
   readonly timed: boolean
 }
 
-export interface Written {
+export interface WrittenTranscript {
   readonly parts: readonly Part[]
   /** In seconds of transcribed sound. */
   readonly duration: number
@@ -21,10 +21,14 @@ export interface Written {
   readonly truncated: boolean
 }
 
-export type Scribe = (audio: Piece['audio'], signal: AbortSignal) => Promise<Transcript>
+export type TranscribePiece = (audio: Piece['audio'], signal: AbortSignal) => Promise<Transcript>
 
 /** Transcribes a sound file, in pieces when it is long. Throws the errors of the reading and of the scribe. */
-export const writeDown = async (bytes: Uint8Array, scribe: Scribe, signal: AbortSignal): Promise<Written> => {
+export const transcribeSound = async (
+  bytes: Uint8Array,
+  scribe: TranscribePiece,
+  signal: AbortSignal,
+): Promise<WrittenTranscript> => {
   const cut = cutAudio(bytes)
   const parts = await inPairs(
     cut.pieces,
@@ -52,7 +56,7 @@ const partOf = ({ text, language, segments, words }: Transcript, { start, second
 }
 
 /** The first items, up to the limits. */
-export const firstOf = <T extends { readonly text: string }>(
+export const firstItems = <T extends { readonly text: string }>(
   spoken: readonly T[],
   most: { readonly characters: number; readonly count: number },
 ): readonly T[] => {

@@ -1,23 +1,23 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { giveTo, helper } from '../../../core/limited-process.ts'
+import { giveFilesTo, helperUser } from '../../../core/limited-process.ts'
 import { Unreadable } from '../../../core/errors.ts'
-import { soundLanes } from '../../shared/lanes.ts'
+import { soundLanes } from '../../shared/job-lanes.ts'
 import { outputOf } from './audio-process.ts'
 
 /** In samples per second of all decoded sound. */
-export const rate = 16_000
+export const sampleRate = 16_000
 
-/** In seconds: only this much is read, and a file that claims more than `longest` is refused. */
-const most = 2 * 60 * 60
-const longest = 4 * 60 * 60
+/** In seconds: only this much is read, and a file that claims more than `mostClaimedSeconds` is refused. */
+const mostSeconds = 2 * 60 * 60
+const mostClaimedSeconds = 4 * 60 * 60
 
 /** In samples of a block. */
-const block = 10 * rate
+const block = 10 * sampleRate
 
 /** In ms of real time. A decoder mostly waits for its reader. */
-const patience = { probe: 8_000, decode: 30 * 60_000 }
+const patienceMs = { probe: 8_000, decode: 30 * 60_000 }
 
 /** Formats that contain only sound, and nothing that makes the decoder open further files. */
 const formats =
@@ -54,7 +54,7 @@ export const probeAudio = (bytes: Uint8Array, signal: AbortSignal): Promise<Audi
   soundLanes.run(() => onDisk(bytes, (laid) => factsOf(bytes, laid, signal)), signal)
 
 /** The sound of any audio or video file, up to `seconds`. Reading throws the errors of `probeAudio`. */
-export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
+export const decodeAudio = (bytes: Uint8Array, seconds = mostSeconds): Decoded => {
   const decoded = { seconds: 0, truncated: false, blocks }
   return decoded
 
@@ -64,12 +64,12 @@ export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
     try {
       laid = await laidDown(bytes)
       await factsOf(bytes, laid, signal)
-      let room = seconds * rate
+      let room = seconds * sampleRate
       for await (const samples of blocksOf(laid, seconds, signal)) {
         decoded.truncated = samples.length > room
         const some = samples.subarray(0, room)
         room -= some.length
-        decoded.seconds += some.length / rate
+        decoded.seconds += some.length / sampleRate
         if (some.length > 0) yield some
         if (decoded.truncated) return
       }
@@ -81,11 +81,11 @@ export const decodeAudio = (bytes: Uint8Array, seconds = most): Decoded => {
 }
 
 const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortSignal): Promise<AudioFacts> => {
-  if (claimOf(bytes) > longest) throw new Unreadable()
+  if (claimOf(bytes) > mostClaimedSeconds) throw new Unreadable()
   const wanted = 'format=format_name,duration:stream=codec_type,duration'
   const given = ['-v', 'quiet', ...careful, '-select_streams', 'a:0', '-show_entries', wanted, '-of', 'json', source]
   let said = ''
-  for await (const part of outputOf({ program: 'ffprobe', given, user, patience: patience.probe }, signal)) {
+  for await (const part of outputOf({ program: 'ffprobe', given, user, patience: patienceMs.probe }, signal)) {
     said += Buffer.from(part).toString('latin1')
     if (said.length > 65_536) throw new Unreadable()
   }
@@ -93,7 +93,7 @@ const factsOf = async (bytes: Uint8Array, { source, user }: Laid, signal: AbortS
   if (format?.format_name === undefined || streams?.length !== 1) throw new Unreadable()
   const claims = [format.duration, streams[0]?.duration].map(Number).filter((it) => it > 0)
   const seconds = claims.length > 0 ? Math.max(...claims) : null
-  if (seconds !== null && seconds > longest) throw new Unreadable()
+  if (seconds !== null && seconds > mostClaimedSeconds) throw new Unreadable()
   return { format: format.format_name.split(',', 1).join(), seconds }
 }
 
@@ -113,14 +113,14 @@ const claimOf = (bytes: Uint8Array): number => {
   return 0
 }
 
-interface Said {
+interface ProbedFacts {
   readonly format?: { readonly format_name?: string; readonly duration?: string }
   readonly streams?: readonly { readonly duration?: string }[]
 }
 
-const parsed = (said: string): Said => {
+const parsed = (said: string): ProbedFacts => {
   try {
-    return JSON.parse(said) as Said
+    return JSON.parse(said) as ProbedFacts
   } catch (cause) {
     throw new Unreadable({ cause })
   }
@@ -134,11 +134,11 @@ async function* blocksOf(
   const given = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_threads', '1', ...careful],
     ...['-vn', '-sn', '-dn', '-i', source, '-map', '0:a:0', '-t', `${seconds + 1}`],
-    ...['-ac', '1', '-ar', `${rate}`, '-c:a', 'pcm_f32le', '-f', 'f32le', 'pipe:1'],
+    ...['-ac', '1', '-ar', `${sampleRate}`, '-c:a', 'pcm_f32le', '-f', 'f32le', 'pipe:1'],
   ]
   let bytes = new Uint8Array(block * 4)
   let filled = 0
-  for await (const part of outputOf({ program: 'ffmpeg', given, user, patience: patience.decode }, signal)) {
+  for await (const part of outputOf({ program: 'ffmpeg', given, user, patience: patienceMs.decode }, signal)) {
     for (let taken = 0; taken < part.length;) {
       const some = part.subarray(taken, taken + bytes.length - filled)
       bytes.set(some, filled)
@@ -170,13 +170,13 @@ interface Laid {
 }
 
 const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
-  const user = helper()
+  const user = helperUser()
   const folder = await mkdtemp(join(tmpdir(), 'sound-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   const source = join(folder, 'sound')
   try {
     await writeFile(source, bytes, { mode: 0o600 })
-    await giveTo(user, folder, source)
+    await giveFilesTo(user, folder, source)
   } catch (error) {
     await remove()
     throw error

@@ -1,9 +1,17 @@
-import { atMost, bellOf, likelihoodBy, sumsOf, together, type Bell, type Sums } from './speakers-gaussian.ts'
+import {
+  scaledSums,
+  normalOf,
+  likelihoodBy,
+  sumsOf,
+  addedSums,
+  type NormalDistribution,
+  type FrameSums,
+} from './speakers-gaussian.ts'
 
 /** The collected frames of one voice. */
-export interface Group {
-  readonly sums: Sums
-  readonly bell: Bell
+export interface VoiceGroup {
+  readonly sums: FrameSums
+  readonly distribution: NormalDistribution
 }
 
 /** The largest difference between two groups of the same voice, by the number of their frames. */
@@ -24,18 +32,18 @@ export const byInformation = (numbers: number): Tolerance => {
 /** A fixed part and a part per frame, for groups that are large enough to cover all sounds. */
 export const byDistance: Tolerance = (frames) => 180 + 0.65 * frames
 
-export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): Group =>
+export const groupOf = (frames: readonly Float32Array[], usual: Float64Array): VoiceGroup =>
   grouped(sumsOf(frames, Math.sqrt(usual.length)), usual)
 
-const grouped = (sums: Sums, usual: Float64Array): Group => ({ sums, bell: bellOf(sums, usual) })
+const grouped = (sums: FrameSums, usual: Float64Array): VoiceGroup => ({ sums, distribution: normalOf(sums, usual) })
 
 /** Joins the two most similar groups repeatedly, until the groups are different and at most `most` remain. */
-export const joined = (
-  groups: readonly Group[],
+export const joinedGroups = (
+  groups: readonly VoiceGroup[],
   usual: Float64Array,
   most: number,
   tolerance: Tolerance,
-): readonly Group[] => {
+): readonly VoiceGroup[] => {
   const left = [...groups]
   const between = left.map((one, row) => left.slice(0, row).map((other) => strangeness(one, other, usual, tolerance)))
   while (left.length > 1) {
@@ -43,7 +51,7 @@ export const joined = (
     if (least > 0 && left.length <= most) break
     const [one, other] = [left[row], left[column]]
     if (!one || !other) break
-    const both = grouped(together(one.sums, other.sums), usual)
+    const both = grouped(addedSums(one.sums, other.sums), usual)
     left[column] = both
     left.splice(row, 1)
     between.splice(row, 1)
@@ -57,12 +65,12 @@ export const joined = (
 }
 
 /** The evidence against a single voice beyond the tolerance: how much better two distributions fit than one. */
-const strangeness = (one: Group, other: Group, usual: Float64Array, tolerance: Tolerance): number => {
-  const its = atMost(one.sums, telling)
-  const others = atMost(other.sums, telling)
-  const both = together(its, others)
-  const apart = its.count * one.bell.logDeterminant + others.count * other.bell.logDeterminant
-  return (both.count * bellOf(both, usual).logDeterminant - apart) / 2 - tolerance(both.count)
+const strangeness = (one: VoiceGroup, other: VoiceGroup, usual: Float64Array, tolerance: Tolerance): number => {
+  const its = scaledSums(one.sums, telling)
+  const others = scaledSums(other.sums, telling)
+  const both = addedSums(its, others)
+  const apart = its.count * one.distribution.logDeterminant + others.count * other.distribution.logDeterminant
+  return (both.count * normalOf(both, usual).logDeterminant - apart) / 2 - tolerance(both.count)
 }
 
 const nearest = (between: readonly (readonly number[])[]) => {
@@ -80,8 +88,8 @@ const weight = 0.3
 const doubt = -60
 
 /** The voice of each frame, by the most likely path through all frames. A frame is null where no voice sounds. */
-export const followed = (
-  voices: readonly Bell[],
+export const voiceOfFrames = (
+  voices: readonly NormalDistribution[],
   frames: readonly { readonly sound: Float32Array | null; readonly first: boolean }[],
 ): Uint8Array => {
   const chances = voices.map(likelihoodBy)

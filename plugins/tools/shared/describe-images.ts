@@ -2,30 +2,29 @@ import type { Supplied } from '../../../core/container.ts'
 import { parseObject } from '../../../core/dialects/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import type { ChatBody, Completion, Part, Usage } from '../../../core/ports/upstream.ts'
-import { employ, type workNeeds } from '../../../core/inference/run-for-tool.ts'
+import { runForTool, type workNeeds } from '../../../core/inference/run-for-tool.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { inputOf, tokensOf, usageOf } from '../../../core/inference/metering/tokens.ts'
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-export interface Inquiry {
+export interface ImageQuestion {
   /** The model in the tool's settings. */
   readonly model?: string | undefined
   /** Images and questions, in order. */
   readonly parts: readonly Part[]
   /** The wanted JSON: an object with all of these properties. */
-  readonly properties: Fields
+  readonly properties: JsonObject
 }
 
-export interface Said {
+export interface ImageAnswer {
   /** The model's unchecked answer; only `description` when the model answered in prose. */
-  readonly fields: Fields
+  readonly fields: JsonObject
   /** The name that callers use. */
   readonly model: string
 }
 
-export const picture = (mime: string, bytes: Uint8Array): Part => {
+export const imagePart = (mime: string, bytes: Uint8Array): Part => {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   return { type: 'image_url', image_url: { url: `data:${mime};base64,${data}` } }
 }
@@ -34,13 +33,13 @@ export const picture = (mime: string, bytes: Uint8Array): Part => {
  * Asks a chat model that takes images for a JSON object. Throws Unconfigured without such a model, and UpstreamFailed
  * when the answer is unreadable.
  */
-export const converse = async (
+export const askAboutImages = async (
   supplied: Supplied<typeof workNeeds>,
-  { model: wanted, parts, properties }: Inquiry,
+  { model: wanted, parts, properties }: ImageQuestion,
   signal: AbortSignal,
-): Promise<Said> => {
+): Promise<ImageAnswer> => {
   const messages = [{ role: 'user', content: parts }]
-  const { answer, model } = await employ(
+  const { answer, model } = await runForTool(
     supplied,
     { ability: 'chat', model: wanted, modality: 'image' },
     async (candidate, signal) => {
@@ -61,7 +60,7 @@ export const converse = async (
   return { fields: answer.fields, model }
 }
 
-const formatOf = (properties: Fields) => ({
+const formatOf = (properties: JsonObject) => ({
   type: 'json_schema',
   json_schema: {
     name: 'description',
@@ -72,7 +71,7 @@ const formatOf = (properties: Fields) => ({
 
 const completed = async ({ upstream, model }: Candidate, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
   const answer = await upstream.chat!({ model, body, stream: false }, signal)
-  return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+  return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 }
 
 const guessed = (body: ChatBody, said: string): Usage => ({
@@ -88,7 +87,7 @@ const textOf = ({ choices }: Completion): string => {
 }
 
 /** The JSON object in an answer's text. Text with a broken object throws, and prose becomes `description`. */
-const fieldsOf = (text: string): Fields => {
+const fieldsOf = (text: string): JsonObject => {
   const found = parseObject(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   if (found !== null) return found
   if (text === '' || /^(```|\{)/.test(text)) throw new UpstreamFailed('The model gave no answer', { again: true })

@@ -1,27 +1,27 @@
 /** The number of samples in one transform. */
-export const width = 1024
+export const transformWidth = 1024
 
-const turns = Array.from({ length: width / 2 }, (_, at) => (2 * Math.PI * at) / width)
+const turns = Array.from({ length: transformWidth / 2 }, (_, at) => (2 * Math.PI * at) / transformWidth)
 const cosines = Float64Array.from(turns, Math.cos)
 const sines = Float64Array.from(turns, Math.sin)
-const digits = Math.log2(width)
-const mirrored = Uint16Array.from({ length: width }, (_, at) => {
+const digits = Math.log2(transformWidth)
+const mirrored = Uint16Array.from({ length: transformWidth }, (_, at) => {
   let mirror = 0
   for (let digit = 0; digit < digits; digit++) mirror |= ((at >> digit) & 1) << (digits - 1 - digit)
   return mirror
 })
 
 /** The Fourier transform of complex numbers, in place. */
-export const transform = (real: Float64Array, imaginary: Float64Array): void => {
-  for (let at = 0; at < width; at++) {
+export const fourierTransform = (real: Float64Array, imaginary: Float64Array): void => {
+  for (let at = 0; at < transformWidth; at++) {
     const to = mirrored[at] ?? 0
     if (to <= at) continue
     swap(real, at, to)
     swap(imaginary, at, to)
   }
-  for (let half = 1; half < width; half *= 2) {
-    const stride = width / (2 * half)
-    for (let start = 0; start < width; start += 2 * half) {
+  for (let half = 1; half < transformWidth; half *= 2) {
+    const stride = transformWidth / (2 * half)
+    for (let start = 0; start < transformWidth; start += 2 * half) {
       for (let k = 0; k < half; k++) {
         const one = start + k
         const other = one + half

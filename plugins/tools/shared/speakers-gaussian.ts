@@ -2,7 +2,7 @@
 const of = (numbers: Float32Array | Float64Array, place: number): number => numbers[place] ?? 0
 
 /** The sums over a set of frames. They suffice to fit a normal distribution and to join sets without their frames. */
-export interface Sums {
+export interface FrameSums {
   readonly count: number
   /** The sums of each number, and of each product of two numbers. Only the lower half of `second` is filled. */
   readonly first: Float64Array
@@ -10,13 +10,13 @@ export interface Sums {
 }
 
 /** A normal distribution. `root` is the lower triangle whose square is the covariance. */
-export interface Bell {
+export interface NormalDistribution {
   readonly mean: Float64Array
   readonly root: Float64Array
   readonly logDeterminant: number
 }
 
-export const sumsOf = (frames: Iterable<Float32Array>, size: number): Sums => {
+export const sumsOf = (frames: Iterable<Float32Array>, size: number): FrameSums => {
   const first = new Float64Array(size)
   const second = new Float64Array(size * size)
   let count = 0
@@ -33,21 +33,21 @@ export const sumsOf = (frames: Iterable<Float32Array>, size: number): Sums => {
   return { count, first, second }
 }
 
-export const together = (one: Sums, other: Sums): Sums => ({
+export const addedSums = (one: FrameSums, other: FrameSums): FrameSums => ({
   count: one.count + other.count,
   first: one.first.map((it, at) => it + of(other.first, at)),
   second: one.second.map((it, at) => it + of(other.second, at)),
 })
 
 /** Scales the sums down to at most `most` frames. */
-export const atMost = (sums: Sums, most: number): Sums => {
+export const scaledSums = (sums: FrameSums, most: number): FrameSums => {
   if (sums.count <= most) return sums
   const share = most / sums.count
   return { count: most, first: sums.first.map((it) => it * share), second: sums.second.map((it) => it * share) }
 }
 
 /** The common covariance within the sets. */
-export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array => {
+export const spreadWithin = (sets: readonly FrameSums[], size: number): Float64Array => {
   const spread = new Float64Array(size * size)
   let count = 0
   for (const { count: its, first, second } of sets) {
@@ -65,7 +65,7 @@ export const spreadWithin = (sets: readonly Sums[], size: number): Float64Array 
 /** In frames: the weight of the usual covariance when a set has few frames. */
 const prior = 5
 
-export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bell => {
+export const normalOf = ({ count, first, second }: FrameSums, usual: Float64Array): NormalDistribution => {
   const size = first.length
   const root = new Float64Array(size * size)
   let logDeterminant = 0
@@ -83,7 +83,7 @@ export const bellOf = ({ count, first, second }: Sums, usual: Float64Array): Bel
 }
 
 /** The logarithm of a frame's likelihood, without the constant that all distributions share. */
-export const likelihoodBy = ({ mean, root, logDeterminant }: Bell) => {
+export const likelihoodBy = ({ mean, root, logDeterminant }: NormalDistribution) => {
   const size = mean.length
   const away = new Float64Array(size)
   return (frame: Float32Array): number => {

@@ -1,7 +1,7 @@
 import { spreadWithin, sumsOf } from './speakers-gaussian.ts'
 import { stretchesOf, turnsOf, type Instant, type Turn } from './speakers-turns.ts'
 import { frameWidth } from './speakers-voice.ts'
-import { byDistance, byInformation, followed, groupOf, joined, type Group } from './cluster-voices.ts'
+import { byDistance, byInformation, voiceOfFrames, groupOf, joinedGroups, type VoiceGroup } from './cluster-voices.ts'
 import type { Voice } from './voice-job.ts'
 
 const mostSpeakers = 8
@@ -41,11 +41,11 @@ export default ({ speech, frames }: Voice): readonly Turn[] => {
 }
 
 /** Groups of a few pieces each. Neighbouring pieces are joined first, so that long recordings stay fast. */
-const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[] => {
+const roughly = (groups: readonly VoiceGroup[], usual: Float64Array): readonly VoiceGroup[] => {
   const tolerance = byInformation(frameWidth)
   const near = partsOf(groups, Math.ceil(groups.length / atOnce))
-  return joined(
-    near.flatMap((its) => joined(its, usual, mostVoices, tolerance)),
+  return joinedGroups(
+    near.flatMap((its) => joinedGroups(its, usual, mostVoices, tolerance)),
     usual,
     mostVoices,
     tolerance,
@@ -53,7 +53,11 @@ const roughly = (groups: readonly Group[], usual: Float64Array): readonly Group[
 }
 
 /** Rebuilds the groups from the instants that each explains best, and joins groups of one voice. */
-const refined = (groups: readonly Group[], instants: readonly Instant[], usual: Float64Array): readonly Group[] => {
+const refined = (
+  groups: readonly VoiceGroup[],
+  instants: readonly Instant[],
+  usual: Float64Array,
+): readonly VoiceGroup[] => {
   if (groups.length < 2) return groups
   const voices = voicesOf(groups, instants)
   const least = Math.max(leastSaid.instants, leastSaid.share * instants.length)
@@ -63,14 +67,14 @@ const refined = (groups: readonly Group[], instants: readonly Instant[], usual: 
     .map(soundsOf)
     .filter((its) => its.length >= leastVoiced)
     .map((its) => groupOf(its, usual))
-  return joined(own.length > 0 ? own : groups, usual, mostSpeakers, byDistance)
+  return joinedGroups(own.length > 0 ? own : groups, usual, mostSpeakers, byDistance)
 }
 
-const voicesOf = (groups: readonly Group[], instants: readonly Instant[]): Uint8Array =>
+const voicesOf = (groups: readonly VoiceGroup[], instants: readonly Instant[]): Uint8Array =>
   groups.length < 2
     ? new Uint8Array(instants.length)
-    : followed(
-        groups.map(({ bell }) => bell),
+    : voiceOfFrames(
+        groups.map(({ distribution }) => distribution),
         instants,
       )
 

@@ -22,11 +22,11 @@ const perSecond = 62.5
 const step = 2
 
 /** Speech begins at the first probability and continues above the second. */
-const enough = { begin: 0.5, goOn: 0.35 }
+const speechProbability = { begin: 0.5, goOn: 0.35 }
 
-/** In seconds: a shorter silence ends no stretch, and a stretch shorter than `least` is no speech. */
+/** In seconds: a shorter silence ends no stretch, and a stretch shorter than `leastSeconds` is no speech. */
 const gap = 0.2
-const least = 0.2
+const leastSeconds = 0.2
 
 /** In seconds: a speaker who continues within this time has not stopped. */
 const breath = 0.5
@@ -41,7 +41,7 @@ export const stretchesOf = (
   let last = -1
   const end = () => {
     const count = (last + 1 - start) * step
-    if (start >= 0 && count >= least * perSecond) {
+    if (start >= 0 && count >= leastSeconds * perSecond) {
       const instants = Array.from({ length: count }, (_, at) => ({
         index: start * step + at,
         sound: soundAt(start * step + at),
@@ -52,7 +52,7 @@ export const stretchesOf = (
     start = -1
   }
   for (const [at, chance] of chances.entries()) {
-    if (chance >= (start < 0 ? enough.begin : enough.goOn)) {
+    if (chance >= (start < 0 ? speechProbability.begin : speechProbability.goOn)) {
       if (start < 0) start = at
       last = at
     } else if (start >= 0 && (at - last) * step > gap * perSecond) end()

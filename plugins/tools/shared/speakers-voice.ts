@@ -1,4 +1,4 @@
-import { transform, width } from './speakers-fourier.ts'
+import { fourierTransform, transformWidth } from './speakers-fourier.ts'
 
 const rate = 16_000
 
@@ -25,8 +25,8 @@ const bands = { low: 90, high: 7_600, count: 28 }
  */
 export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => boolean): Float32Array => {
   const frames = new Float32Array(Math.ceil(samples.length / frameSize) * frameWidth)
-  const real = new Float64Array(width)
-  const imaginary = new Float64Array(width)
+  const real = new Float64Array(transformWidth)
+  const imaginary = new Float64Array(transformWidth)
   for (let frame = 0; frame * frameWidth < frames.length; frame++) {
     if (!wanted(frame)) continue
     real.fill(0)
@@ -34,10 +34,10 @@ export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => bo
     const from = frame * frameSize
     for (let at = 0; at < seen && from + at < samples.length; at++)
       real[at] = (samples[from + at] ?? 0) * (fade[at] ?? 0)
-    transform(real, imaginary)
+    fourierTransform(real, imaginary)
     toPower(real, imaginary)
     const shape = shapeOf(real)
-    transform(real, imaginary)
+    fourierTransform(real, imaginary)
     const pitch = pitchOf(real)
     if (pitch === null) continue
     frames.set(shape, frame * frameWidth)
@@ -47,7 +47,7 @@ export const voiceFrames = (samples: Float32Array, wanted: (frame: number) => bo
 }
 
 const toPower = (real: Float64Array, imaginary: Float64Array): void => {
-  for (let at = 0; at < width; at++) {
+  for (let at = 0; at < transformWidth; at++) {
     real[at] = (real[at] ?? 0) ** 2 + (imaginary[at] ?? 0) ** 2
     imaginary[at] = 0
   }
@@ -57,12 +57,12 @@ const fade = Float64Array.from({ length: seen }, (_, at) => 0.54 - 0.46 * Math.c
 
 /** The remaining correlation of a perfectly periodic sound at each lag, after both ends are faded. */
 const left = (() => {
-  const real = new Float64Array(width)
-  const imaginary = new Float64Array(width)
+  const real = new Float64Array(transformWidth)
+  const imaginary = new Float64Array(transformWidth)
   real.set(fade)
-  transform(real, imaginary)
+  fourierTransform(real, imaginary)
   toPower(real, imaginary)
-  transform(real, imaginary)
+  fourierTransform(real, imaginary)
   return real.map((it) => it / (real[0] ?? 1))
 })()
 
@@ -91,7 +91,7 @@ const hertz = (mel: number): number => 700 * (Math.exp(mel / 1127) - 1)
 const filters = (() => {
   const { low, high, count } = bands
   const apart = (mel(high) - mel(low)) / (count + 1)
-  const edge = (index: number) => (hertz(mel(low) + index * apart) * width) / rate
+  const edge = (index: number) => (hertz(mel(low) + index * apart) * transformWidth) / rate
   return Array.from({ length: count }, (_, band) => {
     const [start, middle, end] = [edge(band), edge(band + 1), edge(band + 2)]
     const first = Math.ceil(start)

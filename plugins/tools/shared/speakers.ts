@@ -1,6 +1,6 @@
-import { apart } from '../../shared/run-apart.ts'
+import { runApart } from '../../shared/run-apart.ts'
 import { inPairs } from './audio-pairs.ts'
-import { decodeAudio, rate } from './audio.ts'
+import { decodeAudio, sampleRate } from './audio.ts'
 import type { Voice, Window } from './voice-job.ts'
 import type { Turn } from './speakers-turns.ts'
 
@@ -13,7 +13,7 @@ export interface Speakers {
 }
 
 /** In samples: the length of a window, and of the sound before it that prepares the detector. */
-const window = 300 * rate
+const window = 300 * sampleRate
 const lead = 32 * 512
 
 /** In ms: the time for a window, and for separating the voices of all windows. */
@@ -27,14 +27,14 @@ export const tellSpeakers = async (bytes: Uint8Array, signal: AbortSignal): Prom
   const decoded = decodeAudio(bytes)
   const heard = await inPairs(
     (signal) => windowsOf(decoded.blocks(signal)),
-    (it, signal) => apart<Voice>('tools/shared/voice-job', it, signal, { time: time.voice }),
+    (it, signal) => runApart<Voice>('tools/shared/voice-job', it, signal, { time: time.voice }),
     signal,
   )
   const whole: Voice = {
     speech: concatenated(heard.map(({ speech }) => speech)),
     frames: concatenated(heard.map(({ frames }) => frames)),
   }
-  const turns = await apart<readonly Turn[]>('tools/shared/speakers-job', whole, signal, { time: time.speakers })
+  const turns = await runApart<readonly Turn[]>('tools/shared/speakers-job', whole, signal, { time: time.speakers })
   return {
     duration: hundredths(decoded.seconds),
     truncated: decoded.truncated,

@@ -1,10 +1,10 @@
 import type { Supplied } from '../../../core/container.ts'
 import type { TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
-import { employ, type workNeeds } from '../../../core/inference/run-for-tool.ts'
+import { runForTool, type workNeeds } from '../../../core/inference/run-for-tool.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 
 /** Transcribes pieces of a sound with a model, and names the model at the end. */
-export const scribe = (
+export const pieceTranscriber = (
   supplied: Supplied<typeof workNeeds>,
   wanted: string | undefined,
   how: Pick<TranscribeCall, 'diarize' | 'granularities' | 'language'>,
@@ -13,7 +13,7 @@ export const scribe = (
   return {
     model: () => served,
     async write(audio: TranscribeCall['audio'], signal: AbortSignal): Promise<Transcript> {
-      const { answer, model } = await employ(
+      const { answer, model } = await runForTool(
         supplied,
         { ability: 'transcribe', model: wanted },
         ({ upstream, model }, signal) => upstream.transcribe!({ ...how, model, audio }, signal),

@@ -1,5 +1,5 @@
 /** Reads texts from unchecked values, and remembers whether a text was cut. */
-export const excerpting = () => {
+export const truncatingReader = () => {
   let cut = false
   const text = (value: unknown, most: number): string => {
     const whole = typeof value === 'string' ? value.trim() : ''

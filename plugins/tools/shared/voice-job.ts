@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { frameSize, voiceFrames } from './speakers-voice.ts'
 
 export interface Window {
@@ -28,11 +28,13 @@ export default async ({ samples, lead }: Window): Promise<Voice> => {
 }
 
 const chances = async (samples: Float32Array): Promise<Float32Array> => {
-  const { env, InferenceSession, Tensor } = await engine('onnxruntime-web', () => import('onnxruntime-web'))
+  const { env, InferenceSession, Tensor } = await optionalPackage('onnxruntime-web', () => import('onnxruntime-web'))
   // The engine stands beside this file, and a thread has one core: nothing is fetched and no thread is started.
   env.wasm.numThreads = 1
   const { resolve } = createRequire(import.meta.url)
-  const model = await engine('@ricky0123/vad-web', async () => resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx'))
+  const model = await optionalPackage('@ricky0123/vad-web', async () =>
+    resolve('@ricky0123/vad-web/dist/silero_vad_v6.onnx'),
+  )
   const detector = await InferenceSession.create(await readFile(model))
   const sr = new Tensor('int64', new BigInt64Array([16_000n]))
   let state = new Tensor('float32', new Float32Array(256), [2, 1, 128])

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { giveTo, helper } from '../../../core/limited-process.ts'
+import { giveFilesTo, helperUser } from '../../../core/limited-process.ts'
 import { Unreadable } from '../../../core/errors.ts'
-import { draw } from '../../shared/pictures/raster.ts'
+import { runDecoder } from '../../shared/pictures/raster.ts'
 import type { Sound } from '../../shared/sounds/wav.ts'
 
 export interface Frame {
@@ -24,7 +24,7 @@ export interface Video {
 
 /** In pixels: the largest stored picture, such as 4K, and the longer side of a frame. */
 const mostPixels = 4096 * 2304
-const longest = 1024
+const longestPixels = 1024
 const mostFrame = 4 * 1024 * 1024
 const rate = 16_000
 
@@ -44,8 +44,8 @@ export const openVideo = async <T>(
   try {
     const path = join(folder, 'video')
     await writeFile(path, bytes, { mode: 0o600 })
-    const user = helper()
-    await giveTo(user, folder, path)
+    const user = helperUser()
+    await giveFilesTo(user, folder, path)
     return await work(await read({ path, user }, container, signal))
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -60,23 +60,23 @@ const containerOf = (bytes: Uint8Array): 'mov' | 'matroska' | 'avi' | null => {
   return /^RIFF.{4}AVI /s.test(head) ? 'avi' : null
 }
 
-interface Laid {
+interface VideoOnDisk {
   readonly path: string
   readonly user: number | null
 }
 
-const read = async ({ path, user }: Laid, container: string, signal: AbortSignal): Promise<Video> => {
+const read = async ({ path, user }: VideoOnDisk, container: string, signal: AbortSignal): Promise<Video> => {
   const ffmpeg = (before: readonly string[], after: readonly string[], most: number) => {
     const given = [
       ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-nostats', '-threads', '1', '-filter_threads', '1'],
       ...['-protocol_whitelist', 'file', '-f', container, '-max_pixels', `${mostPixels}`, ...before],
       ...['-i', `file:${path}`, '-map_metadata', '-1', '-sn', '-dn', ...after],
     ]
-    return draw({ program: 'ffmpeg', given, input: new Uint8Array(), most, user }, signal)
+    return runDecoder({ program: 'ffmpeg', given, input: new Uint8Array(), most, user }, signal)
   }
 
   const frame = async (time: number): Promise<Frame | null> => {
-    const scale = `scale='min(iw,${longest})':'min(ih,${longest})':force_original_aspect_ratio=decrease`
+    const scale = `scale='min(iw,${longestPixels})':'min(ih,${longestPixels})':force_original_aspect_ratio=decrease`
     const encoded = ['-c:v', 'mjpeg', '-q:v', '3', '-pix_fmt', 'yuvj420p', '-threads', '1', '-f', 'mjpeg', 'pipe:1']
     const drawn = ['-map', '0:V:0', '-frames:v', '1', '-vf', scale, ...encoded]
     const at = ['-an', '-ss', time.toFixed(3)]

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
 import type { Door } from '../../../core/ports/platform.ts'
-import { isHtml, type Loaded } from './page.ts'
-import { receive } from './fetch-bounded.ts'
-import type { Had, Want } from './render-process.ts'
+import { isHtml, type LoadedPage } from './page.ts'
+import { fetchBounded } from './fetch-bounded.ts'
+import type { BrowserAnswer, BrowserRequest } from './render-process.ts'
 
 const mostRequests = 100
 const mostBytes = 20 * 1024 * 1024
@@ -10,15 +10,15 @@ const mostBytes = 20 * 1024 * 1024
 const plain = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)(;|$)/i
 
 /** Answers the requests of a browser: first with the loaded page, then through the door within limits. */
-export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
+export const answerBrowser = (page: LoadedPage, door: Door, signal: AbortSignal) => {
   const hands = pLimit(6)
-  let first: Loaded | null = page
+  let first: LoadedPage | null = page
   let requests = 0
   let left = mostBytes
   let cut = page.cut
 
   /** Null for a request that the browser may not make. */
-  const have = async ({ page, url, method, headers, body }: Want): Promise<Had['answer']> => {
+  const have = async ({ page, url, method, headers, body }: BrowserRequest): Promise<BrowserAnswer['answer']> => {
     if (page && first) {
       const answer = first
       first = null
@@ -31,7 +31,7 @@ export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
     }
     const fits = (bytes: number) => (left -= bytes) >= 0
     const ask = { method, headers, signal, ...(body && { body }) }
-    const came = await hands(() => receive(door, url, ask, fits)).catch(() => null)
+    const came = await hands(() => fetchBounded(door, url, ask, fits)).catch(() => null)
     cut ||= left < 0
     // Half a script is useless, and the browser would follow a redirect without any check.
     if (!came || came.cut || (came.status >= 300 && came.status < 400)) return null
@@ -47,7 +47,7 @@ export const provide = (page: Loaded, door: Door, signal: AbortSignal) => {
  * True when a browser would first send a preflight request. The gateway sends none, so it does not send the request
  * either.
  */
-const needsLeave = (url: string, headers: Want['headers']): boolean => {
+const needsLeave = (url: string, headers: BrowserRequest['headers']): boolean => {
   const { origin, authorization, 'content-type': type, 'x-requested-with': by } = headers
   if (origin === undefined || (URL.canParse(url) && new URL(url).origin === origin)) return false
   return authorization !== undefined || by !== undefined || (type !== undefined && !plain.test(type))

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 
-const usual = [
+const usualPlaces = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -11,7 +11,7 @@ const usual = [
 
 /** The path of this machine's browser; null when none is found. */
 export const findChromium = async (path?: string): Promise<string | null> => {
-  for (const candidate of path === undefined ? usual : [path]) {
+  for (const candidate of path === undefined ? usualPlaces : [path]) {
     const there = await access(candidate, constants.X_OK).then(
       () => true,
       () => false,
@@ -25,7 +25,7 @@ export const findChromium = async (path?: string): Promise<string | null> => {
  * Options that cut the browser off from the network even without interception. No name and no address resolves, the
  * proxy included, and WebRTC, which bypasses both, may not send without a proxy.
  */
-export const walls: readonly string[] = [
+export const offlineOptions: readonly string[] = [
   '--proxy-server=http://nowhere.invalid:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',
@@ -43,12 +43,12 @@ export const walls: readonly string[] = [
 ]
 
 /** Playwright's options that no foreign page should have. */
-export const unwanted: readonly string[] = [
+export const unwantedOptions: readonly string[] = [
   '--enable-unsafe-swiftshader',
   '--disable-popup-blocking',
   '--disable-ipc-flooding-protection',
 ]
 
 /** Runs before the scripts of every frame and removes the interfaces that bypass the interception. */
-export const without =
+export const removeInterfaces =
   'for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport", "SharedWorker"]) delete globalThis[name]'

@@ -1,6 +1,6 @@
 import type { Ask, Door } from '../../../core/ports/platform.ts'
 
-export interface Received {
+export interface FetchedPage {
   /** The final address, as far as the door knows it. */
   readonly url: string
   readonly status: number
@@ -22,13 +22,13 @@ const telling = [
 ]
 
 /** Fetches an address up to the first chunk that no longer `fits`. When `check` throws, the body is not read. */
-export const receive = async (
+export const fetchBounded = async (
   door: Door,
   url: string,
   ask: Ask,
   fits: (bytes: number) => boolean,
-  check: (status: number, headers: Received['headers']) => void = () => {},
-): Promise<Received> => {
+  check: (status: number, headers: FetchedPage['headers']) => void = () => {},
+): Promise<FetchedPage> => {
   const answer = await door(url, ask)
   const headers = Object.fromEntries(
     telling.map((name) => [name, answer.header(name)]).filter(([, value]) => value !== null),

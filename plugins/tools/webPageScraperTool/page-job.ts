@@ -1,9 +1,9 @@
-import { engine } from '../../../core/optional-package.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 import { decodePage } from '../../shared/charset.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
 import { bounded, plainText, type PlainText } from './page-text.ts'
 
-export interface Asked {
+export interface PageJob {
   readonly url: string
   /** The header as the server sent it. */
   readonly contentType: string
@@ -25,7 +25,7 @@ const mostLinks = 200
 const mostElements = 60_000
 
 /** Reads a page: its facts, its text and its links. No script runs, and no address of the page is fetched. */
-export default async ({ url, contentType, html, bytes, article }: Asked): Promise<Page> => {
+export default async ({ url, contentType, html, bytes, article }: PageJob): Promise<Page> => {
   const source = decodePage(bytes, contentType)
   if (!html) return { ...nothing, ...cut(bounded(source, mostText)) }
   const document = await parse(source)
@@ -51,7 +51,7 @@ const cut = ({ text, cut }: PlainText) => ({ text, truncated: cut })
 
 /** The parser does not add a missing `html` or `body`, which a page may leave out. */
 const parse = async (source: string): Promise<Document> => {
-  const { parseHTML } = await engine('linkedom', () => import('linkedom'))
+  const { parseHTML } = await optionalPackage('linkedom', () => import('linkedom'))
   const whole = /<html[\s>]/i.test(source) ? source : `<html><head></head><body>${source}</body></html>`
   const { document } = parseHTML(whole)
   if (document.querySelector('body')) return document
@@ -63,7 +63,7 @@ const parse = async (source: string): Promise<Document> => {
 
 /** Null for a page that is no article or too large. The search destroys its document, so it gets its own copy. */
 const articleOf = async (document: Document, source: string) => {
-  const { Readability, isProbablyReaderable } = await engine(
+  const { Readability, isProbablyReaderable } = await optionalPackage(
     '@mozilla/readability',
     () => import('@mozilla/readability'),
   )

@@ -1,11 +1,11 @@
 import { BadRequest, Unreadable } from '../../../core/errors.ts'
 import type { Door } from '../../../core/ports/platform.ts'
-import { apart } from '../../shared/run-apart.ts'
-import type { Asked, Page } from './page-job.ts'
-import { receive, type Received } from './fetch-bounded.ts'
+import { runApart } from '../../shared/run-apart.ts'
+import type { PageJob, Page } from './page-job.ts'
+import { fetchBounded, type FetchedPage } from './fetch-bounded.ts'
 
 /** A page as it was received. */
-export interface Loaded extends Received {
+export interface LoadedPage extends FetchedPage {
   readonly html: boolean
 }
 
@@ -13,23 +13,29 @@ const mostBytes = 4 * 1024 * 1024
 const accept = 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.1'
 
 /** Fetches a page through the door. Throws BadRequest when the address does not answer with a page. */
-export const loadPage = async (door: Door, url: string, signal: AbortSignal): Promise<Loaded> => {
+export const loadPage = async (door: Door, url: string, signal: AbortSignal): Promise<LoadedPage> => {
   let left = mostBytes
   const fits = (bytes: number) => (left -= bytes) >= 0
-  const came = await receive(door, url, { method: 'GET', headers: { accept }, signal }, fits, (status, headers) => {
-    if (status < 200 || status > 299) throw unloaded('Expected a page that answers')
-    if (!isHtml(headers) && !isText(headers)) throw unloaded(readable)
-  }).catch(named)
+  const came = await fetchBounded(
+    door,
+    url,
+    { method: 'GET', headers: { accept }, signal },
+    fits,
+    (status, headers) => {
+      if (status < 200 || status > 299) throw pageNotLoaded('Expected a page that answers')
+      if (!isHtml(headers) && !isText(headers)) throw pageNotLoaded(readable)
+    },
+  ).catch(named)
   if (typeOf(came.headers) !== '') return { ...came, html: isHtml(came.headers) }
-  if (came.bytes.includes(0)) throw unloaded(readable)
+  if (came.bytes.includes(0)) throw pageNotLoaded(readable)
   return { ...came, html: /^\s*</.test(new TextDecoder().decode(came.bytes.subarray(0, 256))) }
 }
 
 /** The content of a page. Throws BadRequest when the page is unreadable. */
-export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signal: AbortSignal): Promise<Page> => {
+export const readPage = async ({ url, html, headers, bytes, cut }: LoadedPage, signal: AbortSignal): Promise<Page> => {
   const asked = { url, html, bytes, contentType: headers['content-type'] ?? '' }
   const read = (article: boolean, time: number) =>
-    apart<Page>('tools/webPageScraperTool/page-job', { ...asked, article } satisfies Asked, signal, { time })
+    runApart<Page>('tools/webPageScraperTool/page-job', { ...asked, article } satisfies PageJob, signal, { time })
   try {
     // A page that blocks the article search is read as plain text.
     const page = await read(true, 10_000).catch((fault) => {
@@ -38,11 +44,11 @@ export const readPage = async ({ url, html, headers, bytes, cut }: Loaded, signa
     })
     return { ...page, truncated: page.truncated || cut }
   } catch (cause) {
-    throw cause instanceof Unreadable ? unloaded('Expected a page that can be read', cause) : cause
+    throw cause instanceof Unreadable ? pageNotLoaded('Expected a page that can be read', cause) : cause
   }
 }
 
-export const unloaded = (expected: string, cause?: unknown): BadRequest =>
+export const pageNotLoaded = (expected: string, cause?: unknown): BadRequest =>
   new BadRequest('The page could not be loaded', { validator: { url: expected }, cause })
 
 /** The door refuses the caller's address, so the error names the field `url`. */
@@ -56,11 +62,11 @@ const named = (fault: unknown): never => {
 const readable = 'Expected a page of HTML, text, JSON or XML'
 
 /** True when the headers declare HTML. */
-export const isHtml = (headers: Received['headers']): boolean =>
+export const isHtml = (headers: FetchedPage['headers']): boolean =>
   /^(text\/html|application\/xhtml\+xml)$/.test(typeOf(headers))
 
-const isText = (headers: Received['headers']): boolean =>
+const isText = (headers: FetchedPage['headers']): boolean =>
   /^(|text\/.+|application\/([\w.-]+\+)?(json|xml))$/.test(typeOf(headers))
 
-const typeOf = (headers: Received['headers']): string =>
+const typeOf = (headers: FetchedPage['headers']): string =>
   (headers['content-type'] ?? '').split(';', 1).join().trim().toLowerCase()

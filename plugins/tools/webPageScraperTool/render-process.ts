@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core'
-import { unwanted, walls, without } from './chromium.ts'
-import { engine } from '../../../core/optional-package.ts'
+import { unwantedOptions, offlineOptions, removeInterfaces } from './chromium.ts'
+import { optionalPackage } from '../../../core/optional-package.ts'
 
-export interface Given {
+export interface RenderJob {
   readonly chromium: string
   readonly url: string
   /** In characters of the page. */
@@ -12,7 +12,7 @@ export interface Given {
 }
 
 /** A request of the browser; `page` marks the document of the window. */
-export interface Want {
+export interface BrowserRequest {
   readonly kind: 'want'
   readonly id: number
   readonly page: boolean
@@ -22,7 +22,7 @@ export interface Want {
   readonly body: Uint8Array | null
 }
 
-export interface Had {
+export interface BrowserAnswer {
   readonly id: number
   /** Null when the request is refused. */
   readonly answer: {
@@ -32,8 +32,8 @@ export interface Had {
   } | null
 }
 
-export type Told =
-  | Want
+export type RenderMessage =
+  | BrowserRequest
   | { readonly kind: 'done'; readonly url: string; readonly html: string; readonly cut: boolean }
   | { readonly kind: 'missing' | 'unstarted' | 'failed' }
 
@@ -51,23 +51,23 @@ const travelling = new Set([
 ])
 const mostBody = 1024 * 1024
 
-const started = async (given: Given): Promise<Browser | Told> => {
-  const playwright = await engine('playwright-core', () => import('playwright-core')).catch(() => null)
+const started = async (given: RenderJob): Promise<Browser | RenderMessage> => {
+  const playwright = await optionalPackage('playwright-core', () => import('playwright-core')).catch(() => null)
   if (playwright === null) return { kind: 'missing' }
   return playwright.chromium
     .launch({
       executablePath: given.chromium,
       // Root cannot create a sandbox.
       chromiumSandbox: process.getuid?.() !== 0,
-      args: [...walls],
-      ignoreDefaultArgs: [...unwanted],
+      args: [...offlineOptions],
+      ignoreDefaultArgs: [...unwantedOptions],
     })
     .catch(() => ({ kind: 'unstarted' }))
 }
 
-const render = async (browser: Browser, { url, settle, most }: Given): Promise<Told> => {
+const render = async (browser: Browser, { url, settle, most }: RenderJob): Promise<RenderMessage> => {
   const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: false })
-  await context.addInitScript(without)
+  await context.addInitScript(removeInterfaces)
   await context.routeWebSocket(
     () => true,
     (socket) => socket.close(),
@@ -97,7 +97,7 @@ const serve = async (route: Route, page: Page): Promise<void> => {
 }
 
 /** Null for requests that are never sent: pictures, documents in frames, and methods other than GET and POST. */
-const wantOf = (request: Request, page: Page): Omit<Want, 'kind' | 'id'> | null => {
+const wantOf = (request: Request, page: Page): Omit<BrowserRequest, 'kind' | 'id'> | null => {
   const type = request.resourceType()
   const method = request.method()
   const body = request.postDataBuffer()
@@ -121,19 +121,19 @@ const contentOf = async (context: BrowserContext, page: Page, most: number): Pro
   return result.value
 }
 
-const tell = (told: Told): Promise<void> => new Promise((done) => process.send?.(told, () => done()))
+const tell = (told: RenderMessage): Promise<void> => new Promise((done) => process.send?.(told, () => done()))
 
 let asked = 0
-const waiting = new Map<number, (answer: Had['answer']) => void>()
+const waiting = new Map<number, (answer: BrowserAnswer['answer']) => void>()
 
-const ask = (want: Omit<Want, 'kind' | 'id'>): Promise<Had['answer']> =>
+const ask = (want: Omit<BrowserRequest, 'kind' | 'id'>): Promise<BrowserAnswer['answer']> =>
   new Promise((resolve) => {
     const id = ++asked
     waiting.set(id, resolve)
     void tell({ kind: 'want', id, ...want })
   })
 
-const work = async (given: Given): Promise<void> => {
+const work = async (given: RenderJob): Promise<void> => {
   const browser = await started(given)
   if ('kind' in browser) return tell(browser)
   const group = await processOf(browser).catch(() => null)
@@ -145,7 +145,7 @@ const work = async (given: Given): Promise<void> => {
   const end = () => close().finally(() => process.exit())
   if (!process.connected) return end()
   for (const event of ['disconnect', 'uncaughtException']) process.once(event, end)
-  const told = await render(browser, given).catch((): Told => ({ kind: 'failed' }))
+  const told = await render(browser, given).catch((): RenderMessage => ({ kind: 'failed' }))
   await close()
   await tell(told)
   process.disconnect()
@@ -166,8 +166,8 @@ const killAll = (group: number): void => {
   }
 }
 
-process.once('message', (given: Given) => {
-  process.on('message', ({ id, answer }: Had) => {
+process.once('message', (given: RenderJob) => {
+  process.on('message', ({ id, answer }: BrowserAnswer) => {
     waiting.get(id)?.(answer)
     waiting.delete(id)
   })

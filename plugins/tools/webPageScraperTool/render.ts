@@ -3,19 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { giveTo, helper } from '../../../core/limited-process.ts'
+import { giveFilesTo, helperUser } from '../../../core/limited-process.ts'
 import { Unavailable, Unconfigured } from '../../../core/errors.ts'
 import { fencesFor } from '../../../core/fences.ts'
-import { browserLanes } from '../../shared/lanes.ts'
+import { browserLanes } from '../../shared/job-lanes.ts'
 import type { Door } from '../../../core/ports/platform.ts'
 import { findChromium } from './chromium.ts'
-import { unloaded, type Loaded } from './page.ts'
-import { provide } from './browser-requests.ts'
-import type { Given, Had, Told, Want } from './render-process.ts'
+import { pageNotLoaded, type LoadedPage } from './page.ts'
+import { answerBrowser } from './browser-requests.ts'
+import type { RenderJob, BrowserAnswer, RenderMessage, BrowserRequest } from './render-process.ts'
 
 export interface Renderer {
   /** The page after its scripts have run. All their requests go through the door. */
-  render(page: Loaded, door: Door, signal: AbortSignal): Promise<Loaded>
+  render(page: LoadedPage, door: Door, signal: AbortSignal): Promise<LoadedPage>
   /** Resolves when no browser is left. */
   dispose(): Promise<void>
 }
@@ -45,7 +45,7 @@ export interface Browsing {
 export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer => {
   const setting = `tools.${tool}.chromium`
   const over = new AbortController()
-  const open = new Set<Promise<Loaded>>()
+  const open = new Set<Promise<LoadedPage>>()
   return {
     async render(page, door, signal) {
       if (process.getuid?.() === 0 && !allowRoot)
@@ -70,19 +70,19 @@ export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer 
 interface Order {
   readonly chromium: string
   readonly setting: string
-  readonly page: Loaded
+  readonly page: LoadedPage
   readonly door: Door
 }
 
-const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSignal): Promise<Loaded> => {
+const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSignal): Promise<LoadedPage> => {
   signal.throwIfAborted()
   // One folder holds all files of a browser.
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-browser-'))
   const over = new AbortController()
   const late = AbortSignal.timeout(time)
   const stop = AbortSignal.any([signal, late, over.signal])
-  const user = helper()
-  await giveTo(user, folder)
+  const user = helperUser()
+  await giveFilesTo(user, folder)
   const words = [...fencesFor(tmpdir()).words(user), process.execPath, '--max-old-space-size=384', driver]
   const child = spawn(words[0]!, words.slice(1), {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, TMPDIR: folder },
@@ -92,19 +92,19 @@ const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSign
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).on('error', () => child.pid === undefined && resolve())
   })
-  const { have, wasCut } = provide(page, door, stop)
+  const { have, wasCut } = answerBrowser(page, door, stop)
   try {
     const told = await converse(child, { chromium, url: page.url, most: mostCharacters, settle }, have, stop)
     if (told.kind === 'missing')
       throw new Unconfigured({ validator: { 'playwright-core': 'Expected to be installed' } })
     if (told.kind === 'unstarted')
       throw new Unconfigured({ validator: { [setting]: 'Expected a Chromium that starts' } })
-    if (told.kind !== 'done') throw unloaded('Expected a page that a browser can show')
+    if (told.kind !== 'done') throw pageNotLoaded('Expected a page that a browser can show')
     const url = /^https?:/.test(told.url) ? told.url : page.url
     const headers = { 'content-type': 'text/html; charset=utf-8' }
     return { ...page, url, headers, bytes: Buffer.from(told.html), cut: told.cut || wasCut() }
   } catch (fault) {
-    throw late.aborted && !signal.aborted ? unloaded('Expected a page that comes to rest', fault) : fault
+    throw late.aborted && !signal.aborted ? pageNotLoaded('Expected a page that comes to rest', fault) : fault
   } finally {
     over.abort()
     if (child.connected) child.disconnect()
@@ -117,17 +117,17 @@ const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSign
 /** Resolves with the last message of the driver. */
 const converse = (
   child: ChildProcess,
-  given: Given,
-  have: (want: Want) => Promise<Had['answer']>,
+  given: RenderJob,
+  have: (want: BrowserRequest) => Promise<BrowserAnswer['answer']>,
   stop: AbortSignal,
-): Promise<Exclude<Told, Want>> =>
+): Promise<Exclude<RenderMessage, BrowserRequest>> =>
   new Promise((resolve, reject) => {
     const leave = () => reject(stop.reason)
     stop.addEventListener('abort', leave, { once: true })
     child.once('exit', () => resolve({ kind: 'failed' }))
-    child.on('message', async (told: Told) => {
+    child.on('message', async (told: RenderMessage) => {
       if (told.kind !== 'want') return resolve(told)
-      const had: Had = { id: told.id, answer: await have(told) }
+      const had: BrowserAnswer = { id: told.id, answer: await have(told) }
       if (child.connected) child.send(had)
     })
     child.send(given)

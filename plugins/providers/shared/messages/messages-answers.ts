@@ -1,15 +1,16 @@
-import type { Answer, Clock } from '../../../core/ports/platform.ts'
-import type { Chunk, Completion, WireUsage } from '../../../core/ports/upstream.ts'
+import type { Answer, Clock } from '../../../../core/ports/platform.ts'
+import type { Chunk, Completion, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
-import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
-import { wireUsage } from '../../../core/dialects/chat-completions.ts'
-import { eventItems } from '../shared/event-items.ts'
+import { garbled, parseObject, toldFault } from '../../../../core/dialects/backend.ts'
+import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
+import type { SseEvent } from '../../../../core/dialects/sse.ts'
+import { eventItems, withNative } from '../event-items.ts'
 
-interface Fields {
+interface JsonObject {
   [field: string]: unknown
 }
 
-interface Block extends Fields {
+interface Block extends JsonObject {
   readonly type: string
   text?: string
   thinking?: string
@@ -18,7 +19,7 @@ interface Block extends Fields {
 }
 
 /** A block whose end has not come. */
-interface Open {
+interface OpenBlock {
   readonly block: Block
   /** Its place among the calls, for a call of the caller's tools. */
   readonly call: number | null
@@ -49,10 +50,10 @@ const reasonOf = (reason: string, called: boolean): string =>
   reason === 'tool_use' && !called ? 'stop' : (reasons[reason] ?? 'stop')
 
 /** Their input leaves out what the cache has to do with. */
-const usageOf = (told: Fields): WireUsage => {
+const usageOf = (told: JsonObject): WireUsage => {
   const { input_tokens, output_tokens, output_tokens_details, ...rest } = present(told)
   const read = Number(rest['cache_read_input_tokens'] ?? 0)
-  const thoughts = (output_tokens_details as Fields | undefined)?.['thinking_tokens']
+  const thoughts = (output_tokens_details as JsonObject | undefined)?.['thinking_tokens']
   return {
     ...rest,
     ...wireUsage({
@@ -64,7 +65,7 @@ const usageOf = (told: Fields): WireUsage => {
   }
 }
 
-const present = (fields: Fields): Fields =>
+const present = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
 /** Only what the prefix has not said yet. */
@@ -81,7 +82,7 @@ const trimmer = (overlap: string) => {
 /** Thinking comes back as `reasoning_content`; whole blocks with their signatures too, since a later turn has to return them. */
 const isThought = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'
 
-export const completionOf = (body: Fields, { model, tool, overlap }: Asked, clock: Clock): Completion => {
+export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, clock: Clock): Completion => {
   if (body['type'] === 'error') throw fault(body['error'])
   const { id, type: _, role, content, model: own, stop_reason, stop_sequence, usage, ...rest } = body
   if (typeof stop_reason !== 'string' || !Array.isArray(content)) throw garbled('An answer that is not done')
@@ -118,21 +119,30 @@ export const completionOf = (body: Fields, { model, tool, overlap }: Asked, cloc
     created: Math.floor(clock.now() / 1000),
     model: String(own ?? model),
     choices: [{ index: 0, message, finish_reason, native_finish_reason: stop_reason, ...present({ stop_sequence }) }],
-    usage: usageOf((usage ?? {}) as Fields),
+    usage: usageOf((usage ?? {}) as JsonObject),
   }
 }
 
-/** The chunks of a stream of events. It ends well only behind `message_stop`. */
-export const chunksOf = (answer: Answer, { model, tool, overlap }: Asked, clock: Clock): AsyncIterable<Chunk> => {
+/** Reads the events of one stream, however they are framed: adds what an event says to the chunks, and is true at the last one. */
+export const eventReader = (
+  { model, tool, overlap, native }: Asked,
+  clock: Clock,
+  status: number,
+): ((event: SseEvent, into: Chunk[]) => boolean) => {
   let head = { id: '', object: 'chat.completion.chunk', created: Math.floor(clock.now() / 1000), model }
-  const open = new Map<number, Open>()
+  const open = new Map<number, OpenBlock>()
   const trim = trimmer(overlap)
-  let usage: Fields = {}
+  let usage: JsonObject = {}
   let calls = 0
   let begun = false
   let done = false
 
-  const chunk = (delta: Fields, more: Fields = {}, finish_reason: string | null = null, rest: Fields = {}): Chunk => {
+  const chunk = (
+    delta: JsonObject,
+    more: JsonObject = {},
+    finish_reason: string | null = null,
+    rest: JsonObject = {},
+  ): Chunk => {
     const role = begun ? {} : { role: 'assistant' }
     begun = true
     return { ...rest, ...head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
@@ -141,9 +151,9 @@ export const chunksOf = (answer: Answer, { model, tool, overlap }: Asked, clock:
     const news = trim(text)
     if (news !== '') into.push(chunk({ content: news }))
   }
-  const called = (index: number, it: Fields, into: Chunk[]) => into.push(chunk({ tool_calls: [{ index, ...it }] }))
+  const called = (index: number, it: JsonObject, into: Chunk[]) => into.push(chunk({ tool_calls: [{ index, ...it }] }))
 
-  const start = (block: Block, into: Chunk[]): Open => {
+  const start = (block: Block, into: Chunk[]): OpenBlock => {
     const { type, id, name, input, ...more } = block
     if (type === 'text') said(block.text ?? '', into)
     if (type !== 'tool_use' || name === tool) return { block: { ...block }, call: null, json: '' }
@@ -151,7 +161,7 @@ export const chunksOf = (answer: Answer, { model, tool, overlap }: Asked, clock:
     return { block, call: calls++, json: '' }
   }
 
-  const grow = (it: Open, delta: Block, into: Chunk[]) => {
+  const grow = (it: OpenBlock, delta: Block, into: Chunk[]) => {
     const { block } = it
     switch (delta.type) {
       case 'text_delta':
@@ -176,7 +186,7 @@ export const chunksOf = (answer: Answer, { model, tool, overlap }: Asked, clock:
     }
   }
 
-  const stop = ({ block, call, json }: Open, into: Chunk[]) => {
+  const stop = ({ block, call, json }: OpenBlock, into: Chunk[]) => {
     if (isThought(block)) into.push(chunk({ thinking_blocks: [block] }))
     else if (call !== null)
       json === '' && called(call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
@@ -187,61 +197,62 @@ export const chunksOf = (answer: Answer, { model, tool, overlap }: Asked, clock:
     }
   }
 
-  const begin = ({ id, type: _, role, content, model: own, stop_reason, stop_sequence, usage: told }: Fields) => {
+  const begin = ({ id, type: _, role, content, model: own, stop_reason, stop_sequence, usage: told }: JsonObject) => {
     head = { ...head, id: String(id), model: String(own ?? model) }
-    usage = { ...(told as Fields) }
+    usage = { ...(told as JsonObject) }
   }
 
-  const end = ({ delta, usage: told }: Fields, into: Chunk[]) => {
-    usage = { ...usage, ...present((told ?? {}) as Fields) }
-    const { stop_reason, stop_sequence, ...rest } = (delta ?? {}) as Fields
+  const end = ({ delta, usage: told }: JsonObject, into: Chunk[]) => {
+    usage = { ...usage, ...present((told ?? {}) as JsonObject) }
+    const { stop_reason, stop_sequence, ...rest } = (delta ?? {}) as JsonObject
     if (typeof stop_reason !== 'string') return
     done = true
     const more = { native_finish_reason: stop_reason, ...present({ stop_sequence }) }
     into.push(chunk({}, more, reasonOf(stop_reason, calls > 0), present(rest)))
   }
 
-  const opened = (index: unknown): Open => {
+  const opened = (index: unknown): OpenBlock => {
     const it = open.get(Number(index))
-    if (!it) throw garbled('A piece of a block that has not begun', answer.status)
+    if (!it) throw garbled('A piece of a block that has not begun', status)
     return it
   }
 
-  return eventItems<Chunk>(
-    answer,
-    clock,
-    ({ data }, into) => {
-      const event = parseObject(data)
-      if (event === null) throw garbled('A malformed event', answer.status)
-      switch (event['type']) {
-        case 'message_start':
-          begin((event['message'] ?? {}) as Fields)
-          break
-        case 'content_block_start':
-          open.set(Number(event['index']), start(event['content_block'] as Block, into))
-          break
-        case 'content_block_delta':
-          grow(opened(event['index']), event['delta'] as Block, into)
-          break
-        case 'content_block_stop':
-          stop(opened(event['index']), into)
-          open.delete(Number(event['index']))
-          break
-        case 'message_delta':
-          end(event, into)
-          break
-        case 'message_stop':
-          if (!done) throw garbled('The stream ended without a reason', answer.status)
-          into.push({ ...head, choices: [], usage: usageOf(usage) })
-          return true
-        case 'error':
-          throw fault(event['error'])
-      }
-      // Whatever else they may come to send is no part of the answer.
-      return false
-    },
-    () => {
-      throw garbled('The stream ended without its end mark', answer.status)
-    },
-  )
+  const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
+    const event = parseObject(data)
+    if (event === null) throw garbled('A malformed event', status)
+    switch (event['type']) {
+      case 'message_start':
+        begin((event['message'] ?? {}) as JsonObject)
+        break
+      case 'content_block_start':
+        open.set(Number(event['index']), start(event['content_block'] as Block, into))
+        break
+      case 'content_block_delta':
+        grow(opened(event['index']), event['delta'] as Block, into)
+        break
+      case 'content_block_stop':
+        stop(opened(event['index']), into)
+        open.delete(Number(event['index']))
+        break
+      case 'message_delta':
+        end(event, into)
+        break
+      case 'message_stop':
+        if (!done) throw garbled('The stream ended without a reason', status)
+        into.push({ ...head, choices: [], usage: usageOf(usage) })
+        return true
+      case 'error':
+        throw fault(event['error'])
+    }
+    // Whatever else they may come to send is no part of the answer.
+    return false
+  }
+
+  return native === true ? withNative('messages', read) : read
 }
+
+/** The chunks of a stream of events. It ends well only behind `message_stop`. */
+export const chunksOf = (answer: Answer, asked: Asked, clock: Clock): AsyncIterable<Chunk> =>
+  eventItems<Chunk>(answer, clock, eventReader(asked, clock, answer.status), () => {
+    throw garbled('The stream ended without its end mark', answer.status)
+  })

@@ -1,4 +1,4 @@
-import { BadRequest } from '../../../core/errors.ts'
+import { BadRequest } from '../../../../core/errors.ts'
 import type {
   DrawCall,
   Drawn,
@@ -10,13 +10,12 @@ import type {
   TranscribeCall,
   TranscribeOption,
   Transcript,
-} from '../../../core/ports/upstream.ts'
-import { garbled, parseObject } from '../../../core/dialects/backend.ts'
+} from '../../../../core/ports/upstream.ts'
+import { garbled, parseObject } from '../../../../core/dialects/backend.ts'
 import { blockOf, isFiltered, saidOf, type Said, type SaidPart } from './generate-content-answers.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-const asked = (...parts: readonly Fields[]): Fields => ({ contents: [{ role: 'user', parts }] })
+const asked = (...parts: readonly JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts }] })
 
 /** What it has given; throws BadRequest for what it would not give. */
 const given = (said: Said): readonly SaidPart[] => {
@@ -31,7 +30,7 @@ const given = (said: Said): readonly SaidPart[] => {
 export const speakBody = (
   { text, voice: voiceName, instructions, speed, format }: SpeakCall,
   byDefault: string,
-): Fields => {
+): JsonObject => {
   if (format !== undefined && format !== 'wav' && format !== 'pcm') {
     throw new BadRequest('The model speaks wav and pcm alone', {
       validator: { response_format: 'expected wav or pcm' },
@@ -41,7 +40,7 @@ export const speakBody = (
     throw new BadRequest('The model speaks at its own speed', { validator: { speed: 'expected 1' } })
   }
   const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName ?? byDefault } }
-  // Their models are told how to speak in front of the text.
+  // Gemini's models read the way of speaking in front of the text.
   const said = instructions === undefined || instructions === '' ? text : `${instructions}:\n${text}`
   return {
     ...asked({ text: said }),
@@ -49,7 +48,7 @@ export const speakBody = (
   }
 }
 
-export const speechOf = (body: Fields, format: string | undefined): Media => {
+export const speechOf = (body: JsonObject, format: string | undefined): Media => {
   const sounds = given(saidOf(body)).flatMap(({ inlineData }) => (inlineData?.data ? [inlineData] : []))
   if (sounds.length === 0) throw garbled('No speech in the answer')
   const mime = sounds[0]?.mimeType ?? ''
@@ -106,7 +105,7 @@ const ratioOf = (size: string): string | null => {
 const unheard =
   /^(response_format|quality|style|background|moderation|output_format|output_compression|user|stream|partial_images|provider|input_fidelity)$/
 
-const inlined = ({ mime, bytes }: MediaFile): Fields => ({
+const inlined = ({ mime, bytes }: MediaFile): JsonObject => ({
   inlineData: {
     mimeType: mime,
     data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
@@ -114,7 +113,7 @@ const inlined = ({ mime, bytes }: MediaFile): Fields => ({
 })
 
 /** Throws BadRequest for a mask: their models go by the text alone. */
-export const editBody = ({ images, mask, ...call }: EditCall): Fields => {
+export const editBody = ({ images, mask, ...call }: EditCall): JsonObject => {
   if (mask !== undefined) {
     throw new BadRequest('The model takes no mask', { validator: { mask: 'expected none' } })
   }
@@ -122,7 +121,7 @@ export const editBody = ({ images, mask, ...call }: EditCall): Fields => {
   return { ...body, ...asked(...images.map(inlined), { text: call.prompt }) }
 }
 
-export const drawBody = ({ prompt, size, extra = {} }: DrawCall): Fields => {
+export const drawBody = ({ prompt, size, extra = {} }: DrawCall): JsonObject => {
   const aspectRatio = size === undefined ? null : ratioOf(size)
   const { generationConfig, ...others } = extra
   return {
@@ -131,13 +130,13 @@ export const drawBody = ({ prompt, size, extra = {} }: DrawCall): Fields => {
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(aspectRatio !== null && { imageConfig: { aspectRatio } }),
-      ...(generationConfig as Fields | undefined),
+      ...(generationConfig as JsonObject | undefined),
     },
   }
 }
 
 /** Images with their usage in the words of the common format. */
-export const drawnOf = (answers: readonly Fields[]): Drawn => {
+export const drawnOf = (answers: readonly JsonObject[]): Drawn => {
   const counts = answers.map(({ usageMetadata }) => (usageMetadata ?? {}) as Readonly<Record<string, unknown>>)
   const sum = (...names: readonly string[]) =>
     counts.reduce((all, its) => all + names.reduce((one, name) => one + Number(its[name] ?? 0), 0), 0)
@@ -146,7 +145,7 @@ export const drawnOf = (answers: readonly Fields[]): Drawn => {
   return Object.assign(answers.flatMap(imagesOf), input_tokens > 0 && { about: { usage } })
 }
 
-export const imagesOf = (body: Fields): readonly Media[] => {
+export const imagesOf = (body: JsonObject): readonly Media[] => {
   const images = given(saidOf(body)).flatMap(({ inlineData, thought }) =>
     inlineData?.data && !thought ? inlineData : [],
   )
@@ -181,7 +180,7 @@ const transcript = {
 /** Transcription models take their options as fields, all others as a prompt. */
 const isMadeForIt = (model: string): boolean => model.includes('transcribe')
 
-export const transcribeBody = (call: TranscribeCall): Fields => {
+export const transcribeBody = (call: TranscribeCall): JsonObject => {
   const { model, audio, translate, language, prompt, temperature, diarize, smartFormat, granularities = [] } = call
   const sound = inlined(audio)
   const warmth = temperature === undefined ? {} : { temperature }
@@ -237,7 +236,7 @@ const ignoredBy = (call: TranscribeCall): readonly TranscribeOption[] => {
 /** "1.250s". */
 const seconds = (offset: unknown): number => Number.parseFloat(String(offset ?? 0)) || 0
 
-export const transcriptOf = (body: Fields, call: TranscribeCall): Transcript => {
+export const transcriptOf = (body: JsonObject, call: TranscribeCall): Transcript => {
   const parts = given(saidOf(body))
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
   const it = isMadeForIt(call.model) ? heard(parts, text, call.language ?? null) : read(text)
@@ -246,8 +245,8 @@ export const transcriptOf = (body: Fields, call: TranscribeCall): Transcript => 
 
 const heard = (parts: readonly SaidPart[], text: string, language: string | null): Transcript => {
   const speakers = new Map<unknown, number>()
-  const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as Fields]))
-  const spokenBy = ({ speakerLabel: label }: Fields) => {
+  const told = parts.flatMap(({ audioTranscription: it }) => (it === undefined ? [] : [it as JsonObject]))
+  const spokenBy = ({ speakerLabel: label }: JsonObject) => {
     if (typeof label !== 'string') return {}
     const speaker = speakers.get(label) ?? speakers.size
     speakers.set(label, speaker)
@@ -255,7 +254,7 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
   }
   const pieces = told.map((it) => {
     const by = spokenBy(it)
-    const words = ((it['words'] ?? []) as readonly Fields[]).map(({ word, startOffset, endOffset }): Spoken => ({
+    const words = ((it['words'] ?? []) as readonly JsonObject[]).map(({ word, startOffset, endOffset }): Spoken => ({
       text: String(word ?? ''),
       start: seconds(startOffset),
       end: seconds(endOffset),
@@ -278,7 +277,7 @@ const heard = (parts: readonly SaidPart[], text: string, language: string | null
 const read = (json: string): Transcript => {
   const it = parseObject(json)
   if (it === null || !Array.isArray(it['segments'])) throw garbled('No transcript in the answer')
-  const segments = (it['segments'] as readonly Fields[]).map(({ text, start, end, speaker }): Spoken => ({
+  const segments = (it['segments'] as readonly JsonObject[]).map(({ text, start, end, speaker }): Spoken => ({
     text: String(text ?? ''),
     start: Number(start ?? 0),
     end: Number(end ?? 0),

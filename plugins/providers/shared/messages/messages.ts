@@ -1,9 +1,8 @@
-import { unheard } from '../../../core/dialects/messages/unheard.ts'
-import { BadRequest } from '../../../core/errors.ts'
-import type { ChatBody, ChatCall } from '../../../core/ports/upstream.ts'
+import { fieldsBeyondMessages } from '../../../../core/dialects/messages/unsupported-fields.ts'
+import { BadRequest } from '../../../../core/errors.ts'
+import type { ChatBody, ChatCall } from '../../../../core/ports/upstream.ts'
 import { conversationOf, type Conversation, type Turn } from './messages-turns.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** What models of one generation understand. */
 export interface Generation {
@@ -26,6 +25,8 @@ export interface Asked {
   readonly tool: string | null
   /** White space at the end of the prefix that could not be sent: the answer may begin with it. */
   readonly overlap: string
+  /** The request was the caller's own: its events go on as they come. */
+  readonly native?: true
 }
 
 const tiers: Readonly<Record<string, string>> = { default: 'standard_only', flex: 'standard_only', priority: 'auto' }
@@ -41,25 +42,25 @@ const shares: Readonly<Record<string, number>> = {
   xhigh: 0.9,
   max: 0.9,
 }
-const fewest = 1024
-const most = 32_000
+const leastThinkingTokens = 1024
+const mostTokens = 32_000
 
 const jsonTool = 'json_answer'
 
-interface Wording {
-  readonly body: Fields
+interface WordedRequest {
+  readonly body: JsonObject
   readonly asked: Asked
 }
 
 /** The request in Anthropic's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
-export const messagesBody = (call: ChatCall, generation: Generation): Wording => {
+export const messagesBody = (call: ChatCall, generation: Generation): WordedRequest => {
   const { model, stream, native } = call
   if (native?.dialect !== 'messages') return worded(call, generation)
   const body = { ...native.body, model, ...(stream && { stream }) }
-  return { body, asked: { model, tool: null, overlap: '' } }
+  return { body, asked: { model, tool: null, overlap: '', native: true } }
 }
 
-const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): Wording => {
+const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): WordedRequest => {
   const {
     messages,
     max_tokens,
@@ -95,10 +96,10 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
   const output = {
     ...(thoughts.effort !== undefined && { effort: thoughts.effort }),
     ...(wanted?.schema && !byTool && { format: { type: 'json_schema', schema: closed(wanted.schema) } }),
-    ...(output_config as Fields | undefined),
+    ...(output_config as JsonObject | undefined),
   }
   const sampled = generation.samples && (thinking != null || thoughts.thinking === undefined)
-  const userId = user ?? (metadata as Fields | null | undefined)?.['user_id']
+  const userId = user ?? (metadata as JsonObject | null | undefined)?.['user_id']
   const begun = prefix?.trimEnd() ?? ''
 
   return {
@@ -125,11 +126,11 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
   }
 }
 
-const passed = (others: Fields): Fields =>
-  Object.fromEntries(Object.entries(others).filter(([name]) => !unheard.has(name)))
+const passed = (others: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(others).filter(([name]) => !fieldsBeyondMessages.has(name)))
 
-const formatOf = (format: unknown): { readonly schema: Fields | null } | null => {
-  const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: Fields } }
+const formatOf = (format: unknown): { readonly schema: JsonObject | null } | null => {
+  const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: JsonObject } }
   if (type === 'json_schema') return { schema: json_schema?.schema ?? null }
   return type === 'json_object' ? { schema: null } : null
 }
@@ -150,17 +151,17 @@ const closed = (schema: unknown): unknown => {
   return inner['type'] === 'object' && 'properties' in inner ? { additionalProperties: false, ...inner } : inner
 }
 
-const answering = (schema: Fields | null): Fields => ({
+const answering = (schema: JsonObject | null): JsonObject => ({
   name: jsonTool,
   description: 'Gives the whole answer as one JSON object, in the form that the conversation asks for.',
   input_schema: schema ?? { type: 'object', additionalProperties: true },
 })
 
-const toolsOf = (tools: ChatBody['tools']): readonly Fields[] =>
-  ((tools ?? []) as readonly Fields[]).map((tool) => {
+const toolsOf = (tools: ChatBody['tools']): readonly JsonObject[] =>
+  ((tools ?? []) as readonly JsonObject[]).map((tool) => {
     const { type, function: it, ...rest } = tool
     if (type !== 'function' || typeof it !== 'object' || it === null) return tool
-    const { name, description, parameters, strict } = it as Fields
+    const { name, description, parameters, strict } = it as JsonObject
     return {
       ...rest,
       name,
@@ -172,19 +173,19 @@ const toolsOf = (tools: ChatBody['tools']): readonly Fields[] =>
 
 const choices: Readonly<Record<string, string>> = { auto: 'auto', none: 'none', required: 'any' }
 
-const choiceOf = (choice: unknown): Fields | null => {
+const choiceOf = (choice: unknown): JsonObject | null => {
   if (choice == null) return null
   if (typeof choice === 'string') return { type: choices[choice] ?? choice }
   const { type, function: it } = choice as { type?: string; function?: { name?: string } }
-  return type === 'function' ? { type: 'tool', name: it?.name } : (choice as Fields)
+  return type === 'function' ? { type: 'tool', name: it?.name } : (choice as JsonObject)
 }
 
-const forces = (choice: Fields | null): boolean => choice?.['type'] === 'any' || choice?.['type'] === 'tool'
+const forces = (choice: JsonObject | null): boolean => choice?.['type'] === 'any' || choice?.['type'] === 'tool'
 
-const jsonChoice = (tools: readonly Fields[], choice: Fields | null): Fields =>
+const jsonChoice = (tools: readonly JsonObject[], choice: JsonObject | null): JsonObject =>
   tools.length > 0 && choice?.['type'] !== 'none' ? { type: 'any' } : { type: 'tool', name: jsonTool }
 
-const parallel = (tools: readonly Fields[], choice: Fields | null, allowed: unknown): Fields | null =>
+const parallel = (tools: readonly JsonObject[], choice: JsonObject | null, allowed: unknown): JsonObject | null =>
   allowed === false && tools.length > 0 && choice?.['type'] !== 'none'
     ? { type: 'auto', ...choice, disable_parallel_tool_use: true }
     : choice
@@ -208,7 +209,7 @@ const thoughtsOf = (
       ? { effort: how }
       : { thinking: { type: 'adaptive', display: 'summarized' }, effort: how }
   }
-  const budget = Math.max(fewest, Math.min(most, Math.floor(limit * (shares[effort] ?? 0))))
+  const budget = Math.max(leastThinkingTokens, Math.min(mostTokens, Math.floor(limit * (shares[effort] ?? 0))))
   if (shares[effort] === undefined || budget >= limit || forced || lostThoughts(turns)) return {}
   return { thinking: { type: 'enabled', budget_tokens: budget } }
 }

@@ -1,15 +1,15 @@
-import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
-import type { Chunk, Completion, Message, ToolCall, WireUsage } from '../../../core/ports/upstream.ts'
-import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
-import { wireUsage } from '../../../core/dialects/chat-completions.ts'
-import { eventItems } from '../shared/event-items.ts'
-import { signed } from '../../../core/dialects/generate-content/signed.ts'
+import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
+import type { Chunk, Completion, Message, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
+import { garbled, parseObject, toldFault } from '../../../../core/dialects/backend.ts'
+import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
+import { eventItems, withNative } from '../event-items.ts'
+import { signed } from '../../../../core/dialects/generate-content/signed.ts'
 
-interface Fields {
+interface JsonObject {
   readonly [field: string]: unknown
 }
 
-export interface SaidPart extends Fields {
+export interface SaidPart extends JsonObject {
   readonly text?: string
   readonly thought?: boolean
   readonly thoughtSignature?: string
@@ -17,16 +17,16 @@ export interface SaidPart extends Fields {
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown }
 }
 
-export interface Candidate extends Fields {
+export interface Candidate extends JsonObject {
   readonly index?: number
   readonly content?: { readonly parts?: readonly SaidPart[] }
   readonly finishReason?: string
 }
 
 /** A piece of their answer, or the whole of it. */
-export interface Said extends Fields {
+export interface Said extends JsonObject {
   readonly candidates?: readonly Candidate[]
-  readonly usageMetadata?: Fields
+  readonly usageMetadata?: JsonObject
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ export const isFiltered = (reason: unknown): boolean => reasons[String(reason)] 
 
 /** What they refuse before there is any candidate. */
 export const blockOf = ({ promptFeedback }: Said): string | null => {
-  const { blockReason } = (promptFeedback ?? {}) as Fields
+  const { blockReason } = (promptFeedback ?? {}) as JsonObject
   return typeof blockReason === 'string' ? blockReason : null
 }
 
@@ -58,7 +58,7 @@ const reasonOf = (reason: string, called: boolean): string => {
   return ours === 'stop' && called ? 'tool_calls' : ours
 }
 
-export const saidOf = (body: Fields): Said => {
+export const saidOf = (body: JsonObject): Said => {
   if (body['error'] != null) throw toldFault(body['error'])
   if (body['candidates'] !== undefined && !Array.isArray(body['candidates']))
     throw garbled('No candidates in the answer')
@@ -87,18 +87,18 @@ export const usageIn = ({ usageMetadata }: Said): WireUsage => {
   }
 }
 
-interface Told extends Fields {
+interface ScoredToken extends JsonObject {
   readonly token?: string
   readonly logProbability?: number
 }
 
-const logprobsIn = ({ logprobsResult }: Candidate): Fields => {
+const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
   const { chosenCandidates, topCandidates } = (logprobsResult ?? {}) as {
-    readonly chosenCandidates?: readonly Told[]
-    readonly topCandidates?: readonly { readonly candidates?: readonly Told[] }[]
+    readonly chosenCandidates?: readonly ScoredToken[]
+    readonly topCandidates?: readonly { readonly candidates?: readonly ScoredToken[] }[]
   }
   if (!chosenCandidates) return {}
-  const told = ({ token = '', logProbability = 0 }: Told) => ({
+  const told = ({ token = '', logProbability = 0 }: ScoredToken) => ({
     token,
     logprob: logProbability,
     bytes: [...Buffer.from(token)],
@@ -121,7 +121,10 @@ const called = (part: SaidPart, id: () => string): ToolCall => {
 }
 
 /** Gemini's parts as fields of a message: text, thoughts, calls, images, and parts that the common format lacks. */
-const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonly tool_calls: readonly ToolCall[] } => {
+const messageOf = (
+  { content }: Candidate,
+  id: () => string,
+): JsonObject & { readonly tool_calls: readonly ToolCall[] } => {
   const parts = content?.parts ?? []
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
   const thoughts = parts.filter(({ text, thought }) => text !== undefined && thought).map(({ text }) => text)
@@ -144,9 +147,10 @@ const messageOf = ({ content }: Candidate, id: () => string): Fields & { readonl
 }
 
 /** Everything of theirs that the common format has no place for stays under its own name. */
-const restOf = ({ candidates: _, usageMetadata, modelVersion, responseId, createTime, ...rest }: Said): Fields => rest
+const restOf = ({ candidates: _, usageMetadata, modelVersion, responseId, createTime, ...rest }: Said): JsonObject =>
+  rest
 
-const moreOf = (candidate: Candidate): Fields => {
+const moreOf = (candidate: Candidate): JsonObject => {
   const { index: _, content, finishReason, logprobsResult, ...rest } = candidate
   return {
     ...rest,
@@ -160,6 +164,8 @@ export interface Reading {
   readonly model: string
   readonly clock: Clock
   readonly random: Random
+  /** The request was the caller's own: its events go on as they come. */
+  readonly native?: boolean
 }
 
 const made = (random: Random, kind: string): string => kind + Buffer.from(random.bytes(12)).toString('hex')
@@ -170,9 +176,9 @@ const headOf = ({ responseId, modelVersion }: Said, { model, clock, random }: Re
   model: typeof modelVersion === 'string' ? modelVersion : model,
 })
 
-const refused = (reason: string): Fields => ({ finish_reason: 'content_filter', native_finish_reason: reason })
+const refused = (reason: string): JsonObject => ({ finish_reason: 'content_filter', native_finish_reason: reason })
 
-export const completionOf = (body: Fields, reading: Reading): Completion => {
+export const completionOf = (body: JsonObject, reading: Reading): Completion => {
   const said = saidOf(body)
   const candidates = said.candidates ?? []
   const block = blockOf(said)
@@ -220,29 +226,27 @@ export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk>
     }
   }
 
-  return eventItems<Chunk>(
-    answer,
-    reading.clock,
-    ({ data }, into) => {
-      const body = parseObject(data)
-      if (body === null) throw garbled('A malformed event', answer.status)
-      const said = saidOf(body)
-      head ??= headOf(said, reading)
-      const chunk = { ...restOf(said), ...head, object: 'chat.completion.chunk' }
-      const block = blockOf(said)
-      const choices = (said.candidates ?? []).map((it, at) => choiceOf(it, it.index ?? at))
-      if (choices.length > 0) into.push({ ...chunk, choices })
-      else if (block !== null) {
-        calls.set(0, 0)
-        into.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null, ...refused(block) }] })
-      }
-      if (said.usageMetadata && calls.size > 0 && open.size === 0) {
-        into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(said) })
-      }
-      return false
-    },
-    () => {
-      if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', answer.status)
-    },
-  )
+  const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
+    const body = parseObject(data)
+    if (body === null) throw garbled('A malformed event', answer.status)
+    const said = saidOf(body)
+    head ??= headOf(said, reading)
+    const chunk = { ...restOf(said), ...head, object: 'chat.completion.chunk' }
+    const block = blockOf(said)
+    const choices = (said.candidates ?? []).map((it, at) => choiceOf(it, it.index ?? at))
+    if (choices.length > 0) into.push({ ...chunk, choices })
+    else if (block !== null) {
+      calls.set(0, 0)
+      into.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null, ...refused(block) }] })
+    }
+    if (said.usageMetadata && calls.size > 0 && open.size === 0) {
+      into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(said) })
+    }
+    return false
+  }
+
+  const reads = reading.native === true ? withNative('generate-content', read) : read
+  return eventItems<Chunk>(answer, reading.clock, reads, () => {
+    if (calls.size === 0 || open.size > 0) throw garbled('The stream ended before its answer did', answer.status)
+  })
 }

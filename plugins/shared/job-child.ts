@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { type Fences, fencesFor, freshUser } from '../../core/fences.ts'
+import { type ProcessFences, fencesFor, freshUser } from '../../core/fences.ts'
 
 /** A process that waits for one job. */
 export interface Child {
@@ -38,7 +38,7 @@ const options = (): readonly string[] => [
 ]
 
 /** The fences between a parser and the rest of the machine. */
-export const fences = (): Fences & { readonly fileless: boolean } => ({
+export const fences = (): ProcessFences & { readonly fileless: boolean } => ({
   ...fencesFor(process.execPath, ...readable),
   fileless: permission !== undefined,
 })

@@ -1,18 +1,17 @@
-import { BadRequest } from '../../../core/errors.ts'
-import type { Message, Part, ToolCall } from '../../../core/ports/upstream.ts'
-import { parseObject } from '../../../core/dialects/backend.ts'
-import { dataUrlOf } from '../../../core/dialects/data-url.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { BadRequest } from '../../../../core/errors.ts'
+import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import { parseObject } from '../../../../core/dialects/backend.ts'
+import { dataUrlOf } from '../../../../core/dialects/data-url.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 export interface Turn {
   readonly role: 'user' | 'assistant'
-  readonly content: readonly Fields[]
+  readonly content: readonly JsonObject[]
 }
 
 export interface Conversation {
   /** Undefined when there is none. */
-  readonly system: string | readonly Fields[] | undefined
+  readonly system: string | readonly JsonObject[] | undefined
   readonly turns: readonly Turn[]
 }
 
@@ -22,7 +21,7 @@ export interface Conversation {
  */
 export const conversationOf = (messages: readonly Message[]): Conversation => {
   const instructions: Message[] = []
-  const turns: { role: 'user' | 'assistant'; content: Fields[] }[] = []
+  const turns: { role: 'user' | 'assistant'; content: JsonObject[] }[] = []
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') {
       instructions.push(message)
@@ -45,7 +44,7 @@ const systemOf = (instructions: readonly Message[]): Conversation['system'] => {
   return instructions.map(({ content }) => content as string).join('\n')
 }
 
-const blocksIn = (message: Message): Fields[] => {
+const blocksIn = (message: Message): JsonObject[] => {
   const { role, content, tool_calls, thinking_blocks, content_blocks } = message
   if (role === 'function' || message['function_call'] != null) {
     throw new BadRequest('The model knows tools, but not functions')
@@ -56,21 +55,21 @@ const blocksIn = (message: Message): Fields[] => {
   return [...listed(thinking_blocks), ...listed(content_blocks), ...blocksOf(content), ...(tool_calls ?? []).map(useOf)]
 }
 
-const listed = (blocks: unknown): Fields[] => (Array.isArray(blocks) ? blocks : [])
+const listed = (blocks: unknown): JsonObject[] => (Array.isArray(blocks) ? blocks : [])
 
-const blocksOf = (content: Message['content']): Fields[] => {
+const blocksOf = (content: Message['content']): JsonObject[] => {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
   // They refuse a text that is empty.
   return parts.map(blockOf).filter(({ type, text }) => type !== 'text' || text !== '')
 }
 
-const blockOf = (part: Part): Fields => {
+const blockOf = (part: Part): JsonObject => {
   const { type, image_url, file, refusal, ...rest } = part
   switch (type) {
     case 'image_url':
       return { ...rest, type: 'image', source: imageOf(image_url?.url ?? '') }
     case 'file':
-      return { ...rest, type: 'document', ...documentOf((file ?? {}) as Fields) }
+      return { ...rest, type: 'document', ...documentOf((file ?? {}) as JsonObject) }
     case 'refusal':
       return { ...rest, type: 'text', text: refusal }
     case 'input_audio':
@@ -80,14 +79,14 @@ const blockOf = (part: Part): Fields => {
   }
 }
 
-const imageOf = (url: string): Fields => {
+const imageOf = (url: string): JsonObject => {
   const inside = dataUrlOf(url)
   if (inside) return { type: 'base64', media_type: inside.mime, data: inside.data }
   if (/^https?:/i.test(url)) return { type: 'url', url }
   throw new BadRequest('An image is neither a data URL nor an address')
 }
 
-const documentOf = ({ file_id, file_data, filename }: Fields): Fields => {
+const documentOf = ({ file_id, file_data, filename }: JsonObject): JsonObject => {
   const title = typeof filename === 'string' ? { title: filename } : {}
   if (typeof file_id === 'string') return { source: { type: 'file', file_id }, ...title }
   const inside = typeof file_data === 'string' ? dataUrlOf(file_data) : null
@@ -101,7 +100,7 @@ const documentOf = ({ file_id, file_data, filename }: Fields): Fields => {
 /** Ids of other backends may hold what theirs may not. */
 const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
 
-const useOf = (call: ToolCall): Fields => {
+const useOf = (call: ToolCall): JsonObject => {
   const { caller, cache_control } = call
   const input = parseObject(call.function.arguments || '{}')
   if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
@@ -115,7 +114,7 @@ const useOf = (call: ToolCall): Fields => {
   }
 }
 
-const resultOf = ({ content, tool_call_id, is_error, cache_control }: Message): Fields => ({
+const resultOf = ({ content, tool_call_id, is_error, cache_control }: Message): JsonObject => ({
   type: 'tool_result',
   tool_use_id: idOf(tool_call_id ?? ''),
   ...(content && content.length > 0 && { content: typeof content === 'string' ? content : blocksOf(content) }),

@@ -1,21 +1,20 @@
-import { BadRequest } from '../../../core/errors.ts'
-import type { Message, Part, ToolCall } from '../../../core/ports/upstream.ts'
-import { parseObject } from '../../../core/dialects/backend.ts'
-import { dataUrlOf } from '../../../core/dialects/data-url.ts'
+import { BadRequest } from '../../../../core/errors.ts'
+import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import { parseObject } from '../../../../core/dialects/backend.ts'
+import { dataUrlOf } from '../../../../core/dialects/data-url.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** Users of 1.0.0 import it from here. */
-export { signed } from '../../../core/dialects/generate-content/signed.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+export { signed } from '../../../../core/dialects/generate-content/signed.ts'
 
 export interface Content {
   readonly role: 'user' | 'model'
-  readonly parts: readonly Fields[]
+  readonly parts: readonly JsonObject[]
 }
 
 export interface Conversation {
   /** Null when there is none. */
-  readonly system: { readonly parts: readonly Fields[] } | null
+  readonly system: { readonly parts: readonly JsonObject[] } | null
   readonly contents: readonly Content[]
 }
 
@@ -24,8 +23,8 @@ const unsigned = 'skip_thought_signature_validator'
 
 /** Their conversation: instructions apart, the results of parallel calls together in one turn. `signs` where calls must bear their signatures. */
 export const conversationOf = (messages: readonly Message[], signs: boolean): Conversation => {
-  const system: Fields[] = []
-  const contents: { role: 'user' | 'model'; parts: Fields[] }[] = []
+  const system: JsonObject[] = []
+  const contents: { role: 'user' | 'model'; parts: JsonObject[] }[] = []
   /** They know the answer of a tool by the tool's name too. */
   const names = new Map<string, string>()
   for (const message of messages) {
@@ -48,12 +47,12 @@ export const conversationOf = (messages: readonly Message[], signs: boolean): Co
   return { system: system.length > 0 ? { parts: system } : null, contents }
 }
 
-const partsOf = (content: Message['content']): Fields[] => {
+const partsOf = (content: Message['content']): JsonObject[] => {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
   return parts.map(partOf).filter(({ text }) => text !== '')
 }
 
-const partOf = (part: Part): Fields => {
+const partOf = (part: Part): JsonObject => {
   const { type, ...rest } = part
   switch (type) {
     case 'text':
@@ -63,13 +62,13 @@ const partOf = (part: Part): Fields => {
     case 'image_url':
       return mediaOf(part.image_url?.url)
     case 'video_url':
-      return mediaOf((part['video_url'] as Fields | undefined)?.['url'])
+      return mediaOf((part['video_url'] as JsonObject | undefined)?.['url'])
     case 'input_audio': {
-      const { data, format } = (part['input_audio'] ?? {}) as Fields
+      const { data, format } = (part['input_audio'] ?? {}) as JsonObject
       return { inlineData: { mimeType: `audio/${format}`, data } }
     }
     case 'file': {
-      const { file_data, file_id } = (part['file'] ?? {}) as Fields
+      const { file_data, file_id } = (part['file'] ?? {}) as JsonObject
       return mediaOf(file_data ?? file_id)
     }
   }
@@ -94,7 +93,7 @@ const mimes: Readonly<Record<string, string>> = {
 }
 
 /** An address is theirs to fetch. */
-const mediaOf = (url: unknown): Fields => {
+const mediaOf = (url: unknown): JsonObject => {
   if (typeof url !== 'string') throw new BadRequest('A part of a message has no address')
   const inside = dataUrlOf(url)
   if (inside) return { inlineData: { mimeType: inside.mime, data: inside.data } }
@@ -104,13 +103,13 @@ const mediaOf = (url: unknown): Fields => {
 }
 
 /** Where the signatures of thoughts stand in the common format; the vendor's own compatible surface puts them there. */
-const signatureOf = (it: Fields): string | null => {
+const signatureOf = (it: JsonObject): string | null => {
   const extra = it['extra_content'] as { readonly google?: { readonly thought_signature?: unknown } } | null | undefined
   const signature = extra?.google?.thought_signature
   return typeof signature === 'string' ? signature : null
 }
 
-const saidIn = (message: Message, signs: boolean): Fields[] => {
+const saidIn = (message: Message, signs: boolean): JsonObject[] => {
   const parts = partsOf(message.content)
   const signature = signatureOf(message)
   if (signature !== null) parts.push({ ...(parts.pop() ?? { text: '' }), thoughtSignature: signature })
@@ -118,7 +117,7 @@ const saidIn = (message: Message, signs: boolean): Fields[] => {
   return [...parts, ...calls]
 }
 
-const callOf = (call: ToolCall, must: boolean): Fields => {
+const callOf = (call: ToolCall, must: boolean): JsonObject => {
   const args = parseObject(call.function.arguments || '{}')
   if (args === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
   const signature = signatureOf(call) ?? (must ? unsigned : null)
@@ -128,7 +127,10 @@ const callOf = (call: ToolCall, must: boolean): Fields => {
   }
 }
 
-const resultsOf = ({ content, tool_call_id: id = '', name }: Message, names: ReadonlyMap<string, string>): Fields[] => {
+const resultsOf = (
+  { content, tool_call_id: id = '', name }: Message,
+  names: ReadonlyMap<string, string>,
+): JsonObject[] => {
   const parts = partsOf(content)
   const text = parts.map((part) => part['text'] ?? '').join('')
   return [

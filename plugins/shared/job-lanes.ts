@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { errand } from '../../core/errand.ts'
-import { fairShares, usualQueue } from '../../core/fair-shares.ts'
+import { currentErrand } from '../../core/errand.ts'
+import { fairShares, defaultQueue } from '../../core/fair-shares.ts'
 
 /** Both methods throw TooMany when too many jobs wait, and the signal's reason when the caller left. */
 export interface Lanes {
@@ -10,7 +10,7 @@ export interface Lanes {
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-const nobody = { organization: '', key: '', queue: usualQueue }
+const nobody = { organization: '', key: '', queue: defaultQueue }
 
 /**
  * One organisation fills all lanes but the last, so that another organisation finds a free lane. At most `most` of its
@@ -19,7 +19,7 @@ const nobody = { organization: '', key: '', queue: usualQueue }
 export const lanes = (width: number, most = Infinity): Lanes => {
   const shares = fairShares({ all: width + 1, organization: width, key: width })
   const enter = (signal: AbortSignal) => {
-    const { queue, ...holder } = errand() ?? nobody
+    const { queue, ...holder } = currentErrand() ?? nobody
     const shorter = { all: Math.min(queue.all, 2 * most), organization: Math.min(queue.organization, most) }
     return shares.take(holder, 1, shorter, signal)
   }

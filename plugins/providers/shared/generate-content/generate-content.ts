@@ -1,8 +1,7 @@
-import { unheard } from '../../../core/dialects/generate-content/unheard.ts'
-import type { ChatCall } from '../../../core/ports/upstream.ts'
+import { fieldsBeyondContent } from '../../../../core/dialects/generate-content/unsupported-fields.ts'
+import type { ChatCall } from '../../../../core/ports/upstream.ts'
 import { conversationOf } from './generate-content-turns.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** What models of one generation understand. */
 export interface Generation {
@@ -37,7 +36,7 @@ const levels: Readonly<Record<string, string>> = {
 const tiers: Readonly<Record<string, string>> = { default: 'standard' }
 
 /** The request in Gemini's format; a native request stays as it is. Throws BadRequest for fields that the format lacks. */
-export const generateBody = ({ body, native }: ChatCall, generation: Generation): Fields => {
+export const generateBody = ({ body, native }: ChatCall, generation: Generation): JsonObject => {
   if (native?.dialect === 'generate-content') return native.body
   const {
     messages,
@@ -60,7 +59,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
     const theirs = (Object.hasOwn(config, name) ? config[name] : null) ?? null
     if (theirs !== null) {
       if (value != null) chosen[theirs] = value
-    } else if (!unheard.has(name)) rest[name] = value
+    } else if (!fieldsBeyondContent.has(name)) rest[name] = value
   }
   Object.assign(
     chosen,
@@ -71,7 +70,7 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
     thoughtsOf(reasoning_effort, generation),
     own,
   )
-  const offered = toolsOf((tools ?? []) as readonly Fields[])
+  const offered = toolsOf((tools ?? []) as readonly JsonObject[])
   return {
     ...rest,
     contents,
@@ -84,14 +83,14 @@ export const generateBody = ({ body, native }: ChatCall, generation: Generation)
   }
 }
 
-const formatOf = (format: unknown): Fields => {
+const formatOf = (format: unknown): JsonObject => {
   const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: unknown } }
   if (type !== 'json_schema' && type !== 'json_object') return {}
   const schema = type === 'json_schema' ? json_schema?.schema : undefined
   return { responseMimeType: 'application/json', ...(schema !== undefined && { responseJsonSchema: schema }) }
 }
 
-const thoughtsOf = (effort: unknown, { thinks, least }: Generation): Fields => {
+const thoughtsOf = (effort: unknown, { thinks, least }: Generation): JsonObject => {
   if (typeof effort !== 'string' || thinks === 'never') return {}
   const includeThoughts = effort !== 'none'
   if (thinks === 'level') return { thinkingConfig: { includeThoughts, thinkingLevel: levels[effort] ?? least } }
@@ -99,11 +98,11 @@ const thoughtsOf = (effort: unknown, { thinks, least }: Generation): Fields => {
   return { thinkingConfig: { includeThoughts, thinkingBudget: budget } }
 }
 
-const toolsOf = (tools: readonly Fields[]): readonly Fields[] => {
-  const others: Fields[] = []
-  const functionDeclarations: Fields[] = []
+const toolsOf = (tools: readonly JsonObject[]): readonly JsonObject[] => {
+  const others: JsonObject[] = []
+  const functionDeclarations: JsonObject[] = []
   for (const tool of tools) {
-    const { name, description, parameters } = (tool['function'] ?? {}) as Fields
+    const { name, description, parameters } = (tool['function'] ?? {}) as JsonObject
     if (tool['type'] !== 'function') others.push(tool)
     else {
       functionDeclarations.push({
@@ -118,9 +117,9 @@ const toolsOf = (tools: readonly Fields[]): readonly Fields[] => {
 
 const modes: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' }
 
-const choiceOf = (choice: unknown): Fields => {
+const choiceOf = (choice: unknown): JsonObject => {
   if (typeof choice === 'string') return { functionCallingConfig: { mode: modes[choice] ?? choice } }
   const { type, function: it } = choice as { type?: string; function?: { name?: string } }
-  if (type !== 'function') return choice as Fields
+  if (type !== 'function') return choice as JsonObject
   return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [it?.name] } }
 }

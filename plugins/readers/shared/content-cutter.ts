@@ -1,6 +1,6 @@
 import type { Value } from '../../../core/ports/file-content.ts'
 
-export interface Most {
+export interface ContentLimits {
   readonly values: number
   readonly characters: number
 }
@@ -16,23 +16,28 @@ export interface Cutter {
 }
 
 /** Deeper values are left out. */
-const deepest = 50
+const deepestNesting = 50
 
-export const cutter = ({ values, characters }: Most): Cutter => {
-  const least = characters / values
+/** The characters of a value, at least `least` for each value in it. A container is measured once. */
+const costing = (least: number) => {
   const known = new Map<object, number>()
-  let cut = false
-
   const cost = (value: unknown, depth = 0): number => {
     if (!isContainer(value)) return Math.max(least, written(value))
     const before = known.get(value)
     if (before !== undefined) return before
     known.set(value, least)
     let sum = least
-    if (depth < deepest) for (const [key, child] of entriesOf(value)) sum += key.length + cost(child, depth + 1)
+    if (depth < deepestNesting) for (const [key, child] of entriesOf(value)) sum += key.length + cost(child, depth + 1)
     known.set(value, sum)
     return sum
   }
+  return cost
+}
+
+export const contentCutter = ({ values, characters }: ContentLimits): Cutter => {
+  const least = characters / values
+  const cost = costing(least)
+  let cut = false
 
   const shortened = (value: unknown, allowance: number): Value => {
     const plain = leaf(value)
@@ -45,7 +50,7 @@ export const cutter = ({ values, characters }: Most): Cutter => {
   const fit = (value: unknown, allowance: number, depth = 0): Value => {
     if (!isContainer(value)) return shortened(value, allowance)
     const entries = entriesOf(value)
-    if (depth >= deepest && entries.length > 0) {
+    if (depth >= deepestNesting && entries.length > 0) {
       cut = true
       return `… ${entries.length} more`
     }
@@ -65,7 +70,7 @@ export const cutter = ({ values, characters }: Most): Cutter => {
   const within = (entries: readonly Entry[], allowance: number, list: boolean, depth: number): [string, Value][] => {
     const wants = entries.map(([key, child]) => key.length + cost(child, depth + 1))
     const fair = !list && entries.length * least * 10 <= allowance
-    const given = fair ? shares(allowance, wants) : null
+    const given = fair ? fairShares(allowance, wants) : null
     const kept: [string, Value][] = []
     let left = allowance
     for (const [at, [key, child]] of entries.entries()) {
@@ -84,7 +89,7 @@ export const cutter = ({ values, characters }: Most): Cutter => {
 }
 
 /** Divides a total: small wishes are met in full, and the rest is shared equally. */
-export const shares = (total: number, wants: readonly number[]): readonly number[] => {
+export const fairShares = (total: number, wants: readonly number[]): readonly number[] => {
   const given = new Array<number>(wants.length).fill(0)
   const order = wants.map((_, at) => at).sort((one, other) => wants[one]! - wants[other]!)
   let left = total

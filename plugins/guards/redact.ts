@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import { plugin } from '../../core/plugin.ts'
+import { Guard, type TextWatch } from '../../core/ports/guard.ts'
+import { kinds, type Kind, valuesIn } from './redact/values.ts'
+import { namesOf } from './redact/placeholders.ts'
+import { type Search, piecewise, wholly } from './shared/piecewise.ts'
+import { undecidedPlaceholder, undecidedValue } from './redact/undecided.ts'
+
+/** Puts placeholders such as `[EMAIL_1]` in the place of card and account numbers, keys, e-mail and IP addresses. */
+export default plugin({
+  port: Guard,
+  name: 'redact',
+  settings: v.strictObject({
+    /** What is looked for. */
+    kinds: v.optional(v.pipe(v.array(v.picklist(kinds)), v.minLength(1)), [...kinds]),
+    /** Whether the answer has the values in the place of their placeholders. The map lives as long as the call. */
+    restore: v.optional(v.boolean(), false),
+    /** Whether values that a backend writes are replaced too. */
+    answers: v.optional(v.boolean(), false),
+  }),
+  create: (_, settings): Guard => ({
+    name: 'redact',
+    marks: settings.kinds,
+    begin() {
+      const wanted: ReadonlySet<Kind> = new Set(settings.kinds)
+      const names = namesOf()
+      const fresh = new Set<Kind>()
+      const marks = (): readonly Kind[] => {
+        const told = [...fresh]
+        fresh.clear()
+        return told
+      }
+      const hidden: Search = {
+        undecided: undecidedValue,
+        find: (text, start) =>
+          valuesIn(text, start, wanted).map(({ kind, from, to }) => ({
+            from,
+            to,
+            by() {
+              fresh.add(kind)
+              return names.of(kind, text.slice(from, to))
+            },
+          })),
+      }
+      const restored: Search = { undecided: undecidedPlaceholder, find: names.find }
+      const both: Search = {
+        undecided: (text) => Math.min(undecidedValue(text), undecidedPlaceholder(text)),
+        find: (text, start) =>
+          [...names.find(text, start), ...hidden.find(text, start)].sort((one, other) => one.from - other.from),
+      }
+
+      return {
+        async request(texts, signal) {
+          signal.throwIfAborted()
+          if (settings.restore) for (const { text } of texts) names.keepClear(text)
+          const next: string[] = []
+          for (const { text } of texts) next.push(await wholly(hidden, text, signal))
+          return { texts: next, marks: marks() }
+        },
+        answer(): TextWatch | null {
+          const restores = settings.restore && names.any()
+          if (!restores && !settings.answers) return null
+          const pieces = piecewise(!restores ? hidden : settings.answers ? both : restored)
+          return {
+            take: (piece) => ({ text: pieces.take(piece), marks: marks() }),
+            end: () => ({ text: pieces.end(), marks: marks() }),
+          }
+        },
+      }
+    },
+  }),
+})

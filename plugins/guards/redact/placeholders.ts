@@ -1,0 +1,49 @@
+import { type Span, matchesFrom } from '../shared/piecewise.ts'
+import type { Kind } from './values.ts'
+
+/** Every placeholder, also those of a text of the caller. */
+const written = /\[(?:CARD|IBAN|KEY|EMAIL|IP)_[1-9]\d{0,5}\]/g
+
+/**
+ * The placeholders of one call. They are numbered in the order of the values, so a conversation that grows keeps the
+ * placeholders of its beginning.
+ */
+export const namesOf = () => {
+  const byValue = new Map<string, string>()
+  const byName = new Map<string, string>()
+  const taken = new Set<string>()
+  const counts = new Map<Kind, number>()
+
+  const fresh = (kind: Kind): string => {
+    for (;;) {
+      const number = (counts.get(kind) ?? 0) + 1
+      counts.set(kind, number)
+      const name = `[${kind.toUpperCase()}_${number}]`
+      if (!taken.has(name)) return name
+    }
+  }
+
+  return {
+    /** The placeholder of a value: always the same. */
+    of(kind: Kind, value: string): string {
+      const known = byValue.get(value)
+      if (known !== undefined) return known
+      const name = fresh(kind)
+      byValue.set(value, name)
+      byName.set(name, value)
+      return name
+    },
+    /** Placeholders that the caller itself writes stand for no value. Called before the first `of` alone. */
+    keepClear(text: string): void {
+      if (byName.size > 0) return
+      for (const [name] of text.matchAll(written)) taken.add(name)
+    },
+    any: (): boolean => byName.size > 0,
+    /** The values in the place of their placeholders. */
+    find: (text: string, start: number): readonly Span[] =>
+      matchesFrom(written, text, start).flatMap(({ 0: name, index: from }) => {
+        const value = byName.get(name)
+        return value === undefined ? [] : [{ from, to: from + name.length, by: () => value }]
+      }),
+  }
+}

@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** A part of a text and what takes its place. */
+export interface Span {
+  readonly from: number
+  /** Behind the last character. */
+  readonly to: number
+  /** Called only when the part goes on. */
+  by(): string
+}
+
+export interface Search {
+  /** The place from which on later characters may still change what is found. */
+  undecided(text: string): number
+  /** Spans that begin at `start` or later, in their order, none over another. */
+  find(text: string, start: number): readonly Span[]
+}
+
+export interface Pieces {
+  take(piece: string): string
+  /** Gives the rest. */
+  end(): string
+}
+
+/** The matches that begin at `start` or later. Lookbehinds see what is in front of it. */
+export const matchesFrom = (pattern: RegExp, text: string, start: number): readonly RegExpExecArray[] => {
+  pattern.lastIndex = start
+  const all = [...text.matchAll(pattern)]
+  pattern.lastIndex = 0
+  return all
+}
+
+/** Replaces what a search finds, also when it is cut across pieces. Only the undecided end of a text is held back. */
+export const piecewise = ({ undecided, find }: Search): Pieces => {
+  /** The last character that went on, for the edge of a word, and behind it what is held back. */
+  let text = ''
+  let start = 0
+
+  const upTo = (open: number): string => {
+    let said = ''
+    let at = start
+    for (const { from, to, by } of find(text, start)) {
+      // A span that begins in front of the undecided end is decided, even when it reaches into that end.
+      if (from >= open) break
+      said += text.slice(at, from) + by()
+      at = to
+    }
+    const end = Math.max(at, open)
+    said += text.slice(at, end)
+    const kept = Math.max(0, end - 1)
+    text = text.slice(kept)
+    start = end - kept
+    return said
+  }
+
+  return {
+    take(piece) {
+      text += piece
+      return upTo(undecided(text))
+    },
+    end: () => upTo(text.length),
+  }
+}
+
+/** Characters that are searched in one turn of the loop; a longer text would stall every other call. */
+const turn = 64 * 1024
+
+/** The same for a whole text. */
+export const wholly = async (search: Search, text: string, signal: AbortSignal): Promise<string> => {
+  const pieces = piecewise(search)
+  let next = ''
+  for (let at = 0; at < text.length; at += turn) {
+    next += pieces.take(text.slice(at, at + turn))
+    if (at + turn < text.length) await nextTurn(undefined, { signal })
+  }
+  return next + pieces.end()
+}

@@ -1,0 +1,90 @@
+import * as v from 'valibot'
+import { plugin } from '../../core/plugin.ts'
+import { Guard, type TextWatch } from '../../core/ports/guard.ts'
+import { piecewise, wholly } from './shared/piecewise.ts'
+import { searchOf } from './words/search.ts'
+
+const list = v.strictObject({
+  /** Words and phrases, whatever their case. */
+  words: v.pipe(
+    v.array(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200))),
+    v.minLength(1),
+    v.maxLength(10_000),
+  ),
+  /** What happens with a text that has one of them. */
+  then: v.optional(v.picklist(['refuse', 'replace', 'mark']), 'refuse'),
+  /** Where they are looked for. */
+  where: v.optional(v.picklist(['requests', 'answers', 'both']), 'both'),
+})
+
+/** Looks for words of lists, and refuses, replaces or marks the texts that have them. */
+export default plugin({
+  port: Guard,
+  name: 'words',
+  settings: v.strictObject({
+    /** Lists of words. The name of a list is the mark by which callers learn of it. */
+    lists: v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)), list),
+    /** What stands in the place of a word. */
+    by: v.optional(v.pipe(v.string(), v.maxLength(64)), '***'),
+  }),
+  create(_, { lists, by }): Guard {
+    const all = Object.entries(lists).map(([name, { words, then, where }]) => ({
+      name,
+      then,
+      where,
+      searching: searchOf(words),
+    }))
+    const answering = all.filter(({ where }) => where !== 'requests')
+    const asking = all.filter(({ where }) => where !== 'answers')
+    /** One list as a search that remembers whether it found anything. */
+    const begun = ({ name, then, searching }: (typeof all)[number]) => {
+      let found = false
+      const heard = (word: string) => {
+        found = true
+        return then === 'replace' ? by : word
+      }
+      return {
+        search: searching(heard),
+        verdict: () => ({ refuses: found && then === 'refuse', marks: found ? [name] : [] }),
+      }
+    }
+    type Begun = ReturnType<typeof begun>
+    const verdictOf = (lists: readonly Begun[]) => {
+      const each = lists.map(({ verdict }) => verdict())
+      return { refuses: each.some(({ refuses }) => refuses), marks: each.flatMap(({ marks }) => marks) }
+    }
+
+    return {
+      name: 'words',
+      marks: Object.keys(lists),
+      begin: () => ({
+        async request(texts, signal) {
+          signal.throwIfAborted()
+          const lists = asking.map(begun)
+          const next: string[] = []
+          for (const { text } of texts) {
+            let it = text
+            for (const { search } of lists) it = await wholly(search, it, signal)
+            next.push(it)
+          }
+          return { texts: next, ...verdictOf(lists) }
+        },
+        answer(): TextWatch | null {
+          if (answering.length === 0) return null
+          const lists = answering.map(begun)
+          const pieces = lists.map(({ search }) => piecewise(search))
+          return {
+            take(piece) {
+              const text = pieces.reduce((text, it) => it.take(text), piece)
+              return { text, ...verdictOf(lists) }
+            },
+            end() {
+              const text = pieces.reduce((text, it) => it.take(text) + it.end(), '')
+              return { text, ...verdictOf(lists) }
+            },
+          }
+        },
+      }),
+    }
+  },
+})

@@ -1,0 +1,144 @@
+import * as v from 'valibot'
+import { accepted, BaseUrl, readKept, readObject } from '../../core/dialects/backend.ts'
+import { fieldsBeyondMessages } from '../../core/dialects/messages/unsupported-fields.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
+import { UpstreamFailed } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
+import { Upstream, type ChatAnswer, type ChatCall, type Model } from '../../core/ports/upstream.ts'
+import { modelTypes } from '../../core/settings.ts'
+import { claudeBody, claudeChunks } from './bedrock/claude.ts'
+import { chunksOf, completionOf } from './bedrock/converse-answers.ts'
+import { converseBody } from './bedrock/converse.ts'
+import { embeddingsOf } from './bedrock/embeddings.ts'
+import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
+import { signedDoor } from './bedrock/signed-door.ts'
+import { oneSignIn } from './shared/one-sign-in.ts'
+import { completionOf as claudeCompletionOf } from './shared/messages/messages-answers.ts'
+
+const text = v.pipe(v.string(), v.minLength(1))
+const isClaude = (model: string): boolean => /\bclaude-/.test(model)
+const none: ReadonlySet<string> = new Set()
+/** Members for the answer format, the tier and the user, for which Converse has no place. */
+const unheardByConverse: ReadonlySet<string> = new Set([
+  ...fieldsBeyondMessages,
+  'parallel_tool_calls',
+  'response_format',
+  'service_tier',
+  'user',
+  'metadata',
+])
+
+/** Models of Amazon Bedrock: Claude by its own dialect, the others by Converse. */
+export default plugin({
+  port: Upstream,
+  name: 'bedrock',
+  settings: v.pipe(
+    v.strictObject({
+      /** The region whose models answer, such as `us-east-1`. */
+      region: v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)),
+      /** An API key of Bedrock; either it or the pair of access keys is needed. */
+      apiKey: v.optional(text),
+      accessKeyId: v.optional(text),
+      secretAccessKey: v.optional(text),
+      sessionToken: v.optional(v.string(), ''),
+      /** The address of the runtime, where it is not the region's, such as that of a VPC endpoint. */
+      baseUrl: v.optional(BaseUrl),
+      /** The address that lists models, where it is not the region's. */
+      listUrl: v.optional(BaseUrl),
+      /** Models, profiles and ARNs with what they are for, where not all that the account lists. */
+      models: v.optional(v.record(v.string(), v.picklist(modelTypes)), {}),
+    }),
+    oneSignIn(({ apiKey, accessKeyId, secretAccessKey }) => {
+      const given = [accessKeyId, secretAccessKey].filter((key) => key !== undefined).length
+      return given === (apiKey === undefined ? 2 : 0)
+    }, 'either apiKey or accessKeyId with secretAccessKey'),
+  ),
+  needs: { fetch: Fetch, clock: Clock, random: Random },
+  create: ({ fetch, clock, random }, settings, name): Upstream => {
+    const { region, apiKey, accessKeyId, secretAccessKey, sessionToken, models } = settings
+    const baseUrl = settings.baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`
+    const listUrl = settings.listUrl ?? `https://bedrock.${region}.amazonaws.com`
+    const keys =
+      accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey, sessionToken } : null
+    const door = keys ? signedDoor(fetch, clock, region, keys) : fetch
+    const headers = {
+      'content-type': 'application/json',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    }
+
+    const list = async (path: string, signal: AbortSignal): Promise<JsonObject> =>
+      readObject(await accepted(await door.upstream(`${listUrl}${path}`, { method: 'GET', headers, signal }), clock))
+    const invoke = async (model: string, act: string, body: object, signal: AbortSignal): Promise<Answer> => {
+      const url = `${baseUrl}/model/${encodeURIComponent(model)}/${act}`
+      const answer = await door.upstream(url, { method: 'POST', headers, body: await printJson(body), signal })
+      try {
+        return await accepted(answer, clock)
+      } catch (fault) {
+        throw meant(fault)
+      }
+    }
+
+    const chatWithClaude = async (call: ChatCall, signal: AbortSignal): Promise<ChatAnswer> => {
+      const { body, asked } = claudeBody(call)
+      if (call.stream) {
+        const answer = await invoke(call.model, 'invoke-with-response-stream', body, signal)
+        return { kind: 'chunks', chunks: claudeChunks(answer, asked, clock) }
+      }
+      const native = call.native?.dialect === 'messages'
+      const whole = await (native ? readKept : readObject)(await invoke(call.model, 'invoke', body, signal))
+      const completion = claudeCompletionOf(whole, asked, clock)
+      if (!native) return { kind: 'completion', completion }
+      return { kind: 'completion', completion, native: { dialect: 'messages', body: whole, headers: {} } }
+    }
+
+    return {
+      name,
+      dialect: (model) => (isClaude(model) ? 'messages' : undefined),
+      continues: false,
+      unheard: (model) => (isClaude(model) ? none : unheardByConverse),
+
+      async models(signal) {
+        const chosen = Object.entries(models).map(([id, type]): Model => ({ id, type }))
+        try {
+          const summaries = modelsIn(await list('/foundation-models', signal))
+          if (chosen.length > 0) return chosen
+          const found = [...summaries.models]
+          for (let page: string | null = ''; page !== null;) {
+            const answer = await list(`/inference-profiles?maxResults=1000${page}`, signal)
+            found.push(...profilesIn(answer, summaries.chats))
+            const next: unknown = answer['nextToken']
+            const further = typeof next === 'string' && next !== '' ? `&nextToken=${encodeURIComponent(next)}` : null
+            page = further === page ? null : further
+          }
+          return found
+        } catch (fault) {
+          // Credentials for some models alone may list none, and the answer shows that Bedrock is there.
+          if (chosen.length > 0 && fault instanceof UpstreamFailed && fault.answered === 403) return chosen
+          throw fault
+        }
+      },
+
+      async chat(call, signal) {
+        const { model, stream, prefix } = call
+        if (prefix !== undefined) {
+          throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
+        }
+        if (isClaude(model)) return chatWithClaude(call, signal)
+        const reading = { model, clock, random }
+        const answer = await invoke(model, stream ? 'converse-stream' : 'converse', converseBody(call), signal)
+        if (stream) return { kind: 'chunks', chunks: chunksOf(answer, reading) }
+        return { kind: 'completion', completion: completionOf(await readObject(answer), reading) }
+      },
+
+      embed: (call, signal) => embeddingsOf(call, (model, body) => invoke(model, 'invoke', body, signal)),
+    }
+  },
+})
+
+/** A model that failed or is still loading may answer later. */
+const meant = (fault: unknown): unknown =>
+  fault instanceof UpstreamFailed && fault.answered === 424
+    ? new UpstreamFailed(undefined, { again: true, answered: 424, cause: fault.cause })
+    : fault

@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../../core/dialects/json-object.ts'
+import { garbled, parseObject, toldFault } from '../../../core/dialects/backend.ts'
+import { wireUsage } from '../../../core/dialects/chat-completions.ts'
+import type { Answer, Clock, Random } from '../../../core/ports/platform.ts'
+import type { Chunk, Completion, WireUsage } from '../../../core/ports/upstream.ts'
+import { type Frame, frameItems } from './event-frames.ts'
+
+export interface Reading {
+  /** As the caller's request names it; the answer names none. */
+  readonly model: string
+  readonly clock: Clock
+  readonly random: Random
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  guardrail_intervened: 'content_filter',
+  content_filtered: 'content_filter',
+}
+
+/** Whatever else an answer ends with is no end of it, such as a call that is no JSON. */
+const reasonOf = (told: unknown): string => {
+  const reason = reasons[String(told)]
+  if (reason === undefined) throw garbled('The answer was broken off')
+  return reason
+}
+
+/** The input there leaves out what the cache has to do with. */
+const usageOf = (told: JsonObject): WireUsage => {
+  const count = (name: string) => Number(told[name] ?? 0)
+  const [read, written] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')]
+  return {
+    ...wireUsage({ input: count('inputTokens') + read + written, output: count('outputTokens'), cached: read }),
+    ...(written > 0 && { cache_creation_input_tokens: written }),
+  }
+}
+
+const headOf = ({ model, clock, random }: Reading) => ({
+  id: `chatcmpl-${Buffer.from(random.bytes(12)).toString('hex')}`,
+  created: Math.floor(clock.now() / 1000),
+  model,
+})
+
+interface Block {
+  readonly text?: string
+  readonly toolUse?: { readonly toolUseId?: string; readonly name?: string; readonly input?: unknown }
+  readonly reasoningContent?: { readonly reasoningText?: { readonly text?: string }; readonly text?: string }
+}
+
+export const completionOf = (body: JsonObject, reading: Reading): Completion => {
+  const { output, stopReason, usage, ...rest } = body
+  const content = (output as { message?: { content?: unknown } } | undefined)?.message?.content
+  if (!Array.isArray(content) || typeof stopReason !== 'string') throw garbled('An answer that is not done')
+  const blocks = content as readonly Block[]
+  const text = blocks.map((it) => it.text ?? '').join('')
+  const thoughts = blocks.map((it) => it.reasoningContent?.reasoningText?.text ?? '').join('')
+  const calls = blocks.flatMap(({ toolUse }) => toolUse ?? [])
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((it) => ({
+        id: String(it.toolUseId),
+        type: 'function',
+        function: { name: String(it.name), arguments: JSON.stringify(it.input ?? {}) },
+      })),
+    }),
+  }
+  const choice = { index: 0, message, finish_reason: reasonOf(stopReason), native_finish_reason: stopReason }
+  return {
+    ...rest,
+    ...headOf(reading),
+    object: 'chat.completion',
+    choices: [choice],
+    usage: usageOf((usage ?? {}) as JsonObject),
+  }
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  validationException: 400,
+  throttlingException: 429,
+  modelTimeoutException: 408,
+  internalServerException: 500,
+  modelStreamErrorException: 502,
+  serviceUnavailableException: 503,
+}
+
+/** The event of a frame. Throws what a frame of another kind tells. */
+export const eventOf = ({ headers, payload }: Frame): { readonly kind: string; readonly event: JsonObject } => {
+  const event = parseObject(payload.toString('utf8'))
+  const kind = headers.get(':event-type')
+  if (headers.get(':message-type') === 'event' && kind !== undefined) {
+    if (event === null) throw garbled('A malformed event')
+    return { kind, event }
+  }
+  throw toldFault({ code: statuses[headers.get(':exception-type') ?? ''] ?? null, message: event?.['message'] })
+}
+
+/** The chunks of a stream of Converse. It ends well only behind `metadata`. */
+export const chunksOf = (answer: Answer, reading: Reading): AsyncIterable<Chunk> => {
+  const head = { ...headOf(reading), object: 'chat.completion.chunk' }
+  /** Places among the calls, by block. */
+  const calls = new Map<unknown, number>()
+  let done = false
+
+  const chunk = (delta: JsonObject, finish_reason: string | null = null, more: JsonObject = {}): Chunk => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason, ...more }],
+  })
+  const called = (index: number, it: JsonObject) => chunk({ tool_calls: [{ index, ...it }] })
+
+  const begin = ({ contentBlockIndex, start }: JsonObject, into: Chunk[]) => {
+    const { toolUse } = (start ?? {}) as Block
+    if (!toolUse) return
+    const index = calls.size
+    calls.set(contentBlockIndex, index)
+    const { toolUseId: id, name } = toolUse
+    into.push(called(index, { id: String(id), type: 'function', function: { name: String(name), arguments: '' } }))
+  }
+
+  const grow = ({ contentBlockIndex, delta }: JsonObject, into: Chunk[]) => {
+    const { text, toolUse, reasoningContent } = (delta ?? {}) as Block
+    const call = calls.get(contentBlockIndex)
+    if (text) into.push(chunk({ content: text }))
+    if (reasoningContent?.text) into.push(chunk({ reasoning_content: reasoningContent.text }))
+    if (toolUse && call === undefined) throw garbled('A piece of a call that has not begun', answer.status)
+    if (toolUse?.input) into.push(called(call!, { function: { arguments: String(toolUse.input) } }))
+  }
+
+  return frameItems<Chunk>(answer, reading.clock, (frame, into) => {
+    const { kind, event } = eventOf(frame)
+    switch (kind) {
+      case 'messageStart':
+        into.push(chunk({ role: 'assistant', content: '' }))
+        break
+      case 'contentBlockStart':
+        begin(event, into)
+        break
+      case 'contentBlockDelta':
+        grow(event, into)
+        break
+      case 'messageStop': {
+        const { stopReason, additionalModelResponseFields: more } = event
+        done = true
+        const rest = { native_finish_reason: stopReason, ...(more != null && { additionalModelResponseFields: more }) }
+        into.push(chunk({}, reasonOf(stopReason), rest))
+        break
+      }
+      case 'metadata':
+        if (!done) throw garbled('The stream ended without a reason', answer.status)
+        into.push({ ...head, choices: [], usage: usageOf((event['usage'] ?? {}) as JsonObject) })
+        return true
+    }
+    return false
+  })
+}

@@ -1,0 +1,104 @@
+import { crc32 } from 'node:zlib'
+import { finish, garbled } from '../../../core/dialects/backend.ts'
+import { unpack } from '../../../core/dialects/unpack.ts'
+import type { Answer, Clock } from '../../../core/ports/platform.ts'
+
+/** One message of `application/vnd.amazon.eventstream`. */
+export interface Frame {
+  /** Headers of texts alone; Bedrock sends no others. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly payload: Buffer
+}
+
+/** Bytes of one frame; Amazon's own limit for a payload, and some room for headers. */
+const largest = 17 * 1024 * 1024
+const prelude = 12
+const trailer = 4
+
+/** Bytes of header values by their type; texts and blobs (null) tell their length. */
+const sizes: readonly (number | null)[] = [0, 0, 1, 2, 4, 8, null, null, 8, 16]
+const texts = 7
+
+/** The items that `read` makes of frames; `read` is true at the last one. Throws UpstreamFailed for a frame with a wrong sum. */
+export const frameItems = <T>(
+  answer: Answer,
+  clock: Clock,
+  read: (frame: Frame, into: T[]) => boolean,
+): AsyncIterable<T> => {
+  const { status } = answer
+  if (!(answer.header('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')) {
+    answer.discard()
+    throw garbled('The stream is none', status)
+  }
+  /** Bytes of a frame that is not whole yet, joined only when they are. */
+  let parts: Uint8Array[] = []
+  let held = 0
+
+  const joined = (): Buffer => {
+    if (parts.length > 1) parts = [Buffer.concat(parts, held)]
+    return bufferOf(parts[0]!)
+  }
+
+  return unpack<T>(
+    answer.body,
+    (bytes, into) => {
+      parts.push(bytes)
+      held += bytes.length
+      while (held >= prelude) {
+        const size = lengthOf(parts[0]!.length >= prelude ? bufferOf(parts[0]!) : joined(), status)
+        if (held < size) return false
+        const whole = joined()
+        const frame = frameOf(whole.subarray(0, size), status)
+        parts = held > size ? [whole.subarray(size)] : []
+        held -= size
+        if (read(frame, into)) return true
+      }
+      return false
+    },
+    {
+      cut() {
+        throw garbled('The stream ended without its last event', status)
+      },
+      over: (reads) => finish(reads, answer, clock),
+    },
+  )
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The bytes of the whole frame, as its checked beginning tells. */
+const lengthOf = (bytes: Buffer, status: number): number => {
+  if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) throw garbled('A frame begins with a wrong sum', status)
+  const size = bytes.readUInt32BE(0)
+  const headers = bytes.readUInt32BE(4)
+  if (size > largest || size < prelude + headers + trailer) throw garbled('A frame of a wrong length', status)
+  return size
+}
+
+const frameOf = (bytes: Buffer, status: number): Frame => {
+  const end = bytes.length - trailer
+  if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw garbled('A frame with a wrong sum', status)
+  const from = prelude + bytes.readUInt32BE(4)
+  return { headers: headersOf(bytes.subarray(prelude, from), status), payload: bytes.subarray(from, end) }
+}
+
+const headersOf = (bytes: Buffer, status: number): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  try {
+    for (let at = 0; at < bytes.length;) {
+      const named = at + 1 + bytes.readUInt8(at)
+      const type = bytes.readUInt8(named)
+      const size = sizes[type]
+      if (size === undefined) throw garbled('A header of an unknown type', status)
+      const from = named + 1 + (size === null ? 2 : 0)
+      const to = from + (size ?? bytes.readUInt16BE(named + 1))
+      if (to > bytes.length) throw garbled('A header ends behind its frame', status)
+      if (type === texts) found.set(bytes.toString('utf8', at + 1, named), bytes.toString('utf8', from, to))
+      at = to
+    }
+  } catch (cause) {
+    if (cause instanceof RangeError) throw garbled('A header ends behind its frame', status, cause)
+    throw cause
+  }
+  return found
+}

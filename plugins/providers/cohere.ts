@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { chatBackend } from './shared/chat-backend.ts'
+
+/** Usage comes without being asked for, so `stream_options` has no place either. */
+const unheard: ReadonlySet<string> = new Set([
+  'stream_options',
+  'n',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'store',
+  'metadata',
+  'modalities',
+  'audio',
+  'prediction',
+  'verbosity',
+  'service_tier',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'web_search_options',
+])
+
+/** Null for models of other routes, such as rerankers. */
+const modelOf = ({ name, endpoints, features }: JsonObject): Model | null => {
+  if (typeof name !== 'string' || !Array.isArray(endpoints)) return null
+  if (endpoints.includes('embed')) return { id: name, type: 'EMBEDDING' }
+  if (!endpoints.includes('chat')) return null
+  const sees = Array.isArray(features) && features.includes('vision')
+  return { id: name, type: 'CHAT', ...(sees && { modalities: ['text', 'image'] }) }
+}
+
+/** Cohere, by the surface that it shares with OpenAI. */
+export default plugin({
+  port: Upstream,
+  name: 'cohere',
+  settings: v.strictObject({
+    apiKey: v.pipe(v.string(), v.minLength(1)),
+    baseUrl: v.optional(BaseUrl, 'https://api.cohere.ai'),
+  }),
+  needs: { fetch: Fetch, clock: Clock },
+  create: ({ fetch, clock }, { apiKey, baseUrl }, name): Upstream => {
+    const headers = { authorization: `Bearer ${apiKey}` }
+    const { chat, embed } = chatBackend({
+      fetch,
+      clock,
+      baseUrl: `${baseUrl}/compatibility/v1`,
+      headers,
+      unheard: () => unheard,
+      renames: { max_completion_tokens: 'max_tokens' },
+      // Thinking is on or off.
+      chatFields: ({ body: { reasoning_effort: effort } }) =>
+        typeof effort === 'string' ? { reasoning_effort: effort === 'none' ? 'none' : 'high' } : {},
+    })
+
+    const models = async (signal: AbortSignal): Promise<readonly Model[]> => {
+      const found: Model[] = []
+      for (let page = ''; ;) {
+        const url = `${baseUrl}/v1/models?page_size=1000${page}`
+        const answer = await fetch.upstream(url, { method: 'GET', headers, signal })
+        const { models, next_page_token: next } = await readObject(await accepted(answer, clock))
+        if (!Array.isArray(models)) throw garbled('No list of models')
+        found.push(...models.map(modelOf).filter((model) => model !== null))
+        if (typeof next !== 'string' || next === '' || page.endsWith(`=${encodeURIComponent(next)}`)) return found
+        page = `&page_token=${encodeURIComponent(next)}`
+      }
+    }
+    return { name, models, chat, continues: false, unheard: () => unheard, embed }
+  },
+})

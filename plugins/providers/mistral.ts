@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { BaseUrl } from '../../core/dialects/backend.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch } from '../../core/ports/platform.ts'
+import { Upstream, type Message, type Model } from '../../core/ports/upstream.ts'
+import { chatBackend, createdAt } from './shared/chat-backend.ts'
+import { asSystem, onlyMembers } from './shared/fit-messages.ts'
+
+/** Usage comes without being asked for, so `stream_options` has no place either. */
+const unheard: ReadonlySet<string> = new Set([
+  'stream_options',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'store',
+  'service_tier',
+  'modalities',
+  'audio',
+  'verbosity',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'web_search_options',
+])
+
+const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'])
+
+/** Ids of calls have nine letters and digits. An id that another backend gave becomes one of that form, always the same. */
+const idOf = (id: string): string =>
+  /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
+
+const fitted = (messages: readonly Message[]): readonly Message[] =>
+  onlyMembers(asSystem(messages), members).map((message) => ({
+    ...message,
+    ...(message.tool_call_id !== undefined && { tool_call_id: idOf(message.tool_call_id) }),
+    ...(message.tool_calls && { tool_calls: message.tool_calls.map((call) => ({ ...call, id: idOf(call.id) })) }),
+  }))
+
+/** Null for models of routes that the gateway has no likeness of, such as OCR and moderation. */
+const modelOf = ({ id, description, created, capabilities }: JsonObject): Model | null => {
+  if (typeof id !== 'string') return null
+  const { completion_chat, vision } = (capabilities ?? {}) as JsonObject
+  const about = { ...(typeof description === 'string' && { description }), ...createdAt(created) }
+  if (/embed/.test(id)) return { id, type: 'EMBEDDING', ...about }
+  if (completion_chat === false) return null
+  return { id, type: 'CHAT', ...about, ...(vision === true && { modalities: ['text', 'image'] }) }
+}
+
+/** The API of Mistral. */
+export default plugin({
+  port: Upstream,
+  name: 'mistral',
+  settings: v.strictObject({
+    apiKey: v.pipe(v.string(), v.minLength(1)),
+    baseUrl: v.optional(BaseUrl, 'https://api.mistral.ai/v1'),
+  }),
+  needs: { fetch: Fetch, clock: Clock },
+  create: ({ fetch, clock }, { apiKey, baseUrl }, name): Upstream => {
+    const { models, chat, embed } = chatBackend({
+      fetch,
+      clock,
+      baseUrl,
+      headers: { authorization: `Bearer ${apiKey}` },
+      unheard: () => unheard,
+      renames: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
+      messages: fitted,
+      modelOf,
+    })
+    return {
+      name,
+      models,
+      chat,
+      continues: false,
+      unheard: () => unheard,
+      embed: ({ dimensions, extra, ...call }, signal) =>
+        embed(
+          { ...call, extra: { ...extra, ...(dimensions !== undefined && { output_dimension: dimensions }) } },
+          signal,
+        ),
+    }
+  },
+})

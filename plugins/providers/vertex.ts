@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
+import { UpstreamFailed } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
+import { Upstream, type Model } from '../../core/ports/upstream.ts'
+import { modelTypes } from '../../core/settings.ts'
+import { chatBackend } from './shared/chat-backend.ts'
+import { generateContentBackend, kindOf, meant } from './shared/generate-content/generate-content-backend.ts'
+import { signIn } from './shared/sign-in.ts'
+import { signedFetch } from './shared/signed-fetch.ts'
+import { claudeBackend, isClaude } from './vertex/claude.ts'
+import { embeddingsOf } from './vertex/embeddings.ts'
+import { byKeyFile, byMetadata } from './vertex/service-account.ts'
+
+/** Models of other vendors have a vendor and a slash before their names. */
+const isOpen = (model: string): boolean => model.includes('/')
+
+/** Null for models of other routes. */
+const modelOf = ({ name }: JsonObject): Model | null => {
+  const id = String(name).replace(/^.*\/models\//, '')
+  if (/^(text|gemini)-(multilingual-)?embedding/.test(id)) return { id, type: 'EMBEDDING' }
+  return /^gemini-/.test(id) ? { id, type: kindOf(id) } : null
+}
+
+const addressOf = (location: string): string =>
+  location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`
+
+/** Vertex AI of Google Cloud: Gemini, Claude by its own dialect, and open models by the format that they share with OpenAI. */
+export default plugin({
+  port: Upstream,
+  name: 'vertex',
+  settings: v.strictObject({
+    /** The project that pays, by its id. */
+    project: v.pipe(v.string(), v.regex(/^[\w.:-]+$/)),
+    /** The region whose models answer, or `global`. */
+    location: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'global'),
+    /** The JSON text of a service account's key file; absent, the account of the machine or of the workload signs in. */
+    serviceAccount: v.optional(v.string()),
+    /** The address of the API, where it is not the location's. */
+    baseUrl: v.optional(BaseUrl),
+    /** The address that gives tokens to the machine. */
+    metadataUrl: v.optional(BaseUrl, 'http://metadata.google.internal'),
+    /** Models with what they are for; absent, Gemini and Google's embedding models. Models of other vendors are not listed there. */
+    models: v.optional(v.record(v.string(), v.picklist(modelTypes)), {}),
+    voice: v.optional(v.pipe(v.string(), v.minLength(1)), 'Kore'),
+  }),
+  needs: { fetch: Fetch, clock: Clock, random: Random },
+  create: ({ fetch, clock, random }, settings, name): Upstream => {
+    const { project, location, serviceAccount, metadataUrl, models: chosen, voice } = settings
+    const baseUrl = settings.baseUrl ?? addressOf(location)
+    const place = `${baseUrl}/v1/projects/${encodeURIComponent(project)}/locations/${location}`
+    const request =
+      serviceAccount === undefined ? byMetadata(metadataUrl) : byKeyFile(name, serviceAccount, () => clock.now())
+    const signed = signedFetch(fetch, signIn({ fetch, clock }, request))
+
+    const ask = async (
+      url: string,
+      body: JsonObject | null,
+      headers: Readonly<Record<string, string>>,
+      signal: AbortSignal,
+    ) => {
+      const method = body === null ? 'GET' : 'POST'
+      const typed = { 'content-type': 'application/json', ...headers }
+      const asked = { method, headers: typed, signal, ...(body && { body: await printJson(body) }) } as const
+      try {
+        return await accepted(await signed.upstream(url, asked), clock)
+      } catch (fault) {
+        throw meant(fault)
+      }
+    }
+    const at = (publisher: string, model: string, act: string) =>
+      `${place}/publishers/${publisher}/models/${encodeURIComponent(model)}:${act}`
+    const post = (model: string, act: string, body: JsonObject, signal: AbortSignal) =>
+      ask(at('google', model, act), body, {}, signal)
+
+    const gemini = generateContentBackend({ clock, random, voice, post })
+    const claude = claudeBackend(clock, (model, act, body, headers, signal) =>
+      ask(at('anthropic', model, act), body, headers, signal),
+    )
+    const open = chatBackend({ fetch: signed, clock, baseUrl: `${place}/endpoints/openapi`, headers: {} })
+
+    return {
+      name,
+      ...gemini,
+      continues: false,
+      dialect(model) {
+        if (isClaude(model)) return 'messages'
+        return isOpen(model) ? undefined : 'generate-content'
+      },
+
+      async models(signal) {
+        const listed = Object.entries(chosen).map(([id, type]): Model => ({ id, type }))
+        try {
+          const found: Model[] = []
+          for (let page = ''; ;) {
+            const url = `${baseUrl}/v1beta1/publishers/google/models?pageSize=100${page}`
+            // Lists belong to no project, so a header names the project that pays.
+            const answer = await ask(url, null, { 'x-goog-user-project': project }, signal)
+            const { publisherModels, nextPageToken: next } = await readObject(answer)
+            if (listed.length > 0) return listed
+            if (!Array.isArray(publisherModels)) throw garbled('No list of models')
+            found.push(...publisherModels.map(modelOf).filter((model) => model !== null))
+            if (typeof next !== 'string' || next === '' || page.endsWith(`=${encodeURIComponent(next)}`)) return found
+            page = `&pageToken=${encodeURIComponent(next)}`
+          }
+        } catch (fault) {
+          // An account that may ask some models alone may list none, and the answer shows that Vertex is there.
+          if (listed.length > 0 && fault instanceof UpstreamFailed && fault.answered === 403) return listed
+          throw fault
+        }
+      },
+
+      chat(call, signal) {
+        if (isClaude(call.model)) return claude(call, signal)
+        return isOpen(call.model) ? open.chat(call, signal) : gemini.chat(call, signal)
+      },
+
+      embed: (call, signal) => embeddingsOf(call, (model, body) => post(model, 'predict', body, signal)),
+    }
+  },
+})

@@ -1,0 +1,56 @@
+/** Bytes of the stream that have one format. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+const pageBytes = 512
+
+/** The pages with formats, which a list in the table names; `at` is its place in the header. */
+export function* formatPages(main: Buffer, table: Buffer, at: number): Generator<Buffer> {
+  const from = main.readUInt32LE(at)
+  const list = table.subarray(from, from + main.readUInt32LE(at + 4))
+  const count = Math.floor((list.length - 4) / 8)
+  const seen = new Set<number>()
+  for (let entry = 0; entry < count; entry++) {
+    const number = list.readUInt32LE(4 * (count + 1) + 4 * entry)
+    const page = main.subarray(number * pageBytes, (number + 1) * pageBytes)
+    if (page.length === pageBytes && !seen.has(number)) yield page
+    seen.add(number)
+  }
+}
+
+/** Bytes of a change's value by its kind; a value of kind 6 begins with its own length. */
+const sizes = [1, 1, 2, 4, 2, 2, 0, 3]
+
+/** The columns of a table; their length has two bytes. */
+const tableChange = 0xd608
+
+/** Changes between two places of a page, with the first byte of their value. */
+export function* changesOf(page: Buffer, from: number, to: number) {
+  const end = Math.min(511, to)
+  for (let at = from; at + 3 <= end;) {
+    const change = page.readUInt16LE(at)
+    const value = page[at + 2]!
+    yield { change, value }
+    const size = change === tableChange ? 1 + page.readUInt16LE(at + 2) : sizes[change >> 13]!
+    at += 2 + (size === 0 ? 1 + value : size)
+  }
+}
+
+/** Finds the span around a place; undefined where there is none. */
+export const finder = <S extends Span>(spans: S[]): ((place: number) => S | undefined) => {
+  spans.sort((one, other) => one.from - other.from)
+  let last: S | undefined
+  return (place) => {
+    if (last && last.from <= place && place < last.to) return last
+    let [low, high] = [0, spans.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (spans[middle]!.to <= place) low = middle + 1
+      else high = middle
+    }
+    const found = spans[low]
+    return (last = found && found.from <= place ? found : undefined)
+  }
+}

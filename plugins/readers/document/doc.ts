@@ -1,0 +1,128 @@
+import { Unreadable } from '../../../core/errors.ts'
+import type { Beside } from '../../../core/ports/file-content.ts'
+import { gatherBeside, shortened } from '../shared/beside.ts'
+import { openCompound } from '../shared/compound.ts'
+import { joinLines, documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
+import { shownPieces, unshownOf } from './doc-characters.ts'
+import { paragraphsOf } from './doc-paragraphs.ts'
+import { isOld, type Piece, piecesOf } from './doc-pieces.ts'
+
+/** The parts of a document in the order of its characters; their lengths follow each other in the header. */
+const parts = ['text', 'footnotes', 'headers', 'macros', 'comments', 'endnotes', 'boxes'] as const
+
+/** Where the lengths begin, in the header of Word 6 and of Word 97. */
+const lengthsAt = { old: 0x34, since97: 0x4c } as const
+
+/** Reads a Word document of the versions 6 to 2003. */
+export const readDoc = (bytes: Uint8Array): WrittenDocument & Beside => {
+  const file = openCompound(bytes)
+  const main = file.stream('WordDocument')
+  if (main === null || main.length < 0x200) throw new Unreadable()
+  const flags = main.readUInt16LE(0x0a)
+  if (flags & 0x100) throw new Unreadable({ flaw: 'password' })
+  const table = file.stream(flags & 0x200 ? '1Table' : '0Table')
+  const { shown, hidden } = shownPieces(piecesOf(main, table), unshownOf(main, table))
+  const paragraphs = paragraphsOf(main, table)
+  const writing = documentWriter()
+  const gathering = gatherBeside()
+  const lengths = isOld(main) ? lengthsAt.old : lengthsAt.since97
+  for (const text of hidden.map(shortened)) if (text !== '') gathering.add('hidden', text)
+  let at = 0
+  for (const [number, part] of parts.entries()) {
+    const end = at + Math.max(0, main.readInt32LE(lengths + 4 * number))
+    const text = textOf(shown, at, end)
+    at = end
+    if (part === 'macros') continue
+    if (part === 'headers') for (const said of linesOf(text)) gathering.add('headers', said)
+    else if (part === 'comments')
+      for (const said of linesOf(text)) gathering.add('comments', { author: null, text: said, at: null })
+    else reading(writing, gathering, paragraphs)(text)
+  }
+  return { ...writing.finish(), ...gathering.finish() }
+}
+
+/** Text with the place of its first byte in the file, and the bytes of a character. */
+type Said = { readonly text: string; readonly place: number; readonly width: number }
+
+const textOf = (pieces: readonly Piece[], from: number, to: number): readonly Said[] =>
+  pieces.flatMap(({ start, text, place, width }) => {
+    const first = Math.max(0, from - start)
+    const last = Math.min(text.length, to - start)
+    return first >= last ? [] : [{ text: text.slice(first, last), place: place + first * width, width }]
+  })
+
+const linesOf = (all: readonly Said[]): readonly string[] => {
+  const text = all.map((said) => said.text).join('')
+  const lines = text.replace(/\x13[^\x14\x15]*\x14?|[\x00-\x08\x0e-\x1f]/g, '').split(/[\r\n\x0b\x0c]/)
+  return [...new Set(lines.map(shortened))].filter((line) => line !== '')
+}
+
+const reading = (
+  writing: DocumentWriter,
+  gathering: ReturnType<typeof gatherBeside>,
+  paragraphs: ReturnType<typeof paragraphsOf>,
+) => {
+  /** For each open field its instruction, and its result once that begins. */
+  const fields: { instruction: string; result: string | null }[] = []
+  const cells: string[] = []
+  const say = (text: string) => {
+    const field = fields.at(-1)
+    if (field && field.result === null) field.instruction += text.slice(0, 2_000)
+    else {
+      for (const open of fields) if (open.result !== null) open.result += text.slice(0, 2_000)
+      writing.say(text)
+    }
+  }
+  const endField = () => {
+    const field = fields.pop()
+    const url = /^\s*HYPERLINK\s+(?:\\l\s+)?"([^"]+)"/i.exec(field?.instruction ?? '')?.[1]
+    if (field && url) gathering.add('links', { url, text: shortened(field.result ?? ''), at: null })
+  }
+  let entered = false
+  const endCell = (place: number) => {
+    const cell = writing.leave()
+    entered = !paragraphs.endsRow(place)
+    if (entered) {
+      cells.push(joinLines(cell))
+      return writing.enter()
+    }
+    writing.say(cells.splice(0).join(' | '))
+    writing.end()
+  }
+  const endParagraph = (place: number) => {
+    const heading = paragraphs.headingAt(place)
+    if (heading === null) writing.end()
+    else writing.endHeading(heading)
+  }
+  const enterTable = (place: number) => {
+    if (entered || !paragraphs.inTable(place)) return
+    writing.end()
+    writing.enter()
+    entered = true
+  }
+  return (all: readonly Said[]): void => {
+    for (const { text, place, width } of all) {
+      for (const found of text.matchAll(/[\x00-\x1f]|[^\x00-\x1f]+/g)) {
+        const [sign] = found
+        const byte = place + found.index * width
+        enterTable(byte)
+        if (sign >= ' ') say(sign)
+        else if (sign === '\x07') {
+          if (entered) endCell(byte)
+          else say(' | ')
+        } else if (sign === '\r' || sign === '\x0c') endParagraph(byte)
+        else if (sign === '\x13') fields.push({ instruction: '', result: null })
+        else if (sign === '\x14' && fields.length > 0) fields.at(-1)!.result ??= ''
+        else if (sign === '\x15') endField()
+        else if (Object.hasOwn(signs, sign)) say(signs[sign]!)
+      }
+      if (writing.full()) return
+    }
+    if (entered) writing.say(writing.leave())
+    entered = false
+    writing.say(cells.splice(0).join(' | '))
+    writing.end()
+  }
+}
+
+const signs: Readonly<Record<string, string>> = { '\t': '\t', '\x0b': '\n', '\n': '\n', '\x1e': '-' }

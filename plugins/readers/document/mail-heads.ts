@@ -1,0 +1,37 @@
+import type { DocumentWriter } from '../shared/document-writing.ts'
+
+/** What stands above the text of a mail; absent lines are left out. */
+export interface MailHeads {
+  readonly from?: string
+  readonly to?: string
+  readonly cc?: string
+  readonly date?: string
+  readonly subject?: string
+}
+
+const names = { from: 'From', to: 'To', cc: 'Cc', date: 'Date', subject: 'Subject' } as const
+
+/** Writes the lines above a mail. The subject is the title of the document. */
+export const writeHeads = (writing: DocumentWriter, heads: MailHeads): void => {
+  if (heads.subject) writing.title(heads.subject)
+  for (const [head, name] of Object.entries(names)) {
+    const value = heads[head as keyof MailHeads]?.replace(/\s+/g, ' ').trim()
+    if (!value) continue
+    writing.say(`${name}: ${value}`)
+    writing.end()
+  }
+}
+
+export const writeLines = (writing: DocumentWriter, text: string): void => {
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    writing.say(line)
+    writing.end()
+  }
+}
+
+export const writeAttachments = (writing: DocumentWriter, files: readonly string[]): void => {
+  for (const file of files) {
+    writing.say(`Attachment: ${file}`)
+    writing.end()
+  }
+}

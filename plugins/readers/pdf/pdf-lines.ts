@@ -1,0 +1,37 @@
+/** A piece of text on a page, with its place in points. */
+export interface Item {
+  readonly str: string
+  readonly hasEOL: boolean
+  readonly width: number
+  readonly height: number
+  /** The last two numbers are the place of its beginning; the second and third are zero for upright text. */
+  readonly transform: readonly number[]
+}
+
+/** Parts of a text's height: a wider gap parts words, and a greater difference of height parts lines. */
+const gap = { word: 0.25, line: 0.5 } as const
+
+/** Joins pieces in the order of the file. Pieces that stand apart on the page stay apart in the text. */
+export const joinItems = () => {
+  let last: Item | null = null
+  return (item: Item): string => {
+    const between = last === null ? '' : betweenOf(last, item)
+    // An empty piece only marks the end of a line, and its place means nothing.
+    if (item.hasEOL) last = null
+    else if (item.str !== '') last = item
+    return between + (item.hasEOL ? `${item.str}\n` : item.str)
+  }
+}
+
+const betweenOf = (last: Item, { str, transform, height }: Item): string => {
+  if (str === '' || /\s$/.test(last.str) || /^\s/.test(str) || !isUpright(last.transform) || !isUpright(transform))
+    return ''
+  const size = Math.max(height, last.height)
+  const [x = 0, y = 0] = transform.slice(4)
+  const [left = 0, base = 0] = last.transform.slice(4)
+  if (Math.abs(y - base) > size * gap.line) return '\n'
+  const far = x - (left + last.width)
+  return far > size * gap.word || x < left - size ? ' ' : ''
+}
+
+const isUpright = ([, one, other]: readonly number[]): boolean => one === 0 && other === 0
