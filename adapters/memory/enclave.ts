@@ -1,4 +1,4 @@
-import { inside } from '../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
@@ -13,7 +13,7 @@ export default plugin({
   port: Enclave,
   name: 'memory',
   create: (): Enclave => {
-    const innards = {
+    const enclaveParts = {
       clock: use(clock),
       random: use(random),
       fetch: use(fetch),
@@ -24,6 +24,6 @@ export default plugin({
       tools,
       readers,
     }
-    return inside(innards, {}, {}, new Uint8Array(32))
+    return buildEnclave(enclaveParts, {}, {}, new Uint8Array(32))
   },
 })

@@ -1,14 +1,14 @@
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
 
-type Fields = Record<string, unknown>
+type RowFields = Record<string, unknown>
 
 const copy = <T>(it: T): T => JSON.parse(JSON.stringify(it)) as T
 
-const same = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+const isSameJson = (a: unknown, b: unknown) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-const holds = (row: Fields, fields: object = {}) =>
-  Object.entries(fields).every(([name, value]) => same(row[name], value))
+const holdsFields = (row: RowFields, fields: object = {}) =>
+  Object.entries(fields).every(([name, value]) => isSameJson(row[name], value))
 
 const rank = (it: unknown) => (it == null ? 0 : typeof it === 'string' ? 2 : 1)
 
@@ -18,22 +18,22 @@ const compare = (a: unknown, b: unknown): number => {
   return rank(a) - rank(b) || (a < b ? -1 : 1)
 }
 
-const within = (it: unknown, from: unknown, to: unknown) =>
+const isBetween = (it: unknown, from: unknown, to: unknown) =>
   it !== null &&
   it !== undefined &&
   (from === undefined || compare(it, from) >= 0) &&
   (to === undefined || compare(it, to) <= 0)
 
-const mentions = (row: Fields, text: string, fields: readonly string[]) =>
+const mentions = (row: RowFields, text: string, fields: readonly string[]) =>
   fields.some((name) => {
     const value = row[name]
     return typeof value === 'string' && value.toLowerCase().includes(text.toLowerCase())
   })
 
-const matches = (id: string, row: Fields, { where, between, contains, prefix }: Query<Fields>) =>
+const matches = (id: string, row: RowFields, { where, between, contains, prefix }: Query<RowFields>) =>
   (prefix === undefined || id.startsWith(prefix)) &&
-  holds(row, where) &&
-  (!between || within(row[between.field], between.from, between.to)) &&
+  holdsFields(row, where) &&
+  (!between || isBetween(row[between.field], between.from, between.to)) &&
   (!contains || mentions(row, contains.text, contains.fields))
 
 /** Every listing examines all rows of its kind. */
@@ -41,9 +41,9 @@ export default plugin({
   port: MetadataStore,
   name: 'memory',
   create: (): MetadataStore => {
-    const kinds = new Map<string, Map<string, Fields>>()
+    const kinds = new Map<string, Map<string, RowFields>>()
 
-    const rowsOf = ({ name }: Kind<any>): Map<string, Fields> => {
+    const rowsOf = ({ name }: Kind<any>): Map<string, RowFields> => {
       let rows = kinds.get(name)
       if (!rows) kinds.set(name, (rows = new Map()))
       return rows
@@ -57,13 +57,13 @@ export default plugin({
       async create(kind, id, row) {
         const rows = rowsOf(kind)
         if (rows.has(id)) return false
-        rows.set(id, copy(row as Fields))
+        rows.set(id, copy(row as RowFields))
         return true
       },
       async update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>) {
         const rows = rowsOf(kind)
         const row = rows.get(id)
-        if (!row || !holds(row, when)) return null
+        if (!row || !holdsFields(row, when)) return null
         const changed = { ...row, ...copy(change) }
         rows.set(id, changed)
         return copy(changed as T)
@@ -71,7 +71,7 @@ export default plugin({
       async add(kind, id, deltas, when) {
         const rows = rowsOf(kind)
         const known = rows.get(id)
-        if (when && !(known && holds(known, when))) return null
+        if (when && !(known && holdsFields(known, when))) return null
         const row = known ?? {}
         const sum = (name: string, delta: number) => (Object.hasOwn(row, name) ? Number(row[name]) : 0) + delta
         const sums = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, sum(name, delta)]))
@@ -81,13 +81,13 @@ export default plugin({
       async remove(kind, id, when) {
         const rows = rowsOf(kind)
         const row = rows.get(id)
-        return row !== undefined && holds(row, when) && rows.delete(id)
+        return row !== undefined && holdsFields(row, when) && rows.delete(id)
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
         const { order, limit = Infinity, offset = 0 } = query
         const way = order?.descending ? -1 : 1
         const found = [...rowsOf(kind)]
-          .filter(([id, row]) => matches(id, row, query as Query<Fields>))
+          .filter(([id, row]) => matches(id, row, query as Query<RowFields>))
           .sort(([a, x], [b, y]) => way * ((order ? compare(x[order.by], y[order.by]) : 0) || compare(a, b)))
         return {
           rows: found.slice(offset, offset + limit).map(([id, row]) => ({ id, row: copy(row as T) })),

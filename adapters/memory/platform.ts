@@ -4,7 +4,7 @@ import { Clock, Fetch, Log, Random, type Alarm, type Door } from '../../core/por
 import { UpstreamFailed } from '../../core/errors.ts'
 
 // In ms: a longer timer would fire at once.
-const longest = 2 ** 31 - 1
+const longestTimerMs = 2 ** 31 - 1
 
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -16,9 +16,9 @@ const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     const timer = setTimeout(
       () => {
         signal?.removeEventListener('abort', stop)
-        resolve(ms > longest ? sleep(ms - longest, signal) : undefined)
+        resolve(ms > longestTimerMs ? sleep(ms - longestTimerMs, signal) : undefined)
       },
-      Math.min(ms, longest),
+      Math.min(ms, longestTimerMs),
     )
     signal?.addEventListener('abort', stop, { once: true })
   })
@@ -30,7 +30,7 @@ const alarm = (ms: number, ring: () => void): Alarm => {
       over = true
       ring()
     },
-    Math.min(ms, longest),
+    Math.min(ms, longestTimerMs),
   ).unref()
   return {
     again() {

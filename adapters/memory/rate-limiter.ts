@@ -1,9 +1,9 @@
 import { plugin } from '../../core/plugin.ts'
 import { Clock } from '../../core/ports/platform.ts'
 import { RateLimiter, type Allowance } from '../../core/ports/rate-limiter.ts'
-import { join, leave, row, type Row, type Standing } from '../../core/linked-list.ts'
+import { append, unlink, linkedList, type LinkedList, type Linked } from '../../core/linked-list.ts'
 
-interface Lease extends Standing<Lease> {
+interface Lease extends Linked<Lease> {
   over: number
 }
 
@@ -29,10 +29,10 @@ const tidy = <T>(map: Map<string, T>, idle: (it: T) => boolean) => {
   }
 }
 
-const lapse = (leases: Row<Lease>, now: number) => {
+const lapse = (leases: LinkedList<Lease>, now: number) => {
   for (let lease = leases.first; lease !== null;) {
     const { behind, over } = lease
-    if (over <= now) leave(leases, lease)
+    if (over <= now) unlink(leases, lease)
     lease = behind
   }
 }
@@ -53,7 +53,7 @@ export default plugin({
   name: 'memory',
   needs: { clock: Clock },
   create: ({ clock }): RateLimiter => {
-    const places = new Map<string, Row<Lease>>()
+    const places = new Map<string, LinkedList<Lease>>()
     const buckets = new Map<string, Bucket>()
     const tidyPlaces = tidy(places, (leases) => {
       lapse(leases, clock.now())
@@ -81,13 +81,13 @@ export default plugin({
         let leases = places.get(name)
         if (leases === undefined) {
           tidyPlaces()
-          places.set(name, (leases = row()))
+          places.set(name, (leases = linkedList()))
         }
         if (leases.length >= most) lapse(leases, now)
         if (leases.length >= most) return null
         const held = leases
         const lease: Lease = { over: now + ttl, before: null, behind: null }
-        join(held, lease)
+        append(held, lease)
         return {
           async renew() {
             const now = clock.now()
@@ -97,7 +97,7 @@ export default plugin({
           },
           async release() {
             lease.over = 0
-            leave(held, lease)
+            unlink(held, lease)
           },
         }
       },

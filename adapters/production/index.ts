@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Fitting } from '../../core/container.ts'
 import type { Adapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
-import { differing, lasting } from '../../core/fixed-settings.ts'
+import { firstDifference, fixedSettings } from '../../core/fixed-settings.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
@@ -14,18 +14,19 @@ import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
 import memoryRows from '../memory/metadata-store.ts'
 import memoryLimiter from '../memory/rate-limiter.ts'
-import { type Lent, confidential, sameInside } from './enclave/connect-enclave.ts'
+import { type LentEnclave, connectEnclave, isSameEnclave } from './enclave/connect-enclave.ts'
 import { type Config, checkedConfig, settingsOf } from './config/config.ts'
-import { type Choice, chosen } from './config/load-plugin.ts'
+import { type Choice, chosenPlugin } from './config/load-plugin.ts'
 import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
+import { guardsOf } from './config/guards.ts'
 import { toolsOf } from './config/tools.ts'
 
 /**
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
  * A confidential process is started where the configuration names none, unless one is lent.
  */
-export const production = async (config: Config, data: string, lent: Lent | null = null): Promise<Adapters> => {
+export const production = async (config: Config, data: string, lent: LentEnclave | null = null): Promise<Adapters> => {
   const { storage, providers } = config
   return {
     clock: use(clock),
@@ -33,8 +34,8 @@ export const production = async (config: Config, data: string, lent: Lent | null
     fetch: use(fetch, { outside: config.outside }),
     log: use(log, config.log),
     ...(await counting(config)),
-    enclave: await confidential(config, lent),
-    blobStore: await chosen(
+    enclave: await connectEnclave(config, lent),
+    blobStore: await chosenPlugin(
       BlobStore,
       'storage',
       'storage.blobs',
@@ -43,6 +44,7 @@ export const production = async (config: Config, data: string, lent: Lent | null
     metadataStore: await rowsOf(config, data, lent !== null),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
+    guards: await guardsOf(config.guards, 'guards'),
   }
 }
 
@@ -59,7 +61,7 @@ const rowsOf = async ({ storage }: Config, data: string, shared: boolean): Promi
     )
     return use(memoryRows)
   }
-  return chosen(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
+  return chosenPlugin(MetadataStore, 'storage', 'storage.metadata', storage.metadata ?? { use: 'sqlite', file })
 }
 
 /** Asked by `require`: Node 20 ends a process in which the import of such a package fails. */
@@ -104,32 +106,33 @@ export const fromConfig = async (
 }
 
 /** What a gateway that runs was made from. */
-export interface Stand {
+export interface RunningStand {
   readonly config: Config
-  readonly lent: Lent | null
+  readonly lent: LentEnclave | null
   readonly parts: Renewable
 }
 
 /** The parts of another configuration that a running gateway can take; unchanged parts stay the same objects. */
 export const renewed = async (
   config: Config,
-  lent: Lent | null,
-  { config: before, lent: had, parts: stood }: Stand,
+  lent: LentEnclave | null,
+  { config: before, lent: had, parts: stood }: RunningStand,
 ): Promise<Renewable> => {
-  const fixed = differing(unchanging, before, config)
+  const fixed = firstDifference(unchanging, before, config)
   if (fixed !== null) throw new Error(`${fixed} can't be changed while the gateway runs`)
   const kept = ([name, choice]: [string, Choice]) =>
     isDeepStrictEqual(choice, before.providers[name]) ? stood.upstreams.find((it) => it.name === name) : undefined
-  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && sameInside(config, before))
+  const same = config.enclave.connect !== undefined || (lent?.socket === had?.socket && isSameEnclave(config, before))
   return {
-    enclave: same ? stood.enclave : await confidential(config, lent),
+    enclave: same ? stood.enclave : await connectEnclave(config, lent),
     upstreams: await Promise.all(Object.entries(config.providers).map((named) => kept(named) ?? provider(...named))),
     tools: await toolsOf(config),
+    guards: await guardsOf(config.guards, 'guards'),
   }
 }
 
 const unchanging = [
-  ...lasting,
+  ...fixedSettings,
   'server',
   'log',
   'outside',
@@ -145,4 +148,8 @@ const unchanging = [
   'enclave.notices',
 ]
 
-const provider = (name: string, choice: Choice) => chosen(Upstream, 'providers', `providers.${name}`, choice, name)
+const provider = (name: string, choice: Choice) =>
+  chosenPlugin(Upstream, 'providers', `providers.${name}`, choice, name)
+
+/** The name of 1.0.0. */
+export type { RunningStand as Stand }

@@ -4,9 +4,9 @@ import module from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeFolder } from '../../core/fsync.ts'
-import { overview, usages } from './commands/help.ts'
-import { didYouMean } from './nearest.ts'
-import { version } from './version.ts'
+import { helpOverview, commandUsages } from './commands/help.ts'
+import { didYouMean } from './config/did-you-mean.ts'
+import { version } from './config/version.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -18,10 +18,13 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')
     if (cluster.isWorker) {
-      const [{ serve }, { joined }] = await Promise.all([import('./commands/serve.ts'), import('./workers/worker.ts')])
+      const [{ serve }, { joinLeader: joined }] = await Promise.all([
+        import('./commands/serve.ts'),
+        import('./workers/worker.ts'),
+      ])
       await serve(process.env, surfaces, await joined(process))
     } else if (count > 1) {
-      const { lead } = await import('./workers/leader.ts')
+      const { leadWorkers: lead } = await import('./workers/leader.ts')
       await lead(process.env, count)
     } else {
       const { serve } = await import('./commands/serve.ts')
@@ -36,7 +39,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   },
   async enclave() {
     // Before anything else is loaded that a variable or an option could have changed.
-    const { harden } = await import('./enclave/harden.ts')
+    const { hardenStart: harden } = await import('./enclave/harden.ts')
     const start = harden(process)
     const { enclave } = await import('./enclave/enclave-main.ts')
     await enclave(process.env, start)
@@ -50,7 +53,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     await mcp(args, process.env)
   },
   async verify(args) {
-    const { verify } = await import('./verify.ts')
+    const { verify } = await import('./commands/verify.ts')
     await verify(args, process.env)
   },
   async releases(args) {
@@ -108,7 +111,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     add(args)
   },
   async help([name = '']) {
-    print(usageOf(name) ?? overview)
+    print(usageOf(name) ?? helpOverview)
   },
 }
 
@@ -134,28 +137,28 @@ const serveOptions = {
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const usageOf = (name: string): string | null =>
-  Object.hasOwn(usages, name) ? usages[name as keyof typeof usages] : null
+  Object.hasOwn(commandUsages, name) ? commandUsages[name as keyof typeof commandUsages] : null
 
 const isHelp = (it: string): boolean => it === '--help' || it === '-h'
 
 const run = async (said: readonly string[]): Promise<void> => {
   const [first = 'serve'] = said
   if (first === '--version' || first === '-v') return print(await version())
-  if (isHelp(first)) return print(overview)
+  if (isHelp(first)) return print(helpOverview)
   const [name, args] = first.startsWith('-') ? ['serve', said] : [first, said.slice(1)]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined)
     throw new Error(`there is no command ${name}${didYouMean(name, Object.keys(commands))}; sealgate --help names them`)
   // Behind `--` stands another program's.
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  if (own.some(isHelp)) return print(usageOf(name) ?? overview)
+  if (own.some(isHelp)) return print(usageOf(name) ?? helpOverview)
   await command(args)
 }
 
 try {
   await run(process.argv.slice(2))
 } catch (error) {
-  const { complaint } = await import('./commands/error-text.ts')
+  const { errorText: complaint } = await import('./commands/error-text.ts')
   process.stderr.write(`sealgate: ${complaint(error)}\n`)
   // Whatever it has begun by then.
   process.exit(1)

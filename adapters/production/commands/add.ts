@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Ability, abilities, languageSpecs, specsOf } from '../../../core/optional-package.ts'
-import { didYouMean } from '../nearest.ts'
-import { usages } from './help.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { commandUsages } from './help.ts'
 
 /** Package managers by their lock file. */
 const managers: readonly (readonly [file: string, program: string, verb: string])[] = [
@@ -16,7 +16,7 @@ const managers: readonly (readonly [file: string, program: string, verb: string]
 export const add = (args: readonly string[]): void => {
   const options = { 'dry-run': { type: 'boolean' } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  if (positionals.length === 0) throw new Error(usages.add)
+  if (positionals.length === 0) throw new Error(commandUsages.add)
   const languages = positionals.includes('ocr') ? positionals.filter(isLanguage) : []
   const named = positionals.filter((name) => !languages.includes(name))
   const chosen = named.includes('all') ? abilities : named.map(abilityOf)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { usages } from './help.ts'
+import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
-import { noMore, withGateway } from './with-gateway.ts'
+import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
 /** Prints the administrative acts to standard output, newest first. */
 export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -10,7 +10,7 @@ export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     allowPositionals: true,
     options: { organization: { type: 'string' }, limit: { type: 'string', default: '50' }, json: { type: 'boolean' } },
   })
-  noMore(positionals, 0, usages.audit)
+  refuseMoreArguments(positionals, 0, commandUsages.audit)
   const limit = Number(values.limit)
   if (!(Number.isInteger(limit) && limit > 0)) throw new Error('--limit takes a whole number above 0')
   const { organization, json } = values

@@ -2,7 +2,7 @@ import { type Audit, operator } from '../../../core/access/audit.ts'
 import type { Keyring } from '../../../core/access/keyring.ts'
 
 /** More than the number of processes that can make a first key at the same time. */
-const most = 1000
+const mostKeys = 1000
 
 const make = (keys: Keyring, audit: Audit, credential?: string) =>
   audit.record(
@@ -14,16 +14,16 @@ const make = (keys: Keyring, audit: Audit, credential?: string) =>
   )
 
 /** Stores the configured key, so that the gateway accepts it from now on. */
-export const givenKey = async (keys: Keyring, audit: Audit, given: string): Promise<void> => {
+export const storeGivenKey = async (keys: Keyring, audit: Audit, given: string): Promise<void> => {
   if ((await keys.find(given)) === null) await make(keys, audit, given)
 }
 
 /** Makes a key when the store holds none, so that an operator can log in. Null when the store holds a key. */
-export const firstKey = async (keys: Keyring, audit: Audit): Promise<string | null> => {
+export const makeFirstKey = async (keys: Keyring, audit: Audit): Promise<string | null> => {
   const { total } = await keys.list(null, 1, 0)
   if (total > 0) return null
   const { credential, row } = await make(keys, audit)
-  const { rows } = await keys.list(null, most, 0)
+  const { rows } = await keys.list(null, mostKeys, 0)
   if (rows.at(-1)?.id === row.id) return credential
   // Several processes made a key at once: the oldest key stays, and all processes agree on the oldest.
   await audit.record(operator('command'), 'key.revoke', row.id, () => keys.revoke(row.id, null))

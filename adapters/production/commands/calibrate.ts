@@ -6,17 +6,17 @@ import { calibrated } from '../../../core/inference/decisions/calibration.ts'
 import { confidenceOf } from '../../../core/inference/decisions/decision-answer.ts'
 import type { Calibration } from '../../../core/settings.ts'
 import { type Case, readCases } from './calibrate/cases.ts'
-import { fractions, halves } from './calibrate/chance.ts'
+import { seededFractions, randomHalves } from './calibrate/chance.ts'
 import { accuracy, binsOf, brier, calibrationError, errorByChance, isRight, type Judged } from './calibrate/figures.ts'
 import { plotOf } from './calibrate/plot.ts'
-import { type Promised, promised, type Scored, type Wish } from './calibrate/promise.ts'
+import { type KeptPromise, thresholdFor, type ScoredAnswer, type PromiseOptions } from './calibrate/promise.ts'
 import { replaceFile, withCalibration } from './calibrate/settings-file.ts'
 import { surprise, temperaturesOf } from './calibrate/temperatures.ts'
-import { usages } from './help.ts'
+import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
-import { noMore, withGateway } from './with-gateway.ts'
+import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
-interface Asked extends Judged {
+interface AnsweredCase extends Judged {
   readonly question: Case['question']
 }
 
@@ -28,9 +28,9 @@ const lanes = 4
 /** Fits a model's calibration to cases, and tells what the held-out half says of it; prints to standard output. */
 export const calibrate = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  noMore(positionals, 1, usages.calibrate)
+  refuseMoreArguments(positionals, 1, commandUsages.calibrate)
   const [model] = positionals
-  if (model === undefined || values.cases === undefined) throw new Error(usages.calibrate)
+  if (model === undefined || values.cases === undefined) throw new Error(commandUsages.calibrate)
   const wish = { errors: share(values.errors, '--errors'), certainty: share(values.certainty, '--certainty') }
   const [seed, samples] = [whole(values.seed, '--seed'), whole(values.samples, '--samples')]
   const file = env['SEALGATE_CONFIG'] || null
@@ -78,9 +78,9 @@ const askAll = async (
   model: string,
   cases: readonly Case[],
   samples: number,
-): Promise<readonly Asked[]> => {
+): Promise<readonly AnsweredCase[]> => {
   const failed = new AbortController()
-  const answers = new Array<Asked>(cases.length)
+  const answers = new Array<AnsweredCase>(cases.length)
   const waiting = cases.entries()
   const lane = async (): Promise<void> => {
     for (const [at, { state, question, truth }] of waiting) {
@@ -98,7 +98,7 @@ const askAll = async (
 }
 
 const figuresOf = (judged: readonly Judged[], seed: number) => {
-  const [error, byChance] = [calibrationError(judged), errorByChance(judged, fractions(seed))]
+  const [error, byChance] = [calibrationError(judged), errorByChance(judged, seededFractions(seed))]
   return {
     accuracy: accuracy(judged),
     ece: error,
@@ -110,17 +110,17 @@ const figuresOf = (judged: readonly Judged[], seed: number) => {
 }
 
 /** The report covers the held-out half alone, except for the temperatures and the order of the search. */
-const reportOf = (asked: readonly Asked[], wish: Wish, seed: number) => {
-  const [fit, held] = halves(asked, fractions(seed))
+const reportOf = (asked: readonly AnsweredCase[], promiseOptions: PromiseOptions, seed: number) => {
+  const [fit, held] = randomHalves(asked, seededFractions(seed))
   const temperatures = temperaturesOf(fit)
   const id = createHash('sha256')
     .update(JSON.stringify([temperatures, asked]))
     .digest('hex')
     .slice(0, 12)
   const calibration: Calibration = { id, ...temperatures }
-  const answered = (some: readonly Asked[]) =>
+  const answered = (some: readonly AnsweredCase[]) =>
     calibrated(some, calibration).map(({ probabilities }, at) => ({ ...some[at]!, probabilities }))
-  const scored = (some: readonly Asked[]): readonly Scored[] =>
+  const scored = (some: readonly AnsweredCase[]): readonly ScoredAnswer[] =>
     some.map((it) => ({ confidence: confidenceOf(it.question, it), right: isRight(it) }))
   const after = answered(held)
   return {
@@ -129,8 +129,8 @@ const reportOf = (asked: readonly Asked[], wish: Wish, seed: number) => {
     before: figuresOf(held, seed),
     after: figuresOf(after, seed),
     better: surprise(after) < surprise(held),
-    promise: promised(scored(answered(fit)), scored(after), wish),
-    wish,
+    promise: thresholdFor(scored(answered(fit)), scored(after), promiseOptions),
+    wish: promiseOptions,
   }
 }
 
@@ -150,7 +150,7 @@ ${promiseOf(promise, wish)}
 ${verdict}"calibration": ${JSON.stringify(calibration)}\n`
 }
 
-const promiseOf = (promise: Promised | null, { errors, certainty }: Wish): string => {
+const promiseOf = (promise: KeptPromise | null, { errors, certainty }: PromiseOptions): string => {
   const sure = `with ${percent(certainty)} certainty`
   if (promise === null) return `no confidence keeps errors below ${percent(errors)} ${sure}: more cases may`
   const { confidence, automated, wrong } = promise

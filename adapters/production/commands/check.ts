@@ -3,20 +3,20 @@ import { createGateway } from '../../../core/gateway.ts'
 import type { Survey } from '../../../core/survey.ts'
 import { type Fault, faultsOf } from '../config/faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
-import { fromSurroundings } from '../config/env-config.ts'
+import { configFromEnv } from '../config/env-config.ts'
 import type { Parsed } from '../config/jsonc.ts'
-import { names } from '../config/load-plugin.ts'
+import { pluginNames } from '../config/load-plugin.ts'
 import { pluginFaults } from '../config/plugin-faults.ts'
 import { dataFolder, readConfig } from '../config/read-config.ts'
-import { filled, unsetIn } from '../config/variables.ts'
+import { withVariables, unsetVariablesIn } from '../config/variables.ts'
 import { production } from '../index.ts'
 import { reasonOf } from '../screen/reasons.ts'
-import { complaint } from './error-text.ts'
-import { usages } from './help.ts'
-import { noMore } from './with-gateway.ts'
+import { errorText } from './error-text.ts'
+import { commandUsages } from './help.ts'
+import { refuseMoreArguments } from './with-gateway.ts'
 
 /** In ms: the longest wait for backends, stores and the enclave. */
-const patience = 10_000
+const patienceMs = 10_000
 
 /**
  * Lists every fault of a configuration and tries its backends, stores and enclave. Exit code 1 when a fault is found.
@@ -27,10 +27,10 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     allowPositionals: true,
     options: { offline: { type: 'boolean' } },
   })
-  noMore(positionals, 1, usages.check)
+  refuseMoreArguments(positionals, 1, commandUsages.check)
   const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
   const parsed = file === '' ? null : await readConfig(file).catch((error: Error) => named(file, error))
-  const said = parsed?.value ?? fromSurroundings(env, await names('tools'))
+  const said = parsed?.value ?? configFromEnv(env, await pluginNames('tools'))
   const faults = await allFaults(said, env)
   const shown = file === '' ? 'environment' : file
   if (faults.length > 0) {
@@ -54,10 +54,10 @@ const lineOf = (file: string, { path, words }: Fault, parsed: Parsed | null): st
 }
 
 const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonly Fault[]> => {
-  const unset = unsetIn(said, env)
+  const unset = unsetVariablesIn(said, env)
   // An unset variable counts as valid here; it is reported on its own below.
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
-  const ready = filled(said, standing)
+  const ready = withVariables(said, standing)
   const shape = faultsOf(ready)
   const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
   return [...missing, ...shape, ...(shape.length === 0 ? await pluginFaults(checkedConfig(ready, standing)) : [])]
@@ -67,13 +67,13 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const silent = { ...config, log: { level: 'silent' as const } }
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
-    const lines = reached(config, await gateway.survey(AbortSignal.timeout(patience)))
+    const lines = reached(config, await gateway.survey(AbortSignal.timeout(patienceMs)))
     print(
       lines.map(({ name, fault, fine }) => (fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)).join('\n'),
     )
     if (lines.some(({ fault }) => fault !== null)) process.exitCode = 1
   } finally {
-    await gateway.close().catch((error: unknown) => process.stderr.write(`sealgate: ${complaint(error)}\n`))
+    await gateway.close().catch((error: unknown) => process.stderr.write(`sealgate: ${errorText(error)}\n`))
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectOptions } from '../../../core/sealed/client/client.ts'
 import type { Policy } from '../../../core/sealed/client/verify.ts'
 import { parsePolicy } from '../../../core/sealed/evidence/policy.ts'
-import { seenFile } from './seen-file.ts'
+import { seenFile } from './seen-numbers-file.ts'
 
 /** Options of every command that calls a gateway as a client. */
 export const clientOptions = {

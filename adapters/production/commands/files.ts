@@ -11,10 +11,10 @@ import { type FileType, fileTypes } from '../../../core/sealed/client/file-shape
 import type { Source } from '../../../core/sealed/client/byte-source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, memoryFileOf, readKeys } from './key-file.ts'
-import { complaint } from './error-text.ts'
+import { errorText } from './error-text.ts'
 import { mimeOf } from './mimes.ts'
 import { progress } from './progress.ts'
-import { usages } from './help.ts'
+import { commandUsages } from './help.ts'
 
 /** A client's files from the command line. The command seals and opens the content itself. */
 export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -32,7 +32,7 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     },
   })
   const [verb, ...names] = positionals
-  if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(usages.files)
+  if (!['put', 'get', 'ls', 'rm'].includes(verb ?? '')) throw new Error(commandUsages.files)
   if (verb !== 'ls' && names.length === 0)
     throw new Error(`files ${verb} needs ${verb === 'put' ? 'a file' : 'the id of a file'}`)
   const type = fileTypes.find((it) => it === values.type)
@@ -83,7 +83,7 @@ const index = async (its: Files, id: string) => {
 const naming =
   (name: string) =>
   (error: unknown): never => {
-    throw error instanceof SealgateError ? new Error(`${name}: ${complaint(error)}`, { cause: error }) : error
+    throw error instanceof SealgateError ? new Error(`${name}: ${errorText(error)}`, { cause: error }) : error
   }
 
 const absent = (error: unknown): never => {

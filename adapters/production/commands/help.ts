@@ -9,7 +9,7 @@ const client = `
 const ownKeys = `
   --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
-export const overview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
+export const helpOverview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate check [FILE]                            shows what is wrong with a configuration, and what it reaches
 sealgate keys create|list|show|update|rotate|revoke   makes, shows, changes and revokes keys
 sealgate models                                  shows the models, and who serves them
@@ -32,7 +32,7 @@ sealgate --version, -v                           shows which release it is
 --help after a command shows what it takes.`
 
 /** What each command takes. */
-export const usages = {
+export const commandUsages = {
   serve: `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]
   --port N                       8787 by default; 0 takes any free port
   --surfaces a,b                 serves only these chapters of the interface
@@ -50,7 +50,7 @@ It ends with 1 where anything is wrong or out of reach.`,
   models: `sealgate models [--json]
 It reads the same environment as sealgate serve.`,
 
-  usage: `sealgate usage [--by organization|key|model|day] [--from DAY] [--to DAY] [--csv|--json]
+  usage: `sealgate usage [--by organization|team|user|key|model|day] [--from DAY] [--to DAY] [--csv|--json]
   --from DAY, --to DAY           days of UTC such as 2030-01-31, both inclusive
 It reads the same environment as sealgate serve.`,
 
@@ -75,12 +75,15 @@ It starts with no other arguments, with no options of Node but bounds on memory,
 its configuration names and a few that change nothing. It names what it refuses.`,
 
   seal: `sealgate seal [--port N] [--host ADDRESS] [--origin a,b] [--token T] [--streams N]
+              [--redact] [--guards FILE]
 sealgate seal -- PROGRAM [ARGUMENT...]
   --port N                       8788 by default; 0 takes any free port
   --host ADDRESS                 127.0.0.1 by default; only an address of this machine
   --origin a,b                   the pages that may use it, such as http://localhost:3000; none by default
   --token T or SEALGATE_SEAL_TOKEN  the key that every request must bring; made and shown where it is needed
   --streams N                    sealed streams at once, others wait; 1 by default, as the gateway gives a key
+  --redact                       hides numbers, keys and addresses before sealing, and puts them back into answers
+  --guards FILE                  guards of this machine, as the configuration has them under guards
   -- PROGRAM                     starts the program with its address, a key of this run and nothing else; ends with it${client}`,
 
   mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]

@@ -6,7 +6,7 @@ import { clientOf, clientOptions } from './client-options.ts'
 import { type KeyFile, keyFileOf, memoryFileOf, readKeys, writeKeys } from './key-file.ts'
 import { newPassphrase, passphrase } from './passphrase.ts'
 import { progress } from './progress.ts'
-import { usages } from './help.ts'
+import { commandUsages } from './help.ts'
 
 /** Manages the client's own keys. The gateway never sees them. */
 export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -46,7 +46,7 @@ export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
       return rotate(at(values.keys), values.rehash, clientOf(values, env))
     }
     default:
-      throw new Error(usages.kek)
+      throw new Error(commandUsages.kek)
   }
 }
 

@@ -2,7 +2,7 @@ import { type Scope, plainScopes, scopes } from '../../../core/access/caller.ts'
 import type { Mode } from '../../../core/access/credential.ts'
 import type { KeyChange, NewKey } from '../../../core/access/keyring.ts'
 import { isName } from '../../../core/access/names.ts'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
 
 export const keyOptions = {
   name: { type: 'string' },

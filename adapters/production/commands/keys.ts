@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util'
 import { operator } from '../../../core/access/audit.ts'
 import { type KeyRow, lives } from '../../../core/access/key-row.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { didYouMean } from '../nearest.ts'
-import { usages } from './help.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { commandUsages } from './help.ts'
 import { type KeyValues, changeOf, keyOptions, newKeyOf } from './key-options.ts'
-import { labelled } from './table.ts'
-import { noMore, withGateway } from './with-gateway.ts'
+import { labelledLines } from './table.ts'
+import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
-interface Asked {
+interface KeyCommand {
   readonly gateway: Gateway
   readonly values: KeyValues
   readonly organization: string | null
@@ -18,7 +18,7 @@ interface Asked {
 
 interface Verb {
   readonly takesId: boolean
-  run(asked: Asked): Promise<void>
+  run(command: KeyCommand): Promise<void>
 }
 
 /** Manages the API keys of the configured installation. Prints to standard output. */
@@ -28,15 +28,15 @@ export const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
   const verb = Object.hasOwn(verbs, name) ? verbs[name]! : null
   if (verb === null) throw new Error(unknown(name))
   if (verb.takesId && id === '') throw new Error(`keys ${name} needs the id of a key; keys list shows them`)
-  noMore(positionals, verb.takesId ? 2 : 1, usages.keys)
+  refuseMoreArguments(positionals, verb.takesId ? 2 : 1, commandUsages.keys)
   const organization = values.organization ?? null
   await withGateway(env, (gateway) => verb.run({ gateway, values, organization, id }))
 }
 
 const unknown = (name: string): string =>
-  name === '' ? usages.keys : `keys has no ${name}${didYouMean(name, Object.keys(verbs))}\n${usages.keys}`
+  name === '' ? commandUsages.keys : `keys has no ${name}${didYouMean(name, Object.keys(verbs))}\n${commandUsages.keys}`
 
-const create = async ({ gateway, values }: Asked): Promise<void> => {
+const create = async ({ gateway, values }: KeyCommand): Promise<void> => {
   const { keys, audit } = gateway
   const wanted = newKeyOf(values)
   const make = () => keys.create(wanted)
@@ -50,7 +50,7 @@ const create = async ({ gateway, values }: Asked): Promise<void> => {
   show(made.row, values, made.credential)
 }
 
-const list = async ({ gateway, values, organization }: Asked): Promise<void> => {
+const list = async ({ gateway, values, organization }: KeyCommand): Promise<void> => {
   const all: KeyRow[] = []
   for (let offset = 0; ; offset += 100) {
     const { rows, total } = await gateway.keys.list(organization, 100, offset)
@@ -63,40 +63,40 @@ const list = async ({ gateway, values, organization }: Asked): Promise<void> => 
   if (values.json) print(JSON.stringify(all, null, 2))
 }
 
-const update = async (asked: Asked): Promise<void> => {
-  const change = changeOf(asked.values)
+const update = async (command: KeyCommand): Promise<void> => {
+  const change = changeOf(command.values)
   if (Object.keys(change).length === 0) throw new Error('keys update takes --name, --models, --addresses or --days')
-  const { id, organization } = await known(asked)
-  const { keys, audit } = asked.gateway
+  const { id, organization } = await known(command)
+  const { keys, audit } = command.gateway
   const row = await audit.record(operator('command', organization), 'key.update', id, () =>
     keys.change(id, organization, change),
   )
-  if (row !== null) show(row, asked.values)
+  if (row !== null) show(row, command.values)
 }
 
 /** Makes a key with the same rights. The old key ends now or after the given time. */
-const rotate = async (asked: Asked): Promise<void> => {
-  const old = await known(asked)
+const rotate = async (command: KeyCommand): Promise<void> => {
+  const old = await known(command)
   if (!lives(old, Date.now())) throw new Error('the key was revoked or has expired; keys create makes another')
-  const { keys, audit } = asked.gateway
+  const { keys, audit } = command.gateway
   const actor = operator('command', old.organization)
   const { id: _, hint: __, created_at: ___, revoked_at: ____, ...same } = old
   const made = await audit.record(
     actor,
     'key.create',
     null,
-    () => keys.create({ ...same, ...changeOf(asked.values) }),
+    () => keys.create({ ...same, ...changeOf(command.values) }),
     ({ row }) => row.id,
   )
-  if (!asked.values.keep) await audit.record(actor, 'key.revoke', old.id, () => keys.revoke(old.id, null))
-  show(made.row, asked.values, made.credential)
+  if (!command.values.keep) await audit.record(actor, 'key.revoke', old.id, () => keys.revoke(old.id, null))
+  show(made.row, command.values, made.credential)
 }
 
-const revoke = async (asked: Asked): Promise<void> => {
-  const { id, organization } = await known(asked)
-  const { keys, audit } = asked.gateway
+const revoke = async (command: KeyCommand): Promise<void> => {
+  const { id, organization } = await known(command)
+  const { keys, audit } = command.gateway
   await audit.record(operator('command', organization), 'key.revoke', id, () => keys.revoke(id, null))
-  print(asked.values.json ? JSON.stringify({ id, revoked: true }) : `${id} revoked`)
+  print(command.values.json ? JSON.stringify({ id, revoked: true }) : `${id} revoked`)
 }
 
 const verbs: Readonly<Record<string, Verb>> = {
@@ -109,7 +109,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   revoke: { takesId: true, run: revoke },
 }
 
-const known = async ({ gateway, id, organization }: Asked): Promise<KeyRow> => {
+const known = async ({ gateway, id, organization }: KeyCommand): Promise<KeyRow> => {
   const row = await gateway.keys.get(id, organization)
   if (row === null) throw new Error('there is no such key')
   return row
@@ -118,7 +118,7 @@ const known = async ({ gateway, id, organization }: Asked): Promise<KeyRow> => {
 const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null): void => {
   if (json) return print(JSON.stringify({ ...row, ...(credential !== null && { key: credential }) }, null, 2))
   print(
-    labelled({
+    labelledLines({
       id: row.id,
       ...(credential !== null && { key: credential }),
       state: state(row),

@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
 import { connect, newKek, newRagDek } from '../../../core/sealed/client/client.ts'
-import { version } from '../version.ts'
+import { version } from '../config/version.ts'
 import { clientOf, clientOptions } from './client-options.ts'
-import { complaint } from './error-text.ts'
+import { errorText } from './error-text.ts'
 import { memoryFileOf, readKeys } from './key-file.ts'
-import { type Entry, chosen, described } from './mcp/catalog.ts'
+import { type Entry, chosenTools, listedTool } from './mcp/catalog.ts'
 import { protocol } from '../../../core/dialects/mcp/protocol.ts'
-import { RpcError, faults } from '../../../core/dialects/mcp/rpc.ts'
+import { RpcError, rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
 import { serveLines } from './mcp/json-rpc.ts'
 import { longResults } from './mcp/long-results.ts'
-import { madeFiles } from './mcp/made-files.ts'
-import { opening, rootsOf } from './mcp/roots.ts'
-import { type Bench, runTool, toolNamed } from './mcp/sealed-tools.ts'
+import { openResultFolder } from './mcp/made-files.ts'
+import { fileOpener, rootsOf } from './mcp/roots.ts'
+import { type ToolBench, runTool, toolNamed } from './mcp/sealed-tools.ts'
 import { sentFiles } from './mcp/sent-files.ts'
 
 const instructions =
@@ -19,7 +19,7 @@ const instructions =
   'A file is a path under an allowed folder, or the id of a stored file. Files that tools make are local files.'
 
 /** In ms: the longest time to remove the session's files at the end, also when the gateway does not answer. */
-const leaving = 2_000
+const cleanUpMs = 2_000
 
 const options = {
   ...clientOptions,
@@ -42,7 +42,7 @@ const secretsOf = async (said: string | undefined) => {
 }
 
 /** Verifies the enclave before the first tool is listed. The error names the rule that failed. */
-const offering = ({ client }: Bench, entries: readonly Entry[]) => {
+const offering = ({ client }: ToolBench, entries: readonly Entry[]) => {
   let offered: Promise<readonly Entry[]> | null = null
 
   const proven = async (): Promise<readonly Entry[]> => {
@@ -54,7 +54,7 @@ const offering = ({ client }: Bench, entries: readonly Entry[]) => {
   return () =>
     (offered ??= proven().catch((error: unknown) => {
       offered = null
-      throw new RpcError(faults.refused, complaint(error))
+      throw new RpcError(rpcErrorCodes.refused, errorText(error))
     }))
 }
 
@@ -63,24 +63,24 @@ export const mcp = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   const { values } = parseArgs({ args: [...args], options })
   const { store, ...secrets } = await secretsOf(values.keys ?? env['SEALGATE_KEYS'])
   const client = connect({ ...clientOf(values, env), ...secrets })
-  const entries = chosen(values.tools)
+  const entries = chosenTools(values.tools)
   const roots = await rootsOf(values.root ?? [])
-  const openFile = opening(roots, values.hidden, env)
+  const openFile = fileOpener(roots, values.hidden, env)
   const sent = sentFiles({ files: client.files, openFile, kek: secrets.kek, store })
-  const bench: Bench = { client, sent, results: longResults(), keepMade: await madeFiles(values.out, roots) }
+  const bench: ToolBench = { client, sent, results: longResults(), keepMade: await openResultFolder(values.out, roots) }
   const offered = offering(bench, entries)
 
   const answering = protocol({
     version: await version(),
     instructions,
-    tools: async () => (await offered()).map(described),
+    tools: async () => (await offered()).map(listedTool),
     call: async (name, given, told) => runTool(bench, toolNamed(await offered(), name), given, told),
     resources: bench.results,
     // Which tools there are changes with a restart alone.
     lasting: 3_600_000,
   })
   await serveLines(process.stdin, process.stdout, answering)
-  const late = new Promise<void>((resolve) => setTimeout(resolve, leaving).unref())
+  const late = new Promise<void>((resolve) => setTimeout(resolve, cleanUpMs).unref())
   await Promise.race([sent.end(), late])
   // An aborted call may keep a connection open, which would keep the process alive.
   process.exit()

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { reasonOf } from '../screen/reasons.ts'
-import { usages } from './help.ts'
+import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
-import { noMore, withGateway } from './with-gateway.ts'
+import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
 /** In ms: the longest wait for backends. */
-const patience = 10_000
+const patienceMs = 10_000
 
 /** Prints the served models and their providers to standard output. */
 export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -14,9 +14,9 @@ export const models = async (args: readonly string[], env: NodeJS.ProcessEnv): P
     allowPositionals: true,
     options: { json: { type: 'boolean' } },
   })
-  noMore(positionals, 0, usages.models)
+  refuseMoreArguments(positionals, 0, commandUsages.models)
   await withGateway(env, async (gateway, config) => {
-    const { models, backends } = await gateway.survey(AbortSignal.timeout(patience))
+    const { models, backends } = await gateway.survey(AbortSignal.timeout(patienceMs))
     const listing = (name: string) => backends.filter((it) => it.models?.some(({ id }) => id === name))
     const rows = models.map(({ name, type }) => ({
       model: name,

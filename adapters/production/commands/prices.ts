@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
-import { boot } from '../boot.ts'
-import { usages } from './help.ts'
+import { bootGateway } from './boot-gateway.ts'
+import { commandUsages } from './help.ts'
 
 /** In ms: the longest wait for the model lists of providers. */
-const patience = 30_000
+const patienceMs = 30_000
 
 /** Lists served models without a price. Exit code 1 when there is one. */
 export const prices = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
-  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Error(usages.prices)
-  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
+  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Error(commandUsages.prices)
+  const { gateway } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
-    const { models: all, lists } = await gateway.prices(AbortSignal.timeout(patience))
+    const { models: all, lists } = await gateway.prices(AbortSignal.timeout(patienceMs))
     for (const { model, mode, backend, known } of all)
       if (!known) print(['no price', model, mode, backend ?? ''].join('\t'))
     const missing = all.filter(({ known }) => !known).length

@@ -8,8 +8,8 @@ import { checkAttestation } from '../../../core/sealed/client/seal-request.ts'
 import type { HeadFacts } from '../../../core/sealed/wire/log.ts'
 import type { Place } from '../../../core/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
-import { keptAnswer } from '../verify.ts'
-import { refusalLines } from '../verdict-lines.ts'
+import { keptAnswer } from './verify.ts'
+import { refusalLines } from './verdict-lines.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 
 const options = {
@@ -43,7 +43,7 @@ const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `! from ${time(it.begun)} to ${time(it.ended)} by the clock of the host`,
 ]
 
-/** A receipt alone, or what a client was told with it. */
+/** The receipt in a text: alone, or within the facts that a client keeps beside it. */
 const receiptIn = (text: string): Receipt => {
   const said = JSON.parse(text) as Partial<Receipt> & { readonly receipt?: Receipt }
   const receipt = said.receipt ?? said

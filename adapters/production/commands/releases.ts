@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { checkedConfig } from '../config/config.ts'
 import { releaseDigest } from '../config/release-digest.ts'
-import { namesIn } from '../config/variables.ts'
+import { variablesIn } from '../config/variables.ts'
 import { parsed } from '../enclave/harden.ts'
-import { write } from './write-releases.ts'
+import { writeRelease } from './write-releases.ts'
 import { type Signature, signedBytes } from '../../../core/sealed/evidence/signed.ts'
 import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
 import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
@@ -46,7 +46,7 @@ const linesOf = ({ name, serial, ends, releases }: Releases): readonly string[] 
   }),
 ]
 
-interface Asked {
+interface ReleaseOptions {
   readonly signers?: string | undefined
   readonly threshold?: string | undefined
   readonly signer?: string | undefined
@@ -57,7 +57,7 @@ interface Asked {
   readonly json: boolean
 }
 
-const check = async (file: string, { signers, threshold, at, json }: Asked): Promise<number> => {
+const check = async (file: string, { signers, threshold, at, json }: ReleaseOptions): Promise<number> => {
   const keys = signers?.split(',').map((it) => it.trim().toLowerCase()) ?? []
   if (keys.length === 0 || !keys.every((it) => /^[0-9a-f]{64}$/.test(it)) || new Set(keys).size !== keys.length)
     throw new Error('--signers is a list of different keys in hex')
@@ -97,7 +97,7 @@ const signWith = async (file: string, signer: string | undefined): Promise<numbe
  */
 const digestOf = async (file: string): Promise<number> => {
   const written = parsed(await readFile(file, 'utf8'))
-  const variables = namesIn(written)
+  const variables = variablesIn(written)
   // The value of a variable enters the digest only where it names a provider's host.
   const missing = variables.find((name) => process.env[name] === undefined)
   if (missing !== undefined) throw new Error(`${missing} is not set, which the configuration names`)
@@ -107,11 +107,11 @@ const digestOf = async (file: string): Promise<number> => {
   return 0
 }
 
-const acts: Readonly<Record<string, (file: string, values: Asked) => Promise<number>>> = {
+const acts: Readonly<Record<string, (file: string, values: ReleaseOptions) => Promise<number>>> = {
   check,
   sign: (file, { signer }) => signWith(file, signer),
   digest: digestOf,
-  write,
+  write: writeRelease,
 }
 
 /** Signs a list of releases, or shows its content and whether enough keys signed it. */

@@ -6,11 +6,12 @@ import { parseArgs } from 'node:util'
 import { type Client, connect } from '../../../core/sealed/client/client.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { admission } from './seal/admission.ts'
-import { type Started, checkProgram, runProgram } from './seal/child.ts'
+import { type ProgramToRun, checkProgram, runProgram } from './seal/run-program.ts'
+import { ownGuards } from './seal/guards.ts'
 import { keepsakesOf } from './seal/keepsakes.ts'
-import { type SameUser, sameUser } from './seal/owner.ts'
+import { type SameUser, sameUser } from './seal/socket-owner.ts'
 import { queueOf } from './seal/queue.ts'
-import { standardRoutes } from './seal/routes.ts'
+import { proxyRoutes } from './seal/routes.ts'
 
 const options = {
   ...clientOptions,
@@ -19,6 +20,8 @@ const options = {
   origin: { type: 'string' },
   token: { type: 'string' },
   streams: { type: 'string', default: '1' },
+  redact: { type: 'boolean' },
+  guards: { type: 'string' },
 } as const
 
 /**
@@ -30,7 +33,7 @@ export const seal = async (
   env: NodeJS.ProcessEnv,
   ownerSeen: Promise<SameUser | null> = sameUser(),
 ): Promise<void> => {
-  const [own, program] = parted(args)
+  const [own, program] = splitArguments(args)
   const { values } = parseArgs({ args: own, options })
   const gateway = clientOf(values, env)
   if (!isLoopback(values.host))
@@ -39,16 +42,17 @@ export const seal = async (
   const streams = numberOf(values.streams, 1, 1_000, '--streams is a number from 1 to 1000')
   const origins = originsOf(values.origin)
   const given = tokenOf(values.token ?? env['SEALGATE_SEAL_TOKEN'])
+  const guards = await ownGuards(values)
   const started = program && { ...program, env, secrets: [gateway.apiKey] }
   if (started) await checkProgram(started)
   const same = await ownerSeen
   // Where the system does not name the owner of a connection, a key tells this user from others. A started program
   // always gets a key.
-  const token = started ? fresh() : (given ?? (same === null ? fresh() : null))
+  const token = started ? newToken() : (given ?? (same === null ? newToken() : null))
   const client = connect(gateway)
   const admit = admission({ origins, token, sameUser: same })
-  const proxied = { client, admit, queue: queueOf(streams), seal: keepsakesOf(gateway.apiKey) }
-  const server = createServer(standardRoutes(proxied))
+  const proxied = { client, admit, queue: queueOf(streams), seal: keepsakesOf(gateway.apiKey), guards }
+  const server = createServer(proxyRoutes(proxied))
   await once(server.listen(port, values.host), 'listening')
   try {
     const url = urlOf(server.address() as AddressInfo)
@@ -63,19 +67,19 @@ export const seal = async (
 }
 
 /** Starts the program after the enclave is verified. */
-const behind = async (client: Client, started: Started, url: string, token: string): Promise<number> => {
+const behind = async (client: Client, started: ProgramToRun, url: string, token: string): Promise<number> => {
   await client.verify()
   const models = (await client.models.list()).map(({ model }) => model)
   return runProgram(started, { url, token, models })
 }
 
-const fresh = (): string => randomBytes(32).toString('base64url')
+const newToken = (): string => randomBytes(32).toString('base64url')
 
 const urlOf = ({ family, address, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
 /** Our own arguments, and the program after `--` with its arguments. The program is null without `--`. */
-const parted = (args: readonly string[]): [string[], { command: string; args: readonly string[] } | null] => {
+const splitArguments = (args: readonly string[]): [string[], { command: string; args: readonly string[] } | null] => {
   const at = args.indexOf('--')
   if (at < 0) return [[...args], null]
   const [command, ...rest] = args.slice(at + 1)

@@ -5,47 +5,47 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics } from 'prom-client'
 import { operator } from '../../../core/access/audit.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { boot } from '../boot.ts'
+import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
-import { complaint } from './error-text.ts'
-import { firstKey, givenKey } from './bootstrap-key.ts'
-import { drawn } from '../screen/show.ts'
+import { errorText } from './error-text.ts'
+import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
+import { drawnScreen } from '../screen/show.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
-import { signalled } from '../signals.ts'
-import type { Team } from '../workers/worker.ts'
-import { type ShownKey, keepKey, orEnd, print } from './show-key.ts'
+import { onStopSignal } from '../workers/signals.ts'
+import type { WorkerLink } from '../workers/worker.ts'
+import { type ShownKey, keepKey, orEndStart, printWhole } from './show-key.ts'
 
 /** Listens until SIGTERM, SIGINT or the end of the worker pool. Open requests then finish. */
 export const serve = async (
   env: NodeJS.ProcessEnv,
   surfaces: readonly string[] | null = null,
-  team: Team | null = null,
+  workerLink: WorkerLink | null = null,
 ): Promise<void> => {
-  const { gateway, config, data, renew } = await boot(env, surfaces, team)
+  const { gateway, config, data, renew } = await bootGateway(env, surfaces, workerLink)
   collectDefaultMetrics({ register: gateway.metrics.registry })
   const reload = () => gateway.reload(operator('signal')).catch(complain)
   try {
     const given = env['SEALGATE_KEY']
-    if (given) await namingStore(config, () => givenKey(gateway.keys, gateway.audit, given))
+    if (given) await namingStore(config, () => storeGivenKey(gateway.keys, gateway.audit, given))
     const server = gateway.server()
     const begun = gateway.hold()
     const address = await listening(server, config.server)
     const origin = { env, config, surfaces: surfaces ?? config.surfaces, data, url: urlOf(address) }
-    const draw: Draw = (key, terminal) => drawn(origin, gateway, key, terminal)
+    const draw: Draw = (key, terminal) => drawnScreen(origin, gateway, key, terminal)
     // The key is made last: a key of a failed start would never be shown.
-    const made = given ? null : await namingStore(config, () => firstKey(gateway.keys, gateway.audit))
-    if (made !== null) await orEnd(shown(made, data, team === null ? draw : null))
-    else if (team === null && isTerminal()) await print(await draw(null, true))
+    const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
+    if (made !== null) await orEndStart(shown(made, data, workerLink === null ? draw : null))
+    else if (workerLink === null && isTerminal()) await printWhole(await draw(null, true))
     begun()
     // A signal may arrive as soon as the port is printed.
-    const left = team?.leave ?? signalled()
-    if (team === null) {
+    const left = workerLink?.leave ?? onStopSignal()
+    if (workerLink === null) {
       process.on('SIGHUP', () => void reload())
       announce(address, () => draw(null, false))
     } else {
       const measured = () => gateway.metrics.registry.getMetricsAsJSON()
-      team.begin({ renew, reload, measured, drawn: (terminal) => draw(null, terminal) })
+      workerLink.begin({ renew, reload, measured, drawn: (terminal) => draw(null, terminal) })
     }
     await drained(gateway, server, config.server, await left)
   } finally {
@@ -59,8 +59,8 @@ type Draw = (key: ShownKey | null, terminal: boolean) => Promise<string>
 const shown = async (credential: string, data: string, draw: Draw | null): Promise<void> => {
   if (!isTerminal()) await keepKey(credential, data)
   else if (draw === null)
-    await print(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n`)
-  else await print(await draw({ credential }, true))
+    await printWhole(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n`)
+  else await printWhole(await draw({ credential }, true))
 }
 
 const drained = async (
@@ -114,4 +114,4 @@ export const announce = (address: Address, draw: () => Promise<string>): void =>
   draw().then((text) => process.stdout.write(text), complain)
 }
 
-const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${complaint(error)}\n`)
+const complain = (error: unknown): void => void process.stderr.write(`sealgate: ${errorText(error)}\n`)

@@ -29,7 +29,7 @@ const kept = async (credential: string, folder: string): Promise<string> => {
 }
 
 /** Resolves when standard output has taken the text. Throws the system's error. */
-export const print = (text: string): Promise<void> =>
+export const printWhole = (text: string): Promise<void> =>
   new Promise((done, failed) => {
     process.stdout.once('error', failed)
     process.stdout.write(text, (fault) => {
@@ -40,7 +40,7 @@ export const print = (text: string): Promise<void> =>
   })
 
 /** An unseen key is useless, so a failure ends the start. */
-export const orEnd = async <T>(showing: Promise<T>): Promise<T> => {
+export const orEndStart = async <T>(showing: Promise<T>): Promise<T> => {
   try {
     return await showing
   } catch (cause) {
@@ -52,6 +52,6 @@ export const orEnd = async <T>(showing: Promise<T>): Promise<T> => {
 /** Without a terminal, the output may be recorded: only the path of the key's file is printed. */
 export const keepKey = async (credential: string, folder: string): Promise<ShownKey> => {
   const file = await kept(credential, folder)
-  await print(`sealgate made a key; it stands in ${file}\n`)
+  await printWhole(`sealgate made a key; it stands in ${file}\n`)
   return { file }
 }

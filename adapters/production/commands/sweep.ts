@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import { boot } from '../boot.ts'
+import { bootGateway } from './boot-gateway.ts'
 
 /** Removes the remains of killed processes and expired files, without waiting for the gateway's own sweep. */
 export const sweep = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: { grace: { type: 'string' } } })
   const grace = values.grace === undefined ? undefined : Number(values.grace)
   if (grace !== undefined && !(grace >= 0)) throw new Error('--grace is a number of milliseconds')
-  const { gateway } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
+  const { gateway } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
     const { orphans, expired } = await gateway.sweep.now(grace)
     process.stdout.write(`${orphans} orphans and ${expired} expired files removed\n`)

@@ -17,7 +17,7 @@ export const csvOf = (head: readonly string[], rows: readonly (readonly (string 
   [head, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')
 
 /** Names and values, one pair per line. */
-export const labelled = (fields: Readonly<Record<string, string>>): string => {
+export const labelledLines = (fields: Readonly<Record<string, string>>): string => {
   const width = Math.max(...Object.keys(fields).map(({ length }) => length))
   return Object.entries(fields)
     .map(([label, value]) => `${label.padEnd(width)}  ${value}`)

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
-import { didYouMean } from '../nearest.ts'
-import { usages } from './help.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { commandUsages } from './help.ts'
 import { csvOf, tableOf } from './table.ts'
-import { noMore, withGateway } from './with-gateway.ts'
+import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
-const groups = ['organization', 'key', 'model', 'day'] as const
+const groups = ['organization', 'team', 'user', 'key', 'model', 'day'] as const
 type Group = (typeof groups)[number]
 
 interface Sum {
@@ -28,7 +28,7 @@ export const usage = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     allowPositionals: true,
     options: { by: text, from: text, to: text, csv: flag, json: flag },
   })
-  noMore(positionals, 0, usages.usage)
+  refuseMoreArguments(positionals, 0, commandUsages.usage)
   const by = groupOf(values.by ?? 'day')
   const [from, to] = [dayOf(values.from, '--from'), dayOf(values.to, '--to')]
   await withGateway(env, async (gateway) => {
@@ -56,9 +56,10 @@ const added = async (gateway: Gateway, by: Group, from?: string, to?: string): P
   for (let offset = 0; ; offset += page) {
     const { rows } = await gateway.usage({ ...limits, limit: page, offset, countTo: offset + page })
     for (const { row } of rows) {
-      const sum = sums.get(row[by]) ?? none()
-      for (const name of Object.keys(sum) as (keyof Sum)[]) sum[name] += row[name] ?? 0
-      sums.set(row[by], sum)
+      const name = row[by] ?? '-'
+      const sum = sums.get(name) ?? none()
+      for (const field of Object.keys(sum) as (keyof Sum)[]) sum[field] += row[field] ?? 0
+      sums.set(name, sum)
     }
     if (rows.length < page) break
   }

@@ -1,8 +1,8 @@
 import { Unavailable } from '../../../core/errors.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { boot } from '../boot.ts'
+import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
-import { complaint } from './error-text.ts'
+import { errorText } from './error-text.ts'
 
 /** The store of rows, by its name in the configuration. */
 const rowsIn = ({ storage }: Config): string => `storage.metadata (${storage.metadata?.use ?? 'sqlite'})`
@@ -13,7 +13,7 @@ export const namingStore = async <T>(config: Config, work: () => Promise<T>): Pr
     return await work()
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
-    throw new Error(`${rowsIn(config)}: ${complaint(error)}`, { cause: error })
+    throw new Error(`${rowsIn(config)}: ${errorText(error)}`, { cause: error })
   }
 }
 
@@ -22,7 +22,7 @@ export const withGateway = async (
   env: NodeJS.ProcessEnv,
   work: (gateway: Gateway, config: Config) => Promise<void>,
 ): Promise<void> => {
-  const { gateway, config } = await boot({ ...env, SEALGATE_LOG: 'silent' }, [])
+  const { gateway, config } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
     await namingStore(config, () => work(gateway, config))
   } finally {
@@ -31,7 +31,7 @@ export const withGateway = async (
 }
 
 /** Throws when a command gets more arguments than it takes. */
-export const noMore = (positionals: readonly string[], most: number, usage: string): void => {
+export const refuseMoreArguments = (positionals: readonly string[], most: number, usage: string): void => {
   const stray = positionals[most]
   if (stray !== undefined) throw new Error(`${stray} is one argument too many\n${usage}`)
 }

@@ -15,7 +15,7 @@ interface List {
 }
 
 const day = 86_400_000
-const longest = 90
+const mostDays = 90
 
 const listIn = async (file: string): Promise<List | null> => {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -39,12 +39,12 @@ const entryIn = async (file: string): Promise<Entry> => {
  * Adds one release to a list, under the next serial. The new release is current, and the former current releases stay
  * accepted. The signatures of the older list no longer count.
  */
-export const write = async (
+export const writeRelease = async (
   file: string,
   {
     release,
     name,
-    days = String(longest),
+    days = String(mostDays),
     at,
   }: {
     readonly release?: string | undefined
@@ -55,8 +55,8 @@ export const write = async (
 ): Promise<number> => {
   if (release === undefined) throw new Error('--release FILE is needed: the release to list')
   const lasts = Number(days)
-  if (!(Number.isInteger(lasts) && lasts > 0 && lasts <= longest))
-    throw new Error(`--days is a number up to ${longest}`)
+  if (!(Number.isInteger(lasts) && lasts > 0 && lasts <= mostDays))
+    throw new Error(`--days is a number up to ${mostDays}`)
   const issued = at === undefined ? Date.now() : Date.parse(at)
   if (Number.isNaN(issued)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
   const [before, fresh] = [await listIn(file), await entryIn(release)]

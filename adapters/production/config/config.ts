@@ -3,17 +3,20 @@ import { InsideShape } from '../../../core/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { CollateralShape } from './collateral.ts'
-import { filled } from './variables.ts'
+import { withVariables } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
 const mode = v.picklist(['open', 'closed'])
 /** In characters of a unix socket's path: the system silently cuts a longer path. */
-const longest = 103
+const mostPathCharacters = 103
 const place = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > longest) {
-      addIssue({ expected: `the path of a socket, of ${longest} bytes at most`, message: 'Too long for a socket' })
+    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > mostPathCharacters) {
+      addIssue({
+        expected: `the path of a socket, of ${mostPathCharacters} bytes at most`,
+        message: 'Too long for a socket',
+      })
     }
   }),
 )
@@ -73,6 +76,8 @@ export const ConfigShape = v.strictObject({
       /** The enclave's own providers; the gateway's providers when absent. */
       providers: v.optional(v.record(v.string(), choice)),
       evidence: v.optional(choice),
+      /** Guards of sealed chats by name, with their settings, in their order; none when absent. */
+      guards: v.optional(v.record(v.string(), v.looseObject({}))),
       /** The sources of certificates, lists and platform data that the gateway adds to evidence. */
       collateral: v.optional(CollateralShape),
       /** Files with signed lists. The signatures of each stand beside it as `.sig`. */
@@ -87,12 +92,14 @@ export const ConfigShape = v.strictObject({
   tools: v.optional(v.record(v.string(), v.looseObject({}))),
   /** The used readers by name, with their settings; all when absent. The first reader that fits a file reads it. */
   readers: v.optional(v.record(v.string(), v.looseObject({}))),
+  /** Guards of chats in the clear by name, with their settings, in their order; none when absent. */
+  guards: v.optional(v.record(v.string(), v.looseObject({}))),
 })
 
 export type Config = v.InferOutput<typeof ConfigShape>
 
 export const checkedConfig = (config: unknown, env: NodeJS.ProcessEnv): Config => {
-  const result = v.safeParse(ConfigShape, filled(config, env))
+  const result = v.safeParse(ConfigShape, withVariables(config, env))
   if (!result.success) throw new Error(flaw(result.issues[0]))
   return result.output
 }
@@ -107,6 +114,7 @@ export const settingsOf = ({
   enclave,
   tools,
   readers,
+  guards,
   $schema,
   ...rest
 }: Config): SettingsInput => {

@@ -1,7 +1,18 @@
 type Providers = Record<string, Record<string, unknown> & { use: string }>
 
+/** Providers that need a key alone, by the variable that their vendor's own clients read. */
+const keyed: Readonly<Record<string, string>> = {
+  MISTRAL_API_KEY: 'mistral',
+  GROQ_API_KEY: 'groq',
+  TOGETHER_API_KEY: 'together',
+  FIREWORKS_API_KEY: 'fireworks',
+  DEEPSEEK_API_KEY: 'deepseek',
+  XAI_API_KEY: 'xai',
+  CO_API_KEY: 'cohere',
+}
+
 /** The configuration from the usual environment variables, in the form of a file. */
-export const fromSurroundings = (env: NodeJS.ProcessEnv, tools: readonly string[]) => {
+export const configFromEnv = (env: NodeJS.ProcessEnv, tools: readonly string[]) => {
   // Both providers answer offline, so that a first request needs no account.
   const providers: Providers = { rehearsal: { use: 'rehearsal' }, 'use-lite': { use: 'use-lite' } }
   const { OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, GEMINI_API_KEY, OLLAMA_HOST } = env
@@ -19,6 +30,10 @@ export const fromSurroundings = (env: NodeJS.ProcessEnv, tools: readonly string[
   if (TYPESAFE_API_KEY) providers['typesafe'] = { use: 'typesafe', apiKey: TYPESAFE_API_KEY }
   if (OPENROUTER_API_KEY) providers['openrouter'] = { use: 'openrouter', apiKey: OPENROUTER_API_KEY }
   if (DEEPGRAM_API_KEY) providers['deepgram'] = { use: 'deepgram', apiKey: DEEPGRAM_API_KEY }
+  for (const [variable, name] of Object.entries(keyed)) {
+    const apiKey = env[variable]
+    if (apiKey) providers[name] = { use: name, apiKey }
+  }
   if (SEALGATE_GGUF) providers['llama'] = { use: 'llama', file: SEALGATE_GGUF }
   return {
     providers,

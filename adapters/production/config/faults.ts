@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { flaw } from '../../../core/plugin.ts'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { ConfigShape } from './config.ts'
 
 /** A fault of a configuration and its place. */
@@ -11,7 +11,7 @@ export interface Fault {
 }
 
 /** The largest number of reported unknown keys. */
-const most = 100
+const mostUnknownKeys = 100
 
 type Schema = v.GenericSchema & {
   readonly wrapped?: Schema
@@ -55,7 +55,7 @@ export const faultsOf = (config: unknown): readonly Fault[] => {
   const faults: Fault[] = []
   let rest = config
   // Each check reports one unknown key per object.
-  for (let round = 0; round < most; round++) {
+  for (let round = 0; round < mostUnknownKeys; round++) {
     const { issues = [] } = v.safeParse(ConfigShape, rest)
     const unknown = issues.filter(({ expected }) => expected === 'never')
     const told = unknown.length > 0 ? unknown : issues

@@ -35,7 +35,7 @@ const placeAt = (text: string, at: number): Place => {
 }
 
 /** The largest depth of nested containers. */
-const deepest = 200
+const deepestNesting = 200
 const space = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const literal = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])/y
@@ -102,7 +102,7 @@ export const parseJsonc = (text: string): Parsed => {
 
   const value = (path: readonly string[]): unknown => {
     skip()
-    if (path.length > deepest) fail('the values stand too deep within each other')
+    if (path.length > deepestNesting) fail('the values stand too deep within each other')
     places.set(keyOf(path), at)
     if (text[at] === '{') return object(path)
     if (text[at] === '[') {

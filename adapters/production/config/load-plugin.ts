@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { Fitting, Port } from '../../../core/container.ts'
 import { type AnyPlugin, isPlugin, use } from '../../../core/plugin.ts'
 
-export type Family = 'tools' | 'readers' | 'providers' | 'storage' | 'evidence'
+export type Family = 'tools' | 'readers' | 'providers' | 'storage' | 'evidence' | 'guards'
 
 const folder = (family: Family) => new URL(`../../../plugins/${family}/`, import.meta.url)
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -11,7 +11,7 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  * A plain name is one of our files; a name with a slash is an operator's package or path. A request never supplies the
  * name.
  */
-export const load = async (family: Family, name: string): Promise<AnyPlugin> => {
+const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
   const from = name.includes('/') ? foreign(name) : await own(family, name)
   const found: unknown = ((await import(from)) as { default?: unknown }).default
   if (!isPlugin(found)) throw new Error(`${name} does not export a plugin by default`)
@@ -19,7 +19,7 @@ export const load = async (family: Family, name: string): Promise<AnyPlugin> => 
 }
 
 const own = async (family: Family, name: string): Promise<string> => {
-  const all = await names(family)
+  const all = await pluginNames(family)
   if (!all.includes(name)) throw new Error(`there is no ${name} in ${family}, only ${all.join(', ')}`)
   return new URL(name + ending, folder(family)).href
 }
@@ -33,7 +33,7 @@ const foreign = (name: string): string =>
  * Every name in a family, in order. Names with dots are skipped, so that `.d.ts` files and maps do not count as
  * plugins.
  */
-export const names = async (family: Family): Promise<readonly string[]> =>
+export const pluginNames = async (family: Family): Promise<readonly string[]> =>
   (await readdir(folder(family)))
     .filter((file) => /^[^.]+\.[jt]s$/.test(file))
     .map((file) => file.slice(0, -3))
@@ -51,7 +51,7 @@ const misfit = (name: string, fits: Port<unknown>, wanted: Port<unknown>): strin
     : `${name} fits ${fits.name}, not ${wanted.name}`
 
 /** Loads the plugin that the configuration chooses at `path`. Checks its settings and its port. */
-export const chosen = async <T>(
+export const chosenPlugin = async <T>(
   port: Port<T>,
   family: Family,
   path: string,
@@ -59,7 +59,7 @@ export const chosen = async <T>(
   as = name,
 ): Promise<Fitting<T>> => {
   try {
-    const fitting = use(await load(family, name), settings, as) as Fitting<unknown>
+    const fitting = use(await loadPlugin(family, name), settings, as) as Fitting<unknown>
     if (fitting.port.key !== port.key) throw new Error(misfit(name, fitting.port, port))
     return fitting as Fitting<T>
   } catch (cause) {

@@ -1,14 +1,15 @@
 import type { Port } from '../../../core/container.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
+import { Guard } from '../../../core/ports/guard.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Reader } from '../../../core/ports/reader.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from './did-you-mean.ts'
 import type { Config } from './config.ts'
 import type { Fault } from './faults.ts'
-import { type Choice, type Family, chosen, names } from './load-plugin.ts'
+import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plugin.ts'
 
 interface Named {
   readonly port: Port<unknown>
@@ -30,7 +31,7 @@ const each = (
     choice: { use: name, ...choice },
   }))
 
-const namedIn = ({ providers, enclave, storage, tools, readers }: Config): readonly Named[] => [
+const namedIn = ({ providers, enclave, storage, tools, readers, guards }: Config): readonly Named[] => [
   ...each(Upstream, 'providers', ['providers'], providers),
   ...each(Upstream, 'providers', ['enclave', 'providers'], enclave.providers),
   ...each(BlobStore, 'storage', ['storage'], storage.blobs && { blobs: storage.blobs }),
@@ -38,14 +39,16 @@ const namedIn = ({ providers, enclave, storage, tools, readers }: Config): reado
   ...each(Prover, 'evidence', ['enclave'], enclave.evidence && { evidence: enclave.evidence }),
   ...each(Tool, 'tools', ['tools'], tools),
   ...each(Reader, 'readers', ['readers'], readers),
+  ...each(Guard, 'guards', ['guards'], guards),
+  ...each(Guard, 'guards', ['enclave', 'guards'], enclave.guards),
 ]
 
 const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {
   try {
-    await chosen(port, family, path.join('.'), choice, path.at(-1))
+    await chosenPlugin(port, family, path.join('.'), choice, path.at(-1))
     return []
   } catch (error) {
-    const all = await names(family)
+    const all = await pluginNames(family)
     const hint = choice.use.includes('/') || all.includes(choice.use) ? '' : didYouMean(choice.use, all)
     return [{ path, words: (error as Error).message + hint }]
   }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { makeFolder } from '../../../core/fsync.ts'
 import { type Config, checkedConfig } from './config.ts'
-import { fromSurroundings } from './env-config.ts'
+import { configFromEnv } from './env-config.ts'
 import { NotJson, type Parsed, parseJsonc } from './jsonc.ts'
 import { faultsOf } from './faults.ts'
-import { names } from './load-plugin.ts'
-import { filled } from './variables.ts'
+import { pluginNames } from './load-plugin.ts'
+import { withVariables } from './variables.ts'
 
 /** The folder of the embedded stores; made when it is missing. */
 export const dataFolder = (env: NodeJS.ProcessEnv): string => {
@@ -29,10 +29,10 @@ export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => 
   const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
   const said: { server?: object; log?: object } = file
     ? ((await readConfig(file)).value as object)
-    : fromSurroundings(env, await names('tools'))
+    : configFromEnv(env, await pluginNames('tools'))
   const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
   const whole = { ...said, server, log: { ...said.log, ...(level && { level }) } }
-  const ready = filled(whole, env)
+  const ready = withVariables(whole, env)
   const faults = faultsOf(ready)
   if (faults.length > 0) throw new Error(faults.map(({ words }) => words).join('; '))
   return checkedConfig(ready, env)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { parted } from './enclave-parts.ts'
+import { splitEnclaveSettings } from './enclave-parts.ts'
 import type { Config } from './config.ts'
-import type { Start } from '../enclave/harden.ts'
-import { unfilled } from './variables.ts'
-import { version } from '../version.ts'
+import type { EnclaveStart } from '../enclave/harden.ts'
+import { withoutVariables } from './variables.ts'
+import { version } from './version.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -43,8 +43,8 @@ const withoutHeaders = (choices: Choices): Choices =>
 /**
  * Removes secrets and all settings that differ between starts. With secrets in the digest, anyone could test guesses.
  */
-const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: Config) => {
-  const { listen, connect, tls, allowDev, ...own } = parted(enclave).inside
+const lasting = ({ $schema, server, log, limits, storage, guards, enclave, ...config }: Config) => {
+  const { listen, connect, tls, allowDev, ...own } = splitEnclaveSettings(enclave).inside
   const providers = withoutHeaders(config.providers)
   const inside = own.providers && { providers: withoutHeaders(own.providers) }
   return withoutSecrets({ ...config, providers, enclave: { ...own, ...inside } })
@@ -54,13 +54,13 @@ const lasting = ({ $schema, server, log, limits, storage, enclave, ...config }: 
  * One digest of the enclave's content: the package, its start, its configuration, the hosts it connects to, and its
  * models.
  */
-export const releaseDigest = async (config: Config, start: Start): Promise<Uint8Array> => {
+export const releaseDigest = async (config: Config, start: EnclaveStart): Promise<Uint8Array> => {
   const providers = Object.values(config.enclave.providers ?? config.providers)
   const { options, arguments: said, variables } = start
   const manifest = {
     version: await version(),
     start: { arguments: said, options, variables },
-    configuration: sha256(canonical(unfilled(lasting(config), start.written))),
+    configuration: sha256(canonical(withoutVariables(lasting(config), start.written))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
     models: Object.keys(config.models).sort(),
   }

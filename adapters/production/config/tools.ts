@@ -1,12 +1,14 @@
 import type { Fitting } from '../../../core/container.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { Config } from './config.ts'
-import { chosen, names } from './load-plugin.ts'
+import { chosenPlugin, pluginNames } from './load-plugin.ts'
 
 /** The tools that the configuration names, or all tools. The gateway lists them, and the enclave runs them. */
 export const toolsOf = async ({ tools }: Config): Promise<readonly Fitting<Tool>[]> => {
-  const named = tools ?? Object.fromEntries((await names('tools')).map((name) => [name, {}]))
+  const named = tools ?? Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}]))
   return Promise.all(
-    Object.entries(named).map(([name, settings]) => chosen(Tool, 'tools', `tools.${name}`, { ...settings, use: name })),
+    Object.entries(named).map(([name, settings]) =>
+      chosenPlugin(Tool, 'tools', `tools.${name}`, { ...settings, use: name }),
+    ),
   )
 }

@@ -3,7 +3,7 @@ const nameIn = (value: unknown): string | null =>
   typeof value === 'string' && /^\$[A-Za-z_]\w*$/.test(value) ? value.slice(1) : null
 
 /** All variables that a configuration names, sorted, each once. */
-export const namesIn = (configuration: unknown): readonly string[] => {
+export const variablesIn = (configuration: unknown): readonly string[] => {
   const names = new Set<string>()
   const visit = (value: unknown): void => {
     const name = nameIn(value)
@@ -15,7 +15,7 @@ export const namesIn = (configuration: unknown): readonly string[] => {
 }
 
 /** Replaces each `$NAME` with the environment variable. Throws when a variable is missing. */
-export const filled = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
+export const withVariables = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {
   const name = nameIn(it)
   if (name !== null) {
     const value = env[name]
@@ -23,22 +23,22 @@ export const filled = (it: unknown, env: NodeJS.ProcessEnv, path = ''): unknown 
     return value
   }
   const below = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
-  if (Array.isArray(it)) return it.map((each, index) => filled(each, env, below(index)))
+  if (Array.isArray(it)) return it.map((each, index) => withVariables(each, env, below(index)))
   if (typeof it !== 'object' || it === null) return it
-  return Object.fromEntries(Object.entries(it).map(([key, each]) => [key, filled(each, env, below(key))]))
+  return Object.fromEntries(Object.entries(it).map(([key, each]) => [key, withVariables(each, env, below(key))]))
 }
 
 /** The configuration with `$NAME` at the places where the file has it. `written` is the file's content. */
-export const unfilled = (config: unknown, written: unknown): unknown => {
+export const withoutVariables = (config: unknown, written: unknown): unknown => {
   if (nameIn(written) !== null) return written
   if (typeof config !== 'object' || config === null || typeof written !== 'object' || written === null) return config
   const at = (key: string) => (Object.hasOwn(written, key) ? (written as Record<string, unknown>)[key] : undefined)
-  if (Array.isArray(config)) return config.map((each, index) => unfilled(each, at(String(index))))
-  return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, unfilled(each, at(key))]))
+  if (Array.isArray(config)) return config.map((each, index) => withoutVariables(each, at(String(index))))
+  return Object.fromEntries(Object.entries(config).map(([key, each]) => [key, withoutVariables(each, at(key))]))
 }
 
 /** The unset variables of a configuration, with their places. */
-export const unsetIn = (
+export const unsetVariablesIn = (
   it: unknown,
   env: NodeJS.ProcessEnv,
   path: readonly string[] = [],
@@ -46,5 +46,5 @@ export const unsetIn = (
   const name = nameIn(it)
   if (name !== null) return env[name] ? [] : [{ path, name }]
   if (typeof it !== 'object' || it === null) return []
-  return Object.entries(it).flatMap(([key, each]) => unsetIn(each, env, [...path, key]))
+  return Object.entries(it).flatMap(([key, each]) => unsetVariablesIn(each, env, [...path, key]))
 }

@@ -3,13 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { use } from '../../../core/plugin.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
-import { parted, refuseDev } from '../config/enclave-parts.ts'
+import { splitEnclaveSettings, refuseDev } from '../config/enclave-parts.ts'
 import type { Config } from '../config/config.ts'
-import { chosen } from '../config/load-plugin.ts'
-import { connected, lent, started } from './enclave.ts'
+import { guardsOf } from '../config/guards.ts'
+import { chosenPlugin } from '../config/load-plugin.ts'
+import { connectedEnclaves, lentEnclave, startedEnclave } from './enclave.ts'
 
 /** A lent enclave process. `back` returns it when this process no longer needs it. */
-export interface Lent {
+export interface LentEnclave {
   readonly socket: string
   back(): void
 }
@@ -17,27 +18,28 @@ export interface Lent {
 /**
  * Connects to the configured enclave processes, to the lent one, or to a new one with its part of the configuration.
  */
-export const confidential = async (config: Config, loan: Lent | null) => {
+export const connectEnclave = async (config: Config, loan: LentEnclave | null) => {
   const { connect, tls } = config.enclave
-  const { beside: proof } = parted(config.enclave)
+  const { beside: proof } = splitEnclaveSettings(config.enclave)
   if (connect === undefined) {
-    if (loan !== null) return use(lent, { ...loan, ...proof })
-    return use(started, { config: await inner(config), ...proof })
+    if (loan !== null) return use(lentEnclave, { ...loan, ...proof })
+    return use(startedEnclave, { config: await enclaveConfig(config), ...proof })
   }
-  if (tls === undefined) return use(connected, { connect, ...proof })
+  if (tls === undefined) return use(connectedEnclaves, { connect, ...proof })
   const [ca, cert, key] = await Promise.all([readFile(tls.ca), readFile(tls.cert), readFile(tls.key)])
-  return use(connected, { connect, tls: { ca, cert, key }, ...proof })
+  return use(connectedEnclaves, { connect, tls: { ca, cert, key }, ...proof })
 }
 
 /** True when the running enclave process fits the new configuration, too. */
-export const sameInside = (one: Config, other: Config): boolean => isDeepStrictEqual(concerning(one), concerning(other))
+export const isSameEnclave = (one: Config, other: Config): boolean =>
+  isDeepStrictEqual(concerning(one), concerning(other))
 
 /**
  * The parts of the configuration that matter inside: confidential models, and the gateway's providers only when the
  * enclave has none of its own.
  */
 const concerning = (config: Config) => {
-  const { providers, models, ...rest } = told(config)
+  const { providers, models, ...rest } = enclaveSettingsOf(config)
   const named = Object.entries(models)
   return {
     ...rest,
@@ -48,19 +50,30 @@ const concerning = (config: Config) => {
 }
 
 /** The configuration of our own enclave process. Throws the faults that would end this process at its start. */
-export const inner = async (config: Config) => {
+export const enclaveConfig = async (config: Config) => {
   await willStart(config)
-  return told(config)
+  return enclaveSettingsOf(config)
 }
 
-const told = ({ providers, models, timeouts, routing, outside, env, enclave, tools, readers, bodies }: Config) => ({
+const enclaveSettingsOf = ({
   providers,
   models,
   timeouts,
   routing,
   outside,
   env,
-  enclave: parted(enclave).inside,
+  enclave,
+  tools,
+  readers,
+  bodies,
+}: Config) => ({
+  providers,
+  models,
+  timeouts,
+  routing,
+  outside,
+  env,
+  enclave: splitEnclaveSettings(enclave).inside,
   bodies,
   ...(tools && { tools }),
   ...(readers && { readers }),
@@ -68,13 +81,14 @@ const told = ({ providers, models, timeouts, routing, outside, env, enclave, too
 
 const willStart = async (config: Config): Promise<void> => {
   const { enclave, providers: outside, models } = config
-  const { providers, evidence } = enclave
+  const { providers, evidence, guards } = enclave
   refuseDev(config)
   const inside = Object.entries(providers ?? {})
   await Promise.all(
-    inside.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+    inside.map(([name, choice]) => chosenPlugin(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
   )
-  if (evidence) await chosen(Prover, 'evidence', 'enclave.evidence', evidence)
+  if (evidence) await chosenPlugin(Prover, 'evidence', 'enclave.evidence', evidence)
+  await guardsOf(guards, 'enclave.guards')
   const names = Object.keys(providers ?? outside)
   const known = new Set([...names, ...Object.keys(outside)])
   for (const [name, { confidential, upstreams }] of Object.entries(models)) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../../core/ports/platform.ts'
-import { allowed } from './harden.ts'
+import { allowedVariables } from './harden.ts'
 
 /** An enclave process of this gateway. */
 export interface EnclaveProcess {
@@ -14,10 +14,10 @@ export interface EnclaveProcess {
   leave(): void
 }
 
-const pause = 250
-const longest = 10_000
+const pauseMs = 250
+const longestPauseMs = 10_000
 /** In ms: the time for running calls when the process is to end. */
-const patience = 2_000
+const finishMs = 2_000
 
 /**
  * Restarts the process whenever it ends. The new process has new keys, since the old keys died with the old process.
@@ -38,13 +38,13 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
   process.once('exit', abandon)
   let child: ChildProcess
   let left = false
-  let wait = pause
+  let wait = pauseMs
 
   const start = () => {
     const main = fileURLToPath(new URL('../main.js', import.meta.url))
     const began = performance.now()
     child = spawn(process.execPath, [main, 'enclave'], {
-      env: allowed(process.env),
+      env: allowedVariables(process.env),
       stdio: ['pipe', 'ignore', 'inherit'],
     })
     child.stdin?.on('error', () => undefined)
@@ -52,7 +52,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (left) return forget()
       log.warn('enclave.ended', { code, signal })
-      wait = performance.now() - began > longest ? pause : Math.min(longest, wait * 2)
+      wait = performance.now() - began > longestPauseMs ? pauseMs : Math.min(longestPauseMs, wait * 2)
       setTimeout(() => left || start(), wait).unref()
     }
     child.once('exit', ended)
@@ -67,7 +67,7 @@ export const enclaveProcess = (config: Readonly<Record<string, unknown>>, log: L
       left = true
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return forget()
       child.stdin?.end()
-      const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+      const timer = setTimeout(() => child.kill('SIGKILL'), finishMs)
       child.once('exit', () => clearTimeout(timer))
     },
   }

@@ -11,9 +11,9 @@ import {
   TooMany,
   Unavailable,
 } from '../../../core/errors.ts'
-import type { Enclave, SealedReply, Shelf, Trailer } from '../../../core/ports/enclave.ts'
+import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import { linesOf } from './read-lines.ts'
-import { type Aside, type Question, answerAside } from './file-rpc.ts'
+import { type SendAside, type EnclaveQuestion, answerQuestion } from './file-rpc.ts'
 
 export interface Tls {
   readonly ca: Buffer
@@ -22,7 +22,7 @@ export interface Tls {
 }
 
 /** The facts of a refusal beside its message. */
-interface Told {
+interface RefusalFacts {
   readonly validator: Record<string, string> | null
   /** In ms. */
   readonly retryAfter: number | null
@@ -31,12 +31,12 @@ interface Told {
 type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
 
 /** In ms: the time for a stopped stream to report its usage. */
-const patience = 5_000
+const usageMs = 5_000
 
 /** In ms: an idle connection lives this long. The enclave keeps it open longer. */
 const idle = { keepAlive: true, timeout: 60_000 } as const
 
-const errors: Readonly<Record<string, new (message: string, facts: Told) => Error>> = {
+const errors: Readonly<Record<string, new (message: string, facts: RefusalFacts) => Error>> = {
   BadRequest,
   Expired,
   NotFound,
@@ -45,7 +45,7 @@ const errors: Readonly<Record<string, new (message: string, facts: Told) => Erro
 }
 
 /** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
-export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
+export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
   const unix = at.startsWith('/')
   // The explicit option overrides any environment variable that disables verification.
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
@@ -63,7 +63,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     return { asked, answered }
   }
 
-  const aside: Aside = (method, path, body, signal) => {
+  const aside: SendAside = (method, path, body, signal) => {
     const { asked, answered } = open(method, path, { signal })
     if (body === null) asked.end()
     // An error on the request also ends the answer.
@@ -76,7 +76,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
     const read = linesOf(answer)
     if (answer.statusCode === 200) return read
-    const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as Told & {
+    const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as RefusalFacts & {
       readonly name: string
       readonly message: string
     }
@@ -93,15 +93,19 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
   }
 
   /** Waits for the answer and serves the enclave's questions before it. */
-  const first = async (read: AsyncIterator<string>, shelf: Shelf | undefined, signal: AbortSignal): Promise<First> => {
+  const first = async (
+    read: AsyncIterator<string>,
+    enclaveFiles: EnclaveFiles | undefined,
+    signal: AbortSignal,
+  ): Promise<First> => {
     for (;;) {
       const { done, value } = await read.next()
       if (done) throw new Unavailable()
-      const said = JSON.parse(value) as First | { readonly ask: Question }
+      const said = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
       if (!('ask' in said)) return said
-      if (shelf === undefined) throw new Unavailable()
+      if (enclaveFiles === undefined) throw new Unavailable()
       // A failure on this side ends the call in the enclave, and its answer reports the failure here.
-      answerAside(said.ask, shelf, aside, signal).catch(() => undefined)
+      answerQuestion(said.ask, enclaveFiles, aside, signal).catch(() => undefined)
     }
   }
 
@@ -110,7 +114,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
     signHead: (wanted) => one('POST', `head?wanted=${encodeURIComponent(JSON.stringify(wanted))}`),
-    async handle(route, sealed, grant, signal, shelf) {
+    async handle(route, sealed, grant, signal, enclaveFiles) {
       const bytes = sealed instanceof Uint8Array ? sealed : null
       const streamed = bytes === null && Symbol.asyncIterator in sealed
       const large = bytes === null ? (streamed ? 'yes' : null) : String(bytes.length)
@@ -131,7 +135,7 @@ export const enclaveLine = (at: string, tls: Tls | null): Enclave => {
       else asked.write(`${JSON.stringify(sealed)}\n`)
       try {
         const read = await lines(await answered)
-        const reply = await first(read, shelf, AbortSignal.any([signal, over.signal]))
+        const reply = await first(read, enclaveFiles, AbortSignal.any([signal, over.signal]))
         // An unread stream is ended by its signal.
         if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
         uncut()
@@ -158,30 +162,7 @@ const framesOf = (
   begun: () => void,
   signal: AbortSignal,
 ): SealedReply => {
-  let tell: (trailer: Trailer) => void = () => {}
-  const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
-  const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
-
-  /** Null at the end of the frames. Throws when the line breaks before the trailer. */
-  const next = async (): Promise<string | null> => {
-    const { done, value } = await read.next()
-    if (done) throw new Unavailable()
-    if (!value.startsWith('{')) return value
-    tell((JSON.parse(value) as { trailer: Trailer }).trailer)
-    asked.end()
-    await read.next()
-    return null
-  }
-  const rest = async () => {
-    const late = setTimeout(() => asked.destroy(), patience)
-    try {
-      while ((await next()) !== null) continue
-    } catch {
-      tell(lost)
-    } finally {
-      clearTimeout(late)
-    }
-  }
+  const { trailer, next, rest } = framesThenTrailer(read, asked)
 
   async function* frames() {
     let over = false
@@ -189,7 +170,7 @@ const framesOf = (
     // A silent enclave does not react to the end of the line either.
     const stop = () => {
       asked.end()
-      late ??= setTimeout(() => asked.destroy(), patience)
+      late ??= setTimeout(() => asked.destroy(), usageMs)
     }
     try {
       signal.addEventListener('abort', stop, { once: true })
@@ -216,4 +197,34 @@ const framesOf = (
     }
   }
   return { kind: 'frames', frames: frames(), trailer }
+}
+
+/** The lines of a stream. `rest` waits for the trailer of an abandoned stream, at most `usageMs` ms. */
+const framesThenTrailer = (read: AsyncIterator<string>, asked: ClientRequest) => {
+  let tell: (trailer: Trailer) => void = () => {}
+  const trailer = new Promise<Trailer>((resolve) => (tell = resolve))
+  const lost: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
+
+  /** Null at the end of the frames. Throws when the line breaks before the trailer. */
+  const next = async (): Promise<string | null> => {
+    const { done, value } = await read.next()
+    if (done) throw new Unavailable()
+    if (!value.startsWith('{')) return value
+    tell((JSON.parse(value) as { trailer: Trailer }).trailer)
+    asked.end()
+    await read.next()
+    return null
+  }
+  const rest = async () => {
+    const late = setTimeout(() => asked.destroy(), usageMs)
+    try {
+      while ((await next()) !== null) continue
+    } catch {
+      tell(lost)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  return { trailer, next, rest }
 }

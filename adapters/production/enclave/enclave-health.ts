@@ -3,9 +3,9 @@ import type { Enclave, Keyset } from '../../../core/ports/enclave.ts'
 import type { Alarm, Clock, Log } from '../../../core/ports/platform.ts'
 
 /** In ms: published keys count as current for this time. */
-const fresh = 5_000
+const freshMs = 5_000
 /** In ms: an enclave without an answer about its keys after this time is silent. */
-const patience = 5_000
+const patienceMs = 5_000
 /** In ms: after this time a healthy enclave may be gone. A leaving enclave opens requests for a little longer. */
 const sure = 5_500
 /** In ms: the pause between two health checks of a busy enclave. */
@@ -41,7 +41,7 @@ export interface Member {
 }
 
 /** The state of several enclave processes, and the keys of each. */
-export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
+export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log) => {
   const members = lines.map((line, at): Member => ({
     name: `e${at}`,
     line,
@@ -95,7 +95,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
       for (const cut of member.calls) cut(fault)
     }
     const work = async () => {
-      const late = clock.alarm(patience, silent)
+      const late = clock.alarm(patienceMs, silent)
       try {
         learn(member, await member.line.keys())
       } catch (cause) {
@@ -118,7 +118,7 @@ export const roster = (lines: readonly Enclave[], clock: Clock, log: Log) => {
 
   /** The enclaves that are up, newest first. Waits only when none is up. */
   const healthy = async (): Promise<readonly Member[]> => {
-    const looks = members.filter(({ asked, up }) => since(asked) > (up ? fresh : step)).map(look)
+    const looks = members.filter(({ asked, up }) => since(asked) > (up ? freshMs : step)).map(look)
     if (ups().length === 0) {
       const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
       await Promise.race([first.catch(() => false), clock.sleep(step)])

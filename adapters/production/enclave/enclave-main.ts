@@ -4,21 +4,22 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { chmod, readFile, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inside } from '../../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../../core/sealed/enclave/assemble.ts'
 import { use } from '../../../core/plugin.ts'
 import type { Enclave } from '../../../core/ports/enclave.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import memoryCache from '../../memory/cache.ts'
 import { clock, log as silence, random } from '../../memory/platform.ts'
-import { parted, refuseDev } from '../config/enclave-parts.ts'
+import { splitEnclaveSettings, refuseDev } from '../config/enclave-parts.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
-import { chosen } from '../config/load-plugin.ts'
-import { type Leave, answering } from './enclave-server.ts'
-import { type Start, parsed } from './harden.ts'
+import { chosenPlugin } from '../config/load-plugin.ts'
+import { type ShutdownState, enclaveServer } from './enclave-server.ts'
+import { type EnclaveStart, parsed } from './harden.ts'
 import { fetch } from '../platform.ts'
 import { releaseDigest } from '../config/release-digest.ts'
-import { deaf, signalled } from '../signals.ts'
+import { ignoreSignals, onStopSignal } from '../workers/signals.ts'
+import { guardsOf } from '../config/guards.ts'
 import { readersOf } from '../config/readers.ts'
 import { toolsOf } from '../config/tools.ts'
 
@@ -26,13 +27,13 @@ import { toolsOf } from '../config/tools.ts'
  * The enclave process. Its configuration comes on standard input, or from the file in `SEALGATE_CONFIG`. A process with
  * standard input ends when its parent closes it or dies; a process with a file ends on signals.
  */
-export const enclave = async (env: NodeJS.ProcessEnv, start: Start): Promise<void> => {
+export const enclave = async (env: NodeJS.ProcessEnv, start: EnclaveStart): Promise<void> => {
   const alone = env['SEALGATE_CONFIG']
-  const left = alone ? signalled() : closed(process.stdin)
+  const left = alone ? onStopSignal() : closed(process.stdin)
   const config = checkedConfig(alone ? start.written : parsed(await line(process.stdin)), env)
   const it = await assembled(config, start)
-  const leave: Leave = { hidden: false, closed: false, active: 0 }
-  const server = await listening(config, answering(it, leave))
+  const leave: ShutdownState = { hidden: false, closed: false, active: 0 }
+  const server = await listening(config, enclaveServer(it, leave))
   process.stdout.write('sealgate enclave listening\n')
   const lingers = await left
   leave.hidden = true
@@ -50,7 +51,7 @@ const noticed = 6_000
 
 /** The parent closes the pipe to end this process, and the system closes it when the parent dies. */
 const closed = (input: NodeJS.ReadStream): Promise<boolean> => {
-  deaf(process)
+  ignoreSignals(process)
   return new Promise((resolve) => {
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve(false))
   })
@@ -73,33 +74,35 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
     for (const event of ['end', 'close', 'error']) input.once(event, refuse)
   })
 
-const assembled = async (config: Config, start: Start): Promise<Enclave> => {
+const assembled = async (config: Config, start: EnclaveStart): Promise<Enclave> => {
   refuseDev(config)
   const {
     providers,
     evidence,
+    guards,
     connect: _,
     listen: __,
     tls: ___,
     allowDev: ____,
     ...own
-  } = parted(config.enclave).inside
+  } = splitEnclaveSettings(config.enclave).inside
   const named = Object.entries(providers ?? config.providers)
-  const innards = {
+  const enclaveParts = {
     clock: use(clock),
     random: use(random),
     fetch: use(fetch, { outside: config.outside }),
     // The log is off, so that nothing inside the enclave is recorded.
     log: use(silence),
     cache: use(memoryCache),
-    prover: await chosen(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
+    prover: await chosenPlugin(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
     upstreams: await Promise.all(
-      named.map(([name, choice]) => chosen(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+      named.map(([name, choice]) => chosenPlugin(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
     ),
     tools: await toolsOf(config),
     readers: await readersOf(config),
+    guards: await guardsOf(guards, 'enclave.guards'),
   }
-  return inside(innards, settingsOf(config), own, await releaseDigest(config, start))
+  return buildEnclave(enclaveParts, settingsOf(config), own, await releaseDigest(config, start))
 }
 
 /** In ms: the lifetime of an idle connection. The gateway closes it earlier, so no call meets a closing connection. */
@@ -110,7 +113,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   if (listen.startsWith('/')) {
     if (await answers(listen)) throw new Error('enclave.listen is taken by another process')
     await rm(listen, { force: true })
-    const server = lasting(createServer(granted, listener))
+    const server = keepOpen(createServer(granted, listener))
     await once(server.listen(listen), 'listening')
     await chmod(listen, 0o600)
     return server
@@ -122,7 +125,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
     { ...granted, ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
     listener,
   ) as unknown as Server
-  lasting(server)
+  keepOpen(server)
   const at = new URL(`tcp://${listen}`)
   await once(server.listen(Number(at.port), at.hostname), 'listening')
   return server
@@ -142,4 +145,4 @@ const answers = (path: string): Promise<boolean> =>
 const granted = { maxHeaderSize: 256 * 1024 }
 
 /** The gateway's half of a call stays open as long as the answer. */
-const lasting = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })
+const keepOpen = (server: Server): Server => Object.assign(server, { keepAliveTimeout: patient, requestTimeout: 0 })

@@ -1,17 +1,17 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
-import { type Member, roster } from './enclave-health.ts'
+import { type Member, enclaveHealth } from './enclave-health.ts'
 
 /** In ms: the lifetime of a list of models. */
-const fresh = 5_000
+const modelsFreshMs = 5_000
 
 /**
  * Several enclave processes behind one port, each with its own keys. A request goes to the process that holds its key.
  * A silent enclave delays only the requests that already wait for it, and only for a short time.
  */
-export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
-  const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = roster(lines, clock, log)
+export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
+  const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = enclaveHealth(lines, clock, log)
   let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
 
   const asked = <T>(member: Member, ask: (line: Enclave) => Promise<T>): Promise<T> =>
@@ -90,13 +90,13 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       return 'behind' in answer ? answer : { ...answer, enclave: name }
     },
     async models(signal) {
-      if (listed === null || clock.now() - listed.at > fresh) {
+      if (listed === null || clock.now() - listed.at > modelsFreshMs) {
         const [, models] = await told(undefined, (line) => line.models(signal))
         listed = { at: clock.now(), models }
       }
       return listed.models
     },
-    async handle(route, sealed, grant, signal, shelf) {
+    async handle(route, sealed, grant, signal, enclaveFiles) {
       const once = !(sealed instanceof Uint8Array) && Symbol.asyncIterator in sealed
       const kid = once ? grant.enclaveKid : (kidOf(sealed) ?? grant.enclaveKid)
       const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
@@ -111,7 +111,11 @@ export const several = (lines: readonly Enclave[], clock: Clock, log: Log): Encl
       let last: unknown = null
       for (const member of holder.length > 0 ? holder : up) {
         try {
-          return await handled(member, (signal) => member.line.handle(route, sealed, grant, signal, shelf), signal)
+          return await handled(
+            member,
+            (signal) => member.line.handle(route, sealed, grant, signal, enclaveFiles),
+            signal,
+          )
         } catch (error) {
           signal.throwIfAborted()
           if (error instanceof Unavailable) void look(member)

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
 import { type Enclave, type Grant, type WantedHead, longestSealed } from '../../../core/ports/enclave.ts'
-import { drained } from '../network/on-drain.ts'
+import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
-import { askingBack } from './file-rpc.ts'
+import { openQuestions } from './file-rpc.ts'
 
 /** How far an enclave process has shut down. */
-export interface Leave {
+export interface ShutdownState {
   /** True when gateways must count this process as gone and seal no more requests to its keys. */
   hidden: boolean
   /** True when no new call may begin. */
@@ -16,14 +16,14 @@ export interface Leave {
   active: number
 }
 
-const questions = askingBack(randomUUID)
+const questions = openQuestions(randomUUID)
 
 /**
  * Serves a gateway's calls. An answer consists of questions and a result as lines of JSON, or of frames, one per line,
  * and a trailer.
  */
-export const answering =
-  (it: Enclave, leave: Leave): RequestListener =>
+export const enclaveServer =
+  (it: Enclave, leave: ShutdownState): RequestListener =>
   async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(left))
@@ -52,8 +52,8 @@ export const answering =
       response.once('close', () => leave.active--)
       const grant = JSON.parse(decodeURIComponent(String(request.headers['grant']))) as Grant
       const { sealed, spoken } = await incoming(request)
-      const shelf = questions.shelf((ask) => say({ ask }), gone.signal)
-      const reply = await it.handle(route, sealed, grant, gone.signal, shelf)
+      const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
+      const reply = await it.handle(route, sealed, grant, gone.signal, enclaveFiles)
       if (reply.kind === 'body') say(reply)
       else {
         say({ kind: 'frames' })
@@ -64,7 +64,7 @@ export const answering =
         const stop = () => over || gone.abort(left)
         spoken!.next().then(stop, stop)
         for await (const frame of reply.frames) {
-          if (!response.write(`${frame}\n`) && !response.destroyed) await drained(response)
+          if (!response.write(`${frame}\n`) && !response.destroyed) await onDrain(response)
         }
         say({ trailer: await reply.trailer })
         over = true
@@ -92,7 +92,7 @@ interface Incoming {
 /** A body on the first line, as bytes before the lines, or as a stream. */
 const incoming = async (request: IncomingMessage): Promise<Incoming> => {
   const { large } = request.headers
-  if (large === 'yes') return { sealed: lasting(request), spoken: null }
+  if (large === 'yes') return { sealed: withoutClosing(request), spoken: null }
   if (large === undefined) {
     const spoken = linesOf(request)
     return { sealed: JSON.parse(await one(spoken)) as Record<string, unknown>, spoken }
@@ -115,6 +115,6 @@ const refuse = (error: unknown, request: IncomingMessage, response: ServerRespon
 }
 
 /** The connection stays open when reading stops early, since the refusal goes out on it. */
-const lasting = (request: IncomingMessage): AsyncIterable<Uint8Array> => ({
+const withoutClosing = (request: IncomingMessage): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
 })

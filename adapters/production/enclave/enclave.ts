@@ -3,13 +3,13 @@ import { plugin } from '../../../core/plugin.ts'
 import { Enclave } from '../../../core/ports/enclave.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
-import { ProofWitness } from '../../../core/ports/proof-witness.ts'
+import { ProofObserver } from '../../../core/ports/proof-observer.ts'
 import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
 import { CollateralShape } from '../config/collateral.ts'
-import { proven } from '../evidence/proven.ts'
-import { enclaveLine } from './enclave-client.ts'
+import { provenEnclave } from '../evidence/proven-enclave.ts'
+import { enclaveClient } from './enclave-client.ts'
 import { enclaveProcess } from './enclave-child.ts'
-import { several } from './enclave-pool.ts'
+import { enclavePool } from './enclave-pool.ts'
 
 const bytes = v.instance(Buffer)
 
@@ -21,10 +21,10 @@ const proof = {
   testRoots: v.optional(v.custom<TestRoots>((it) => typeof it === 'object')),
 } as const
 
-const needs = { clock: Clock, log: Log, fetch: Fetch, rows: MetadataStore, proof: ProofWitness } as const
+const needs = { clock: Clock, log: Log, fetch: Fetch, rows: MetadataStore, proof: ProofObserver } as const
 
 /** Enclave processes that are already running. */
-export const connected = plugin({
+export const connectedEnclaves = plugin({
   port: Enclave,
   name: 'connected',
   settings: v.strictObject({
@@ -34,35 +34,35 @@ export const connected = plugin({
   }),
   needs,
   create: (supplied, { connect, tls, ...settings }) => {
-    const lines = connect.map((at) => enclaveLine(at, tls))
-    return proven(several(lines, supplied.clock, supplied.log), supplied, settings)
+    const lines = connect.map((at) => enclaveClient(at, tls))
+    return provenEnclave(enclavePool(lines, supplied.clock, supplied.log), supplied, settings)
   },
 })
 
 /** An enclave process that this gateway starts. */
-export const started = plugin({
+export const startedEnclave = plugin({
   port: Enclave,
   name: 'started',
   settings: v.strictObject({ config: v.looseObject({}), ...proof }),
   needs,
   create: (supplied, { config, ...settings }): Enclave => {
     const { socket, leave } = enclaveProcess(config, supplied.log)
-    return proven(near(socket, supplied.clock, supplied.log, leave), supplied, settings)
+    return provenEnclave(near(socket, supplied.clock, supplied.log, leave), supplied, settings)
   },
 })
 
 /** An enclave process that the leader has started for all workers. */
-export const lent = plugin({
+export const lentEnclave = plugin({
   port: Enclave,
   name: 'lent',
   settings: v.strictObject({ socket: v.string(), back: v.function(), ...proof }),
   needs,
   create: (supplied, { socket, back, ...settings }) =>
-    proven(near(socket, supplied.clock, supplied.log, back), supplied, settings),
+    provenEnclave(near(socket, supplied.clock, supplied.log, back), supplied, settings),
 })
 
 const near = (socket: string, clock: Clock, log: Log, over: () => unknown): Enclave => {
-  const line = several([enclaveLine(socket, null)], clock, log)
+  const line = enclavePool([enclaveClient(socket, null)], clock, log)
   return {
     ...line,
     async dispose() {

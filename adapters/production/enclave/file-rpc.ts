@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { Unavailable } from '../../../core/errors.ts'
-import type { Kept, Shelf, ShelvedFile } from '../../../core/ports/enclave.ts'
+import type { Kept, EnclaveFiles, EnclaveFile } from '../../../core/ports/enclave.ts'
 
 /** A question of the enclave, as a line of its answer: `{"ask": {…}}`. */
-export interface Question {
+export interface EnclaveQuestion {
   readonly id: string
-  readonly of: keyof Shelf
+  readonly of: keyof EnclaveFiles
   readonly argument: unknown
 }
 
 /** Sends a request to the enclave beside the call in progress. */
-export type Aside = (
+export type SendAside = (
   method: 'GET' | 'POST',
   path: string,
   body: AsyncIterable<Uint8Array> | null,
@@ -30,10 +30,10 @@ async function* failed(): AsyncGenerator<Uint8Array> {
 }
 
 /** The gateway's end: fetches the enclave's bytes, answers its question, and reports the outcome. */
-export const answerAside = async (
-  { id, of, argument }: Question,
-  shelf: Shelf,
-  aside: Aside,
+export const answerQuestion = async (
+  { id, of, argument }: EnclaveQuestion,
+  enclaveFiles: EnclaveFiles,
+  aside: SendAside,
   signal: AbortSignal,
 ): Promise<void> => {
   const given = async (): Promise<AsyncIterable<Uint8Array>> => {
@@ -50,18 +50,20 @@ export const answerAside = async (
   try {
     switch (of) {
       case 'file':
-        return await tell(await shelf.file(String(argument)))
+        return await tell(await enclaveFiles.file(String(argument)))
       case 'content':
       case 'index': {
-        const bytes = await shelf[of](String(argument), signal)
+        const bytes = await enclaveFiles[of](String(argument), signal)
         return await tell(bytes !== null, bytes)
       }
       case 'indexes':
-        return await tell(await shelf.indexes(argument as readonly string[] | null))
+        return await tell(await enclaveFiles.indexes(argument as readonly string[] | null))
       case 'keep':
-        return await tell(await shelf.keep(argument as Parameters<Shelf['keep']>[0], await given(), signal))
+        return await tell(
+          await enclaveFiles.keep(argument as Parameters<EnclaveFiles['keep']>[0], await given(), signal),
+        )
       case 'keepIndex':
-        return await tell((await shelf.keepIndex(String(argument), await given(), signal)) ?? null)
+        return await tell((await enclaveFiles.keepIndex(String(argument), await given(), signal)) ?? null)
     }
   } catch {
     // The enclave learns only that the question failed; the stores report their own faults.
@@ -77,20 +79,20 @@ interface Waiting {
 }
 
 type AskBack = <T>(
-  of: keyof Shelf,
+  of: keyof EnclaveFiles,
   argument: unknown,
   signal: AbortSignal,
   bytes?: AsyncIterable<Uint8Array>,
 ) => Promise<{ value: T; rest: AsyncIterable<Uint8Array> }>
 
 /** The stores of one call. Its signal ends the questions without a signal of their own. */
-const shelfOver = (ask: AskBack, signal: AbortSignal): Shelf => {
+const shelfOver = (ask: AskBack, signal: AbortSignal): EnclaveFiles => {
   const stream = async (of: 'content' | 'index', id: string, its: AbortSignal) => {
     const { value, rest } = await ask<boolean>(of, id, its)
     return value ? rest : null
   }
   return {
-    file: async (id) => (await ask<ShelvedFile | null>('file', id, signal)).value,
+    file: async (id) => (await ask<EnclaveFile | null>('file', id, signal)).value,
     content: (id, its) => stream('content', id, its),
     index: (id, its) => stream('index', id, its),
     indexes: async (ids) =>
@@ -101,12 +103,12 @@ const shelfOver = (ask: AskBack, signal: AbortSignal): Shelf => {
 }
 
 /** The enclave's end: open questions by their id. */
-export const askingBack = (newId: () => string) => {
+export const openQuestions = (newId: () => string) => {
   const open = new Map<string, Waiting>()
 
   const ask = <T>(
-    say: (question: Question) => void,
-    of: keyof Shelf,
+    say: (question: EnclaveQuestion) => void,
+    of: keyof EnclaveFiles,
     argument: unknown,
     signal: AbortSignal,
     bytes: AsyncIterable<Uint8Array> | null = null,
@@ -139,7 +141,7 @@ export const askingBack = (newId: () => string) => {
 
   return {
     /** The stores of one call. */
-    shelf: (say: (question: Question) => void, signal: AbortSignal): Shelf =>
+    enclaveFiles: (say: (question: EnclaveQuestion) => void, signal: AbortSignal): EnclaveFiles =>
       shelfOver((of, argument, its, bytes) => ask(say, of, argument, its, bytes ?? null), signal),
 
     /** Serves a request that the gateway sends beside a call. False for any other request. */

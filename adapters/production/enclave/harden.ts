@@ -3,11 +3,11 @@ import { url as inspectorUrl } from 'node:inspector'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isInert, isOfRuntime } from './inert-variables.ts'
-import { namesIn } from '../config/variables.ts'
+import { variablesIn } from '../config/variables.ts'
 import { parseJsonc } from '../config/jsonc.ts'
 
 /** The start of an enclave process, as far as its release digest covers it. */
-export interface Start {
+export interface EnclaveStart {
   /**
    * The content of the file in `SEALGATE_CONFIG`, with its `$NAME`s. Null when the configuration comes on standard
    * input.
@@ -24,10 +24,10 @@ export interface Start {
 const sizes = /^--max-(old|semi)-space-size=\d{1,6}$/
 
 /** The largest number of names in one message. */
-const most = 10
+const mostNames = 10
 
 /** Throws unless everything in the start of the enclave process is on a list. */
-export const harden = (it: NodeJS.Process): Start => {
+export const hardenStart = (it: NodeJS.Process): EnclaveStart => {
   const [, entry = '', ...said] = it.argv
   shut(it)
   mustBeEntry(entry)
@@ -40,7 +40,7 @@ export const harden = (it: NodeJS.Process): Start => {
   // A gateway that starts its own enclave would load packages from HOME, too.
   if (file) mustBeAlone(it.env['HOME'])
   const written = file ? parsed(readFileSync(file, 'utf8')) : null
-  const variables = namesIn(written)
+  const variables = variablesIn(written)
   mustBeListed(Object.keys(it.env), variables)
   return { written, options: it.execArgv, arguments: said, variables }
 }
@@ -70,7 +70,7 @@ const mustBeListed = (names: readonly string[], configured: readonly string[]): 
     throw new Error(`the enclave does not start with ${reserved} in its configuration; name the variable otherwise`)
   const refused = names.filter((name) => !isInert(name) && !configured.includes(name))
   if (refused.length === 0) return
-  const told = refused.slice(0, most).map(plain).join(', ') + (refused.length > most ? ' and others' : '')
+  const told = refused.slice(0, mostNames).map(plain).join(', ') + (refused.length > mostNames ? ' and others' : '')
   throw new Error(
     `the enclave does not start with ${told} set; start it without, or name what it needs in its configuration`,
   )
@@ -89,7 +89,7 @@ export const parsed = (text: string): unknown => {
 }
 
 /** The environment variables that a gateway passes to its enclave process. */
-export const allowed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const allowedVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   )

@@ -9,7 +9,7 @@ import type { SnpRules } from '../../../core/sealed/evidence/snp.ts'
 import { checkEndorsement, checkNames } from '../../../core/sealed/evidence/snp-certificate.ts'
 import type { SnpReport } from '../../../core/sealed/evidence/snp-report.ts'
 import { componentsOf, equalTcb } from '../../../core/sealed/evidence/snp-tcb.ts'
-import { type Members, type Wanted, within } from './piece.ts'
+import { type Members, type WantedPiece, nearestMoment } from './piece.ts'
 
 export interface AmdSource {
   /** The address of AMD's key service, without a path. */
@@ -31,7 +31,7 @@ export const authorities = (
   { product, signer }: SnpReport,
   given: Members | null,
   { service, rules }: AmdSource,
-): Wanted => {
+): WantedPiece => {
   const kind = signer.toLowerCase()
   return {
     name: 'authorities',
@@ -68,7 +68,7 @@ export const endorsement = (
   given: Members | null,
   above: Members,
   { service, rules }: AmdSource,
-): Wanted => {
+): WantedPiece => {
   const { product, signer } = report
   const chip = Buffer.from(product === 'Turin' ? report.chip.subarray(0, 8) : report.chip).toString('hex')
   const level = levelOf(report)
@@ -85,7 +85,7 @@ export const endorsement = (
       const chain = [certificate(members, 'vek'), certificate(above, 'ica'), certificate(above, 'ark')]
       checkNames(chain, report)
       const { issued, ends } = lifeOf(chain)
-      await checkChain(chain, [rules.roots[product] ?? ''], within(now, issued, ends))
+      await checkChain(chain, [rules.roots[product] ?? ''], nearestMoment(now, issued, ends))
       demand(equalTcb(checkEndorsement(chain[0]!, report).tcb, report.tcbs.reported), 'tcb_mismatch')
       return lifeOf(chain.slice(0, 1))
     },
@@ -93,7 +93,7 @@ export const endorsement = (
 }
 
 /** The revocation list of a product's root. */
-export const revocations = ({ product }: SnpReport, above: Members, { service, rules }: AmdSource): Wanted => ({
+export const revocations = ({ product }: SnpReport, above: Members, { service, rules }: AmdSource): WantedPiece => ({
   name: 'crl',
   about: product,
   given: null,
@@ -102,7 +102,7 @@ export const revocations = ({ product }: SnpReport, above: Members, { service, r
   read: ({ body }) => ({ crl: body.toString('hex') }),
   async check(members, now) {
     const list = readList(bytes(members['crl']))
-    await checkList(list, certificate(above, 'ark'), within(now, list.issued, list.ends), 0)
+    await checkList(list, certificate(above, 'ark'), nearestMoment(now, list.issued, list.ends), 0)
     return { issued: list.issued, ends: list.ends, taken: list.ends + rules.grace }
   },
 })

@@ -7,9 +7,9 @@ import type { Clock } from '../../../core/ports/platform.ts'
 export type Attest = (challenge: Uint8Array, name?: string) => Promise<Keyset>
 
 /** The largest number of challenges in one report, and of waiting challenges. */
-const most = { batch: 1024, waiting: 8192 }
+const batchLimits = { batch: 1024, waiting: 8192 }
 /** In ms: how long a busy enclave is asked again, and the pause between two tries. */
-const patience = { all: 10_000, step: 50 }
+const patienceMs = { all: 10_000, step: 50 }
 
 const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
   const hash = createHash('sha256')
@@ -47,16 +47,11 @@ interface Waiting {
 /** True when the verifiers of this kind accept batches. */
 const isGrouped = ({ evidence: { type } }: Keyset): boolean => ['sev-snp', 'tdx', 'nitro'].includes(type)
 
-/**
- * Keeps one report in flight; challenges that arrive meanwhile share the next report. Evidence of other kinds is made
- * for each challenge.
- */
-export const batching = (ask: Attest, clock: Clock): Attest => {
-  const lines = new Map<string, Waiting[]>()
-  const grouped = new Set<string>()
-
-  const sure = async (challenge: Uint8Array, name: string | undefined): Promise<Keyset> => {
-    for (const until = clock.now() + patience.all; ; await clock.sleep(patience.step)) {
+/** Asks a busy enclave again, for at most `patience.all` ms. */
+const patient =
+  (ask: Attest, clock: Clock) =>
+  async (challenge: Uint8Array, name: string | undefined): Promise<Keyset> => {
+    for (const until = clock.now() + patienceMs.all; ; await clock.sleep(patienceMs.step)) {
       try {
         return await ask(challenge, name)
       } catch (error) {
@@ -65,6 +60,16 @@ export const batching = (ask: Attest, clock: Clock): Attest => {
       }
     }
   }
+
+/**
+ * Keeps one report in flight; challenges that arrive meanwhile share the next report. Evidence of other kinds is made
+ * for each challenge.
+ */
+export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
+  const lines = new Map<string, Waiting[]>()
+  const grouped = new Set<string>()
+
+  const sure = patient(ask, clock)
 
   const answer = async (batch: readonly Waiting[], name: string | undefined): Promise<void> => {
     const [first] = batch
@@ -86,7 +91,7 @@ export const batching = (ask: Attest, clock: Clock): Attest => {
 
   const work = async (waiting: Waiting[], name: string | undefined): Promise<void> => {
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, most.batch)
+      const batch = waiting.splice(0, batchLimits.batch)
       await answer(batch, name).catch((error: unknown) => {
         for (const it of batch) it.fail(error)
       })
@@ -108,7 +113,7 @@ export const batching = (ask: Attest, clock: Clock): Attest => {
         const first = [it]
         lines.set(line, first)
         void work(first, name)
-      } else if (waiting.length >= most.waiting) reject(new TooMany('Too many questions wait for a report'))
+      } else if (waiting.length >= batchLimits.waiting) reject(new TooMany('Too many questions wait for a report'))
       else waiting.push(it)
     })
   }

@@ -6,7 +6,7 @@ import type { TdxRules } from '../../../core/sealed/evidence/rules.ts'
 import { checkSignedJson } from '../../../core/sealed/evidence/tdx.ts'
 import { readPlatformLevels, readQuotingIdentity } from '../../../core/sealed/evidence/tdx-collateral.ts'
 import { readPck } from '../../../core/sealed/evidence/tdx-pck.ts'
-import { type Life, type Members, type Wanted, within } from './piece.ts'
+import { type PieceLife, type Members, type WantedPiece, nearestMoment } from './piece.ts'
 
 export interface IntelSource {
   /** The address of Intel's service of platform data, without a path. */
@@ -22,26 +22,26 @@ const listOf = (
   name: 'root_ca_crl' | 'pck_crl',
   issuer: Certificate,
   { rules }: IntelSource,
-): Pick<Wanted, 'name' | 'given' | 'read' | 'check'> => ({
+): Pick<WantedPiece, 'name' | 'given' | 'read' | 'check'> => ({
   name,
   given: null,
   read: ({ body }) => ({ [name]: body.toString('hex') }),
   async check(members, now) {
     const list = readList(bytes(members[name]))
-    await checkList(list, issuer, within(now, list.issued, list.ends), 0)
+    await checkList(list, issuer, nearestMoment(now, list.issued, list.ends), 0)
     return { issued: list.issued, ends: list.ends, taken: list.ends + rules.grace }
   },
 })
 
 /** The revocation lists of the root, and of the authority that certified the platform. */
-export const rootRevocations = (root: Certificate, from: IntelSource): Wanted => ({
+export const rootRevocations = (root: Certificate, from: IntelSource): WantedPiece => ({
   ...listOf('root_ca_crl', root, from),
   about: 'intel',
   url: from.rootList,
   file: 'intel-root-crl.der',
 })
 
-export const platformRevocations = (authority: Certificate, from: IntelSource): Wanted => {
+export const platformRevocations = (authority: Certificate, from: IntelSource): WantedPiece => {
   const ca = authority.commonName === 'Intel SGX PCK Processor CA' ? 'processor' : 'platform'
   return {
     ...listOf('pck_crl', authority, from),
@@ -67,7 +67,9 @@ const signedText = (
   name: 'tcb_info' | 'qe_identity',
   root: Members,
   { rules }: IntelSource,
-): Pick<Wanted, 'name' | 'given' | 'header' | 'read'> & { life(members: Members, now: number): Promise<Life> } => {
+): Pick<WantedPiece, 'name' | 'given' | 'header' | 'read'> & {
+  life(members: Members, now: number): Promise<PieceLife>
+} => {
   const { holder, header, parse } = forms[name]
   return {
     name,
@@ -83,14 +85,14 @@ const signedText = (
       const { issueDate: issued, nextUpdate: ends } = parse(text)
       const signature = bytes(members[`${name}_signature`])
       const list = readList(bytes(root['root_ca_crl']))
-      await checkSignedJson({ name, text, signature, chain }, rules, list, within(now, issued, ends))
+      await checkSignedJson({ name, text, signature, chain }, rules, list, nearestMoment(now, issued, ends))
       return { issued, ends, taken: ends }
     },
   }
 }
 
 /** Intel's levels for the platform of this certificate. */
-export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wanted => {
+export const levels = (leaf: Certificate, root: Members, from: IntelSource): WantedPiece => {
   const { fmspc } = readPck(leaf)
   const { life, ...rest } = signedText('tcb_info', root, from)
   return {
@@ -108,7 +110,7 @@ export const levels = (leaf: Certificate, root: Members, from: IntelSource): Wan
 }
 
 /** Intel's description of its quoting enclave. */
-export const quotingIdentity = (root: Members, from: IntelSource): Wanted => {
+export const quotingIdentity = (root: Members, from: IntelSource): WantedPiece => {
   const { life, ...rest } = signedText('qe_identity', root, from)
   return {
     ...rest,

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { NotFound } from '../../../core/errors.ts'
 import type { Enclave, Keyset } from '../../../core/ports/enclave.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
-import type { ProofWitness } from '../../../core/ports/proof-witness.ts'
-import { inspect, platformOf } from '../../../core/sealed/evidence/appraise.ts'
+import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
+import { platformOf } from '../../../core/sealed/evidence/platforms.ts'
 import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
-import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { reportData } from '../../../core/sealed/wire/keyset.ts'
 
 /** In ms: the first check after the start, and the pause between checks. */
-const pause = { first: 1_000, next: 60_000 }
+const pauseMs = { first: 1_000, next: 60_000 }
 /** The largest number of checked enclave processes. */
 const mostLooked = 64
 
@@ -17,7 +16,7 @@ const mostLooked = 64
  * The reason for which a client with the profile `standard` would refuse these keys. Null when it would accept them,
  * and for kinds that prove nothing.
  */
-export const refusalOf = async (
+const refusalOf = async (
   { keyset, evidence }: Keyset,
   challenge: Uint8Array,
   now: number,
@@ -25,6 +24,10 @@ export const refusalOf = async (
 ): Promise<string | null> => {
   const platform = platformOf(evidence.type)
   if (platform === null) return null
+  const [{ inspect }, { Refusal }] = await Promise.all([
+    import('../../../core/sealed/evidence/appraise.ts'),
+    import('../../../core/sealed/evidence/reasons.ts'),
+  ])
   const keysetHash = reportData(new Uint8Array(Buffer.from(keyset, 'hex')), challenge).subarray(0, 32)
   const policy = { platforms: [platform], ...(testRoots && { testRoots }) }
   try {
@@ -40,9 +43,9 @@ export const refusalOf = async (
  * Checks every keyset of each enclave process once as a client would, so that an operator sees a refusal before clients
  * do. The check stops no request. `end` ends the checks.
  */
-export const watching = (
+export const checkOwnKeysets = (
   it: Pick<Enclave, 'keys' | 'attest'>,
-  { clock, proof }: { clock: Clock; proof: ProofWitness },
+  { clock, proof }: { clock: Clock; proof: ProofObserver },
   testRoots: TestRoots | undefined,
 ): { look(): Promise<void>; end(): void } => {
   const known = new Map<string, { readonly keyset: string; readonly refusal: string | null }>()
@@ -75,9 +78,9 @@ export const watching = (
   let over = false
   const wait = (ms: number): void => {
     if (over) return
-    alarm = clock.alarm(ms, () => void look().finally(() => wait(pause.next)))
+    alarm = clock.alarm(ms, () => void look().finally(() => wait(pauseMs.next)))
   }
-  wait(pause.first)
+  wait(pauseMs.first)
   return {
     look,
     end() {

@@ -1,5 +1,5 @@
 /** The pieces beside a report, by their names in metrics and log. */
-export const pieceNames = ['vek', 'authorities', 'crl', 'root_ca_crl', 'pck_crl', 'tcb_info', 'qe_identity'] as const
+const pieceNames = ['vek', 'authorities', 'crl', 'root_ca_crl', 'pck_crl', 'tcb_info', 'qe_identity'] as const
 export type PieceName = (typeof pieceNames)[number]
 
 /** Members of the evidence by name. */
@@ -9,25 +9,25 @@ export type Members = Readonly<Record<string, string>>
  * The life of a piece. Half of the time from `issued` to `ends` leads to a new fetch; a client accepts the piece until
  * `taken`. Times in ms.
  */
-export interface Life {
+export interface PieceLife {
   readonly issued: number
   readonly ends: number
   readonly taken: number
 }
 
-export interface Piece extends Life {
+export interface Piece extends PieceLife {
   readonly members: Members
 }
 
 /** The answer of a service, or the content of a file. */
-export interface Raw {
+export interface RawPiece {
   readonly body: Buffer
   /** The signer's certificates in PEM, when they come beside the body. */
   readonly chain: string
 }
 
 /** A piece that evidence needs: its source and its check. */
-export interface Wanted {
+export interface WantedPiece {
   readonly name: PieceName
   /** Identifies the piece: a product, a chip with its patch level, or a kind of platform. */
   readonly about: string
@@ -39,10 +39,11 @@ export interface Wanted {
   readonly header?: string
   /** The file name in a folder; the chain stands beside the file as `.pem`. */
   readonly file: string
-  read(raw: Raw): Members
+  read(raw: RawPiece): Members
   /** Throws unless a pinned root signed the piece, at any time of its life, and the piece names the right thing. */
-  check(members: Members, now: number): Promise<Life>
+  check(members: Members, now: number): Promise<PieceLife>
 }
 
 /** The moment of the piece's life nearest to now: an expired piece is still genuine. */
-export const within = (now: number, issued: number, ends: number): number => Math.max(issued, Math.min(now, ends))
+export const nearestMoment = (now: number, issued: number, ends: number): number =>
+  Math.max(issued, Math.min(now, ends))

@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import { boundedBody } from '../../../core/bounded-body.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Door } from '../../../core/ports/platform.ts'
-import type { Raw, Wanted } from './piece.ts'
+import type { RawPiece, WantedPiece } from './piece.ts'
 
 /** Fetches a piece from a service or a folder. Throws when the source lacks the piece. */
-export type Source = (wanted: Wanted) => Promise<Raw>
+export type Source = (wanted: WantedPiece) => Promise<RawPiece>
 
 /** In bytes: the longest answer. */
 const mostBytes = 256 * 1024
 /** In ms: the longest time of a whole answer. */
-const patience = 5_000
+const patienceMs = 5_000
 
 const decoded = (header: string | null): string => (header === null ? '' : decodeURIComponent(header))
 
 /** The manufacturers' services, through the door to configured hosts. */
-export const services =
+export const serviceSource =
   (door: Door): Source =>
   async ({ url, header }) => {
     if (url === null) throw new UpstreamFailed('Nobody serves this piece')
-    const answer = await door(url, { method: 'GET', signal: AbortSignal.timeout(patience), patience })
+    const answer = await door(url, { method: 'GET', signal: AbortSignal.timeout(patienceMs), patience: patienceMs })
     if (answer.status !== 200) {
       answer.discard()
       throw new UpstreamFailed('The service has no such piece')
@@ -32,7 +32,7 @@ export const services =
   }
 
 /** A folder with the same pieces, for a gateway without egress. */
-export const folder =
+export const folderSource =
   (at: string): Source =>
   async ({ file, header }) => ({
     body: await readFile(join(at, file)),

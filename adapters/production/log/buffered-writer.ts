@@ -3,14 +3,14 @@ import { write, writeSync } from 'node:fs'
 /** In bytes: a pipe takes one write of this size whole, even with other writers. */
 const whole = 4096
 /** In bytes: the limit of waiting lines. Further lines are lost. */
-const most = 16 * 1024 * 1024
+const mostWaitingBytes = 16 * 1024 * 1024
 /** In ms: how long a line waits for more lines, and the pause after a failed write. */
-const pause = 250
+const pauseMs = 250
 /** At the exit: the number of tries for a slow reader, and in ms the pause between tries. */
 const tries = 50
 const moment = 20
 
-export interface Door {
+export interface FileWriter {
   readonly write: typeof write
   readonly writeSync: typeof writeSync
 }
@@ -61,7 +61,7 @@ const lineQueue = () => {
  * Collects lines and writes them together, after at most a quarter of a second and at the exit. A full disk stops no
  * request: lines wait for space, and a later line counts the lost ones.
  */
-export const writtenLines = (fd: number, door: Door = { write, writeSync }): WrittenLines => {
+export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync }): WrittenLines => {
   const queue = lineQueue()
   let lost = 0
   let writing = false
@@ -89,7 +89,7 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       timer ??= setTimeout(() => {
         timer = null
         put()
-      }, pause).unref()
+      }, pauseMs).unref()
     else watch(false)
   }
 
@@ -107,7 +107,7 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       if (rested !== null) return rested()
       if (gone) return
       if (fault === null) go()
-      else setTimeout(put, busy(fault) ? moment : pause).unref()
+      else setTimeout(put, busy(fault) ? moment : pauseMs).unref()
     })
   }
 
@@ -129,7 +129,7 @@ export const writtenLines = (fd: number, door: Door = { write, writeSync }): Wri
       if (gone) return
       const size = Buffer.byteLength(line)
       const about = lost === 0 ? '' : `${JSON.stringify(lostOf(lost))}\n`
-      if (queue.bytes() + about.length + size > most) return void lost++
+      if (queue.bytes() + about.length + size > mostWaitingBytes) return void lost++
       if (lost > 0) queue.add(about, about.length)
       lost = 0
       queue.add(line, size)

@@ -1,7 +1,7 @@
 import { pino, type DestinationStream } from 'pino'
 import type { Log } from '../../../core/ports/platform.ts'
-import { writtenLines } from './buffered-writer.ts'
-import { inWords } from './in-words.ts'
+import { bufferedLines } from './buffered-writer.ts'
+import { wordedLine } from './worded-line.ts'
 
 export const levels = ['info', 'warn', 'error', 'silent'] as const
 
@@ -54,13 +54,13 @@ const chain = (cause: unknown): Record<string, unknown>[] => {
 /** The destination of lines. `dispose` calls `close`, or else `flushSync`. */
 export type Destination = DestinationStream & { flushSync?(): void; close?(): Promise<void> }
 
-export const standardOutput = (): Destination => writtenLines(1)
+export const standardOutput = (): Destination => bufferedLines(1)
 
 /** One line per event: JSON for programs, words for a person. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
   const logger = pino(
     { level, base: { pid: process.pid }, messageKey: 'event', formatters: { level: (level) => ({ level }) } },
-    worded ? { write: (line) => destination.write(inWords(line)) } : destination,
+    worded ? { write: (line) => destination.write(wordedLine(line)) } : destination,
   )
   return {
     info: (event, facts) => logger.info(facts ?? {}, event),

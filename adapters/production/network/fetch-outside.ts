@@ -23,7 +23,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 const bySystem: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-const most = 5
+const mostRedirects = 5
 const moved = new Set([301, 302, 303, 307, 308])
 /** Headers that are sent on to another origin: none of them identifies the caller. */
 const travelling = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
@@ -97,7 +97,7 @@ const walking = (egress: ReturnType<typeof makeEgress>, resolve: Resolve) => {
       if (location === null) return { response, close, url: step.url.href }
       leave(response)
       close()
-      if (hops === most) throw new BadRequest('The address redirects too often')
+      if (hops === mostRedirects) throw new BadRequest('The address redirects too often')
       step = follow(step, egress.target(location, step.url), response.status)
     }
   }

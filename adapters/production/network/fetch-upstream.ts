@@ -3,7 +3,7 @@ import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
-const most = 64 * 1024
+const pauseAtBytes = 64 * 1024
 
 const plain = /^(https?:\/\/[^/?#@\\\s]+)(\/[!"$-~]*)?$/
 
@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     }
     this.#chunks.push(chunk)
     this.#held += chunk.length
-    if (this.#held >= most) controller.pause()
+    if (this.#held >= pauseAtBytes) controller.pause()
   }
 
   /** Resolves after the socket is free, so that the next call can reuse it. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Resolves when the response accepts more data, or is closed. */
-export const drained = (response: ServerResponse): Promise<void> =>
+export const onDrain = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       response.off('drain', done).off('close', done)

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
-import { dial } from './redis.ts'
+import { connectRedis } from './redis.ts'
 
 /** Copies that all processes share. Without Redis the cache is empty, and no caller waits for Redis. */
 export default plugin({
@@ -19,7 +19,7 @@ export default plugin({
   needs: { log: Log },
   create: ({ log }, { url, prefix, patience }): Cache => {
     // Keyv alone would queue commands and reconnect, so it gets only open connections.
-    const redis = dial({ url, patience, prefix, use: 'cache', log }, (client) => {
+    const redis = connectRedis({ url, patience, prefix, use: 'cache', log }, (client) => {
       const copies = createKeyv(client as never, { namespace: `${prefix}:cache`, throwOnErrors: true })
       // The caller gets the error; an `error` event without a listener would end the process.
       copies.on('error', () => {})

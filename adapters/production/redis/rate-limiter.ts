@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
-import { dial, type Client } from './redis.ts'
+import { connectRedis, type Client } from './redis.ts'
 
 interface Script {
   readonly text: string
@@ -108,7 +108,7 @@ export default plugin({
   }),
   needs: { log: Log },
   create: ({ log }, { url, prefix, whenDown, patience }): RateLimiter => {
-    const redis = dial({ url, patience, prefix, use: 'limits', log }, (client) => client)
+    const redis = connectRedis({ url, patience, prefix, use: 'limits', log }, (client) => client)
 
     /** The result while Redis is down: `free` when all concerns are open, otherwise the error. */
     const pass = <T>(concerns: readonly Concern[], fault: unknown, free: T): T => {

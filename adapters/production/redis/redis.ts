@@ -4,7 +4,7 @@ import { Unavailable } from '../../../core/errors.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 
 /** In ms: the pause between two attempts while Redis is down. */
-const rest = 500
+const retryMs = 500
 /** In ms: the longest time of one attempt. */
 const attempt = 1_000
 /** In ms: how long an abandoned connection may still deliver late answers. */
@@ -15,7 +15,7 @@ const draw = (url: string) =>
     url,
     disableOfflineQueue: true,
     disableClientInfo: true,
-    socket: { connectTimeout: rest, reconnectStrategy: false },
+    socket: { connectTimeout: retryMs, reconnectStrategy: false },
   })
 
 export type Client = ReturnType<typeof draw>
@@ -39,7 +39,7 @@ interface Line<F> {
   waiting: number
 }
 
-export interface Dialling {
+export interface RedisOptions {
   readonly url: string
   /** In ms: the longest time of an answer. */
   readonly patience: number
@@ -92,7 +92,7 @@ const reachedLine = async <F>(
 const down = (cause?: unknown): Unavailable => new Unavailable(undefined, { cause })
 
 /** Logs each change of state. Null means up; a text is the reason for being down. */
-const reporting = (log: Log, use: Dialling['use'], closing: AbortSignal) => {
+const reporting = (log: Log, use: RedisOptions['use'], closing: AbortSignal) => {
   let last: string | null | undefined = undefined
   return (why: string | null): void => {
     if (last === why || closing.aborted) return
@@ -157,7 +157,10 @@ const askOver = <F, T>(
   })
 
 /** Connects at once, and reconnects while Redis is down. */
-export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (client: Client) => F): Redis<F> => {
+export const connectRedis = <F>(
+  { url, patience, prefix, use, log }: RedisOptions,
+  wear: (client: Client) => F,
+): Redis<F> => {
   const closing = new AbortController()
   const lines = new Set<Line<F>>()
   let line: Line<F> | null = null
@@ -175,13 +178,13 @@ export const dial = <F>({ url, patience, prefix, use, log }: Dialling, wear: (cl
     if (closing.signal.aborted) return
     tell(why)
     setTimeout(() => hangUp(it.client), linger).unref()
-    void search(performance.now() - it.since < rest ? rest : 0)
+    void search(performance.now() - it.since < retryMs ? retryMs : 0)
   }
 
   const reach = (): Promise<Line<F> | string> => reachedLine(url, `${prefix}:${use}:probe`, wear, lose)
 
   const search = async (delay: number): Promise<void> => {
-    for (; ; delay = rest) {
+    for (; ; delay = retryMs) {
       if (delay > 0) await sleep(delay, undefined, { ref: false, signal: closing.signal }).catch(() => {})
       if (closing.signal.aborted) return
       const found = await reach()

@@ -3,7 +3,7 @@ import type { Survey, Surveyed } from '../../../core/survey.ts'
 import { reasonOf } from './reasons.ts'
 
 /** The facts that a start shows. */
-export interface Start {
+export interface StartFacts {
   readonly version: string
   readonly url: string
   readonly surfaces: readonly string[]
@@ -53,7 +53,7 @@ const enclaveLine = ({ evidence, enclaveFault }: Survey, colour: boolean): strin
     ? `${styleText('red', '✗', colour)} ${reasonOf(enclaveFault)}`
     : styleText('yellow', proofs[evidence] ?? `${evidence}: its evidence is checked by sealgate verify`, colour)
 
-const apiLines = ({ url, surfaces, names }: Start): readonly string[] => [
+const apiLines = ({ url, surfaces, names }: StartFacts): readonly string[] => [
   ...(surfaces.includes('v1')
     ? [`${url}/${names.v1}   for clients of OpenAI and Anthropic; ${url}/v1beta for Gemini`]
     : []),
@@ -64,11 +64,11 @@ const apiLines = ({ url, surfaces, names }: Start): readonly string[] => [
 /** A shell word for any text. */
 const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-const exportLine = (key: NonNullable<Start['key']>): string =>
+const exportLine = (key: NonNullable<StartFacts['key']>): string =>
   'credential' in key ? `export SEALGATE_KEY=${key.credential}` : `export SEALGATE_KEY="$(cat ${quoted(key.file)})"`
 
 /** A call that works after the key is exported; null when no route serves a model. */
-const curlLines = ({ url, surfaces, names }: Start, { models, backends }: Survey): readonly string[] | null => {
+const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: Survey): readonly string[] | null => {
   const own = new Set(
     backends.filter(({ pretends }) => !pretends).flatMap((it) => it.models?.map(({ id }) => id) ?? []),
   )
@@ -83,7 +83,7 @@ const curlLines = ({ url, surfaces, names }: Start, { models, backends }: Survey
   ]
 }
 
-const rowsOf = (start: Start, survey: Survey, colour: boolean): readonly Row[] => {
+const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Row[] => {
   const { url, configuration, data, key } = start
   const curl = curlLines(start, survey)
   return [
@@ -104,7 +104,7 @@ const rowsOf = (start: Start, survey: Survey, colour: boolean): readonly Row[] =
 }
 
 /** The first screen of a terminal. */
-export const screen = (start: Start, survey: Survey, colour: boolean): string => {
+export const firstScreen = (start: StartFacts, survey: Survey, colour: boolean): string => {
   const rows = rowsOf(start, survey, colour).map(([label, ...lines]) =>
     lines
       .filter((line) => line !== '')
@@ -116,7 +116,7 @@ export const screen = (start: Start, survey: Survey, colour: boolean): string =>
 }
 
 /** The first screen without a terminal: one line per fact, and no key. */
-export const plainLines = (start: Start, survey: Survey): string => {
+export const plainLines = (start: StartFacts, survey: Survey): string => {
   const { version, url, configuration, data } = start
   return [
     `${version}: page ${url}/, docs ${url}/docs`,

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
 import type { Gateway } from '../../../core/gateway.ts'
 import { type Ability, specsOf } from '../../../core/optional-package.ts'
-import { lacking } from '../installed.ts'
+import { missingAbilities } from '../config/installed-packages.ts'
 import type { Config } from '../config/config.ts'
 import type { ShownKey } from '../commands/show-key.ts'
-import { version } from '../version.ts'
-import { type Start, plainLines, screen } from './draw.ts'
+import { version } from '../config/version.ts'
+import { type StartFacts, plainLines, firstScreen } from './draw.ts'
 import { takesColour } from './style.ts'
 
 /** In ms: the longest wait for backends and the enclave. */
-const patience = 3_000
+const patienceMs = 3_000
 
 /** The origin of a start, beside its configuration. */
-export interface Origin {
+export interface StartOrigin {
   readonly env: NodeJS.ProcessEnv
   readonly config: Config
   readonly surfaces: readonly string[]
@@ -20,12 +20,15 @@ export interface Origin {
   readonly url: string
 }
 
-const lacksOf = (missing: readonly Ability[]): Start['lacks'] =>
+const lacksOf = (missing: readonly Ability[]): StartFacts['lacks'] =>
   missing.length === 0
     ? null
     : { names: missing.map(({ name }) => name), command: `npm i ${specsOf(missing).join(' ')}` }
 
-const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownKey | null): Promise<Start> => {
+const startOf = async (
+  { env, config, surfaces, data, url }: StartOrigin,
+  key: ShownKey | null,
+): Promise<StartFacts> => {
   const file = env['SEALGATE_CONFIG']
   return {
     version: await version(),
@@ -34,18 +37,18 @@ const startOf = async ({ env, config, surfaces, data, url }: Origin, key: ShownK
     names: config.names,
     configuration: file ? resolve(file) : null,
     data: resolve(data),
-    lacks: lacksOf(lacking()),
+    lacks: lacksOf(missingAbilities()),
     key,
   }
 }
 
 /** The first screen, or its plain lines, after backends and the enclave have answered or time is up. */
-export const drawn = async (
-  origin: Origin,
+export const drawnScreen = async (
+  origin: StartOrigin,
   gateway: Pick<Gateway, 'survey'>,
   key: ShownKey | null,
   terminal: boolean,
 ): Promise<string> => {
-  const [start, survey] = await Promise.all([startOf(origin, key), gateway.survey(AbortSignal.timeout(patience))])
-  return terminal ? screen(start, survey, takesColour(origin.env)) : plainLines(start, survey)
+  const [start, survey] = await Promise.all([startOf(origin, key), gateway.survey(AbortSignal.timeout(patienceMs))])
+  return terminal ? firstScreen(start, survey, takesColour(origin.env)) : plainLines(start, survey)
 }

@@ -2,7 +2,7 @@ import type { EnclaveProcess } from '../enclave/enclave-child.ts'
 import type { Member } from './pool.ts'
 
 /** The workers of each enclave process. A replaced process ends when its last worker has returned it. */
-export interface Loans {
+export interface EnclaveLeases {
   lend(enclave: EnclaveProcess, member: Member): void
   /** Called when a worker has finished its last request with the process at this socket. */
   back(socket: string, member: Member): void
@@ -10,7 +10,7 @@ export interface Loans {
   retire(enclave: EnclaveProcess): void
 }
 
-export const loans = (): Loans => {
+export const enclaveLeases = (): EnclaveLeases => {
   const lent = new Map<EnclaveProcess, Set<Member>>()
   const retired = new Set<EnclaveProcess>()
 

@@ -1,5 +1,5 @@
 /** A message between two processes: a question or its answer. */
-export interface Letter {
+export interface IpcMessage {
   readonly id: number
   readonly ask?: string
   readonly value?: unknown
@@ -7,21 +7,21 @@ export interface Letter {
   readonly flaw?: string
 }
 
-export type Answers = Readonly<Record<string, (value: any) => unknown>>
+export type IpcAnswers = Readonly<Record<string, (value: any) => unknown>>
 
-export interface Exchange {
+export interface IpcChannel {
   ask<T>(question: string, value?: unknown): Promise<T>
-  hear(letter: Letter): void
+  hear(letter: IpcMessage): void
   /** The other process is gone: open questions fail. */
   close(): void
 }
 
 /** Questions and answers in both directions, over a channel that keeps the order of letters. */
-export const exchange = (send: (letter: Letter) => void, answers: Answers): Exchange => {
+export const ipcChannel = (send: (letter: IpcMessage) => void, answers: IpcAnswers): IpcChannel => {
   const open = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
   let last = 0
 
-  const answer = async ({ id, ask, value }: Letter): Promise<void> => {
+  const answer = async ({ id, ask, value }: IpcMessage): Promise<void> => {
     try {
       const known = ask === undefined ? undefined : answers[ask]
       if (known === undefined) throw new Error('The other process knows no such question')

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Measured } from '../../../core/ports/cluster.ts'
 import { configuration, firstConfiguration } from '../config/read-config.ts'
-import { inner, sameInside } from '../enclave/connect-enclave.ts'
+import { enclaveConfig, isSameEnclave } from '../enclave/connect-enclave.ts'
 import type { Config } from '../config/config.ts'
 import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts'
 import { standardOutput, writeLog } from '../log/log.ts'
 import { announce } from '../commands/serve.ts'
 import { isTerminal } from '../screen/style.ts'
-import { signalled } from '../signals.ts'
-import { type Member, crew } from './pool.ts'
-import { loans } from './enclave-leases.ts'
-import type { Told } from './worker.ts'
-import { within } from './with-timeout.ts'
+import { onStopSignal } from './signals.ts'
+import { type Member, workerPool } from './pool.ts'
+import { enclaveLeases } from './enclave-leases.ts'
+import type { WorkerConfig } from './worker.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** In ms: the longest time that a stuck worker delays the other workers. */
-const longest = 60_000
+const stuckWorkerMs = 60_000
 
 /** The first screen from a worker; empty when the worker has ended. */
 const drawnBy = (worker: Member | undefined): Promise<string> =>
@@ -24,7 +24,7 @@ const drawnBy = (worker: Member | undefined): Promise<string> =>
  * Leads the workers of one port: owns the shared enclave process, sends the configuration to each worker, and ends
  * after them.
  */
-export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
+export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
   /** A shared secret lets each worker open the sealed state that another worker gave to a caller. */
   const together = (config: Config): Config => ({ ...config, keepsakes: { secret, ...config.keepsakes } })
@@ -32,9 +32,9 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   if (config.limits.redis === undefined) throw new Error('--workers needs limits.redis (shared limits)')
   const log = writeLog(config.log.level, standardOutput(), isTerminal())
   const opened = async (config: Config): Promise<EnclaveProcess | null> =>
-    config.enclave.connect === undefined ? enclaveProcess(await inner(config), log) : null
+    config.enclave.connect === undefined ? enclaveProcess(await enclaveConfig(config), log) : null
   let enclave = await opened(config)
-  const { lend, back, retire } = loans()
+  const { lend, back, retire } = enclaveLeases()
   let turn: Promise<unknown> = Promise.resolve()
   /** Reloads run one after the other; otherwise workers would serve different configurations. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -43,10 +43,10 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
     return it
   }
 
-  const workers = crew(
+  const workers = workerPool(
     (member) => ({
       begin: () =>
-        inTurn(async (): Promise<Told> => {
+        inTurn(async (): Promise<WorkerConfig> => {
           member().begun = true
           if (enclave !== null) lend(enclave, member())
           return { config, socket: enclave?.socket ?? null }
@@ -56,7 +56,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
       measured: async () => {
         const others = begun().filter((it) => it !== member())
         const heard = await Promise.all(
-          others.map(({ line }) => within(1_000, line.ask<Measured>('measured')).catch(() => null)),
+          others.map(({ line }) => withTimeout(1_000, line.ask<Measured>('measured')).catch(() => null)),
         )
         return heard.filter((it) => it !== null)
       },
@@ -68,11 +68,11 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
   /** The first worker checks the configuration. When it accepts, the others accept as well or are replaced. */
   const reload = async (): Promise<void> => {
     const next = together(await configuration(env))
-    const inside = sameInside(config, next) ? enclave : await opened(next)
-    const told: Told = { config: next, socket: inside?.socket ?? null }
+    const inside = isSameEnclave(config, next) ? enclave : await opened(next)
+    const workerConfig: WorkerConfig = { config: next, socket: inside?.socket ?? null }
     const renew = (member: Member) => {
       if (inside !== null) lend(inside, member)
-      return within(longest, member.line.ask('renew', told))
+      return withTimeout(stuckWorkerMs, member.line.ask('renew', workerConfig))
     }
     const [first, ...others] = begun()
     try {
@@ -106,7 +106,7 @@ export const lead = async (env: NodeJS.ProcessEnv, count: number): Promise<void>
           ?.line.ask('reload')
           .catch(() => undefined),
     )
-    const lingers = await signalled()
+    const lingers = await onStopSignal()
     for (const signal of ['SIGINT', 'SIGTERM'])
       process.once(signal, () => workers.members.forEach((member) => member.kill()))
     await workers.close(lingers)

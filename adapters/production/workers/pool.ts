@@ -1,11 +1,11 @@
 import cluster, { type Address, type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../core/ports/platform.ts'
-import { type Answers, type Exchange, type Letter, exchange } from './ipc.ts'
+import { type IpcAnswers, type IpcChannel, type IpcMessage, ipcChannel } from './ipc.ts'
 
 /** A worker, as its leader sees it. */
 export interface Member {
-  readonly line: Exchange
+  readonly line: IpcChannel
   /** True when the worker has its configuration. */
   begun: boolean
   leaving: boolean
@@ -13,7 +13,7 @@ export interface Member {
   kill(): void
 }
 
-export interface Crew {
+export interface WorkerPool {
   readonly members: ReadonlySet<Member>
   /** Resolves when the worker listens. Rejects when the worker ends before. */
   start(): Promise<Address>
@@ -23,8 +23,8 @@ export interface Crew {
   close(lingers: boolean): Promise<void>
 }
 
-const pause = 250
-const longest = 10_000
+const pauseMs = 250
+const longestPauseMs = 10_000
 
 const leave = (member: Member, lingers: boolean): Promise<void> => {
   member.leaving = true
@@ -36,11 +36,11 @@ const leave = (member: Member, lingers: boolean): Promise<void> => {
 
 const sendingTo =
   (worker: Worker) =>
-  (letter: Letter): void =>
+  (letter: IpcMessage): void =>
     void (worker.isConnected() && worker.send(letter, () => undefined))
 
 /** Keeps the number of workers: a worker that ends unexpectedly gets a successor. */
-export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Crew => {
+export const workerPool = (answersTo: (member: () => Member) => IpcAnswers, log: Log): WorkerPool => {
   const members = new Set<Member>()
   let closing = false
 
@@ -49,7 +49,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
       const worker = cluster.fork()
       const began = performance.now()
       let end = () => {}
-      const line = exchange(
+      const line = ipcChannel(
         sendingTo(worker),
         answersTo(() => member),
       )
@@ -62,7 +62,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
       }
       members.add(member)
       let listened = false
-      worker.on('message', (letter: Letter) => line.hear(letter))
+      worker.on('message', (letter: IpcMessage) => line.hear(letter))
       worker.once('listening', (address) => {
         listened = true
         resolve(address)
@@ -74,7 +74,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
         if (!listened) return reject(new Error('a worker ended before it listened'))
         if (member.leaving) return
         log.warn('worker.ended', { code, signal })
-        void again(performance.now() - began > longest ? pause : 2 * pause)
+        void again(performance.now() - began > longestPauseMs ? pauseMs : 2 * pauseMs)
       }
       worker.once('exit', over)
       // A worker that failed to fork emits no `exit`.
@@ -84,7 +84,7 @@ export const crew = (answersTo: (member: () => Member) => Answers, log: Log): Cr
   const again = async (wait: number): Promise<void> => {
     await sleep(wait, undefined, { ref: false })
     if (closing) return
-    await start().catch(() => again(Math.max(pause, Math.min(longest, wait * 2))))
+    await start().catch(() => again(Math.max(pauseMs, Math.min(longestPauseMs, wait * 2))))
   }
 
   return {

@@ -2,21 +2,21 @@ import cluster from 'node:cluster'
 import { plugin, use } from '../../../core/plugin.ts'
 import { type Measured, Siblings } from '../../../core/ports/cluster.ts'
 import type { Config } from '../config/config.ts'
-import { deaf } from '../signals.ts'
-import { type Exchange, type Letter, exchange } from './ipc.ts'
+import { ignoreSignals } from './signals.ts'
+import { type IpcChannel, type IpcMessage, ipcChannel } from './ipc.ts'
 
 /** The configuration of a worker, sent before it begins and at each reload. */
-export interface Told {
+export interface WorkerConfig {
   readonly config: Config
   /** The socket of the shared enclave process; null when the configuration names other processes. */
   readonly socket: string | null
 }
 
 /** The tasks of a worker for its leader. */
-export interface Work {
-  renew(told: Told): Promise<void>
+export interface WorkerTasks {
+  renew(workerConfig: WorkerConfig): Promise<void>
   /**
-   * Called when the leader was told to reload. This worker records the reload in the audit and asks all workers to
+   * Called when the leader gets the signal to reload. This worker records the reload in the audit and asks all workers to
    * reload.
    */
   reload(): Promise<void>
@@ -26,37 +26,37 @@ export interface Work {
 }
 
 /** A worker's connection to its leader and, through the leader, to the other workers. */
-export interface Team {
-  readonly told: Told
+export interface WorkerLink {
+  readonly told: WorkerConfig
   /** This worker no longer needs the enclave process at the socket. */
   back(socket: string): void
   /** All workers read the configuration again. */
   reload(): Promise<void>
   readonly siblings: ReturnType<typeof use<Siblings, any, any>>
   /** From now on, this worker answers the leader. */
-  begin(work: Work): void
+  begin(work: WorkerTasks): void
   /** Resolves when this worker is to end. True when load balancers get time to notice. */
   readonly leave: Promise<boolean>
 }
 
 /** The worker's end of the channel. Only the leader reacts to signals. */
-export const joined = async (it: NodeJS.Process): Promise<Team> => {
-  deaf(it)
+export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
+  ignoreSignals(it)
   // Without this flag, Node would end the process with open requests when the channel closes.
   cluster.worker!.exitedAfterDisconnect = true
-  let begin: (work: Work) => void = () => {}
-  const work = new Promise<Work>((resolve) => (begin = resolve))
+  let begin: (work: WorkerTasks) => void = () => {}
+  const work = new Promise<WorkerTasks>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}
   const leave = new Promise<boolean>((resolve) => (go = resolve))
-  const lead: Exchange = exchange((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
-    renew: async (told: Told) => (await work).renew(told),
+  const lead: IpcChannel = ipcChannel((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
+    renew: async (workerConfig: WorkerConfig) => (await work).renew(workerConfig),
     reload: async () => (await work).reload(),
     measured: async () => (await work).measured(),
     drawn: async (terminal: boolean) => (await work).drawn(terminal),
     ready: async () => void (await work),
     leave: (lingers: boolean) => go(lingers),
   })
-  it.on('message', (letter: Letter) => lead.hear(letter))
+  it.on('message', (letter: IpcMessage) => lead.hear(letter))
   it.once('disconnect', () => {
     lead.close()
     go(false)
@@ -67,7 +67,7 @@ export const joined = async (it: NodeJS.Process): Promise<Team> => {
     create: (): Siblings => ({ measured: () => lead.ask<readonly Measured[]>('measured') }),
   })
   return {
-    told: await lead.ask<Told>('begin'),
+    told: await lead.ask<WorkerConfig>('begin'),
     // When the leader is gone, the enclave process is gone, too.
     back: (socket) => void lead.ask('back', socket).catch(() => undefined),
     reload: () => lead.ask<void>('reload'),

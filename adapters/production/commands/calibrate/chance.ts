@@ -1,5 +1,5 @@
 /** Fractions below 1 that a seed repeats: mulberry32. They keep no secret. */
-export const fractions = (seed: number): (() => number) => {
+export const seededFractions = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -10,7 +10,7 @@ export const fractions = (seed: number): (() => number) => {
 }
 
 /** Two halves by lot; the first one has one more of an odd number. */
-export const halves = <T>(all: readonly T[], fraction: () => number): readonly [readonly T[], readonly T[]] => {
+export const randomHalves = <T>(all: readonly T[], fraction: () => number): readonly [readonly T[], readonly T[]] => {
   const mixed = [...all]
   for (let at = mixed.length - 1; at > 0; at--) {
     const other = Math.floor(fraction() * (at + 1))

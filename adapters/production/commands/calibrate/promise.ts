@@ -1,17 +1,17 @@
 /** An answer by its confidence, and whether it is right. */
-export interface Scored {
+export interface ScoredAnswer {
   readonly confidence: number
   readonly right: boolean
 }
 
-export interface Wish {
+export interface PromiseOptions {
   /** The most that may be wrong of the answers that are taken automatically. */
   readonly errors: number
   /** How surely the promise shall hold. */
   readonly certainty: number
 }
 
-export interface Promised {
+export interface KeptPromise {
   /** Answers of at least this confidence are taken. */
   readonly confidence: number
   /** Of the held-out answers: how many are taken, and how many of those are wrong. */
@@ -45,13 +45,13 @@ export const upperBound = (wrong: number, tries: number, certainty: number): num
   return high
 }
 
-const taken = (some: readonly Scored[], from: number) => {
+const taken = (some: readonly ScoredAnswer[], from: number) => {
   const these = some.filter(({ confidence }) => confidence >= from)
   return { tries: these.length, wrong: these.filter(({ right }) => !right).length }
 }
 
 /** Thresholds by which about a twentieth of the answers, two, … and all are taken, in four digits: from the surest down. */
-const thresholdsOf = (fit: readonly Scored[]): readonly number[] => {
+const thresholdsOf = (fit: readonly ScoredAnswer[]): readonly number[] => {
   const sorted = fit.map(({ confidence }) => confidence).sort((one, other) => other - one)
   const places = Array.from({ length: steps }, (_, step) => Math.ceil(((step + 1) * sorted.length) / steps) - 1)
   return [...new Set(places.map((place) => Math.floor(sorted[place]! * 1e4) / 1e4))]
@@ -61,18 +61,18 @@ const thresholdsOf = (fit: readonly Scored[]): readonly number[] => {
  * The lowest threshold that keeps the promise; null where none does. The fitted half alone says where the search begins
  * and in which order it goes on, so the held-out half may be asked until the first refusal without spoiling the certainty.
  */
-export const promised = (
-  fit: readonly Scored[],
-  held: readonly Scored[],
-  { errors, certainty }: Wish,
-): Promised | null => {
+export const thresholdFor = (
+  fit: readonly ScoredAnswer[],
+  held: readonly ScoredAnswer[],
+  { errors, certainty }: PromiseOptions,
+): KeptPromise | null => {
   const doubts = thresholdsOf(fit).map((from) => {
     const { tries, wrong } = taken(fit, from)
     return { from, doubt: atMost(wrong, tries, errors) }
   })
   const surest = Math.min(...doubts.map(({ doubt }) => doubt))
   const first = doubts.findIndex(({ doubt }) => doubt === surest)
-  let kept: Promised | null = null
+  let kept: KeptPromise | null = null
   for (const { from } of doubts.slice(first)) {
     const { tries, wrong } = taken(held, from)
     if (upperBound(wrong, tries, certainty) > errors) break

@@ -1,23 +1,25 @@
-import { cool } from '../../../../core/inference/decisions/calibration.ts'
+import { softened } from '../../../../core/inference/decisions/calibration.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 import { type Judged, mean } from './figures.ts'
 
 type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>
 
 /** With fewer cases a number of options takes the temperature of all. */
-const least = 50
+const leastCases = 50
 /** A probability of 0 would make one wrong answer infinitely surprising. */
-const smallest = 1e-9
+const leastProbability = 1e-9
 const [coldest, hottest] = [Math.log(0.05), Math.log(20)]
 
 /** The mean surprise at the right answers, in nats. */
 export const surprise = (judged: readonly Judged[], temperature = 1): number =>
   mean(
-    judged.map(({ probabilities, truth }) => -Math.log(Math.max(smallest, cool(probabilities, temperature)[truth]!))),
+    judged.map(
+      ({ probabilities, truth }) => -Math.log(Math.max(leastProbability, softened(probabilities, temperature)[truth]!)),
+    ),
   )
 
 /** What makes the right answers least surprising: the surprise has one valley in the inverse of the temperature. */
-const fitted = (judged: readonly Judged[]): number => {
+const fittedTemperature = (judged: readonly Judged[]): number => {
   const golden = (Math.sqrt(5) - 1) / 2
   const at = (heat: number) => surprise(judged, Math.exp(heat))
   let [low, high] = [coldest, hottest]
@@ -37,9 +39,9 @@ export const temperaturesOf = (judged: readonly Judged[]): Temperatures => {
     some.push(it)
     sizes.set(it.probabilities.length, some)
   }
-  const own = [...sizes].filter(([, some]) => some.length >= least)
+  const own = [...sizes].filter(([, some]) => some.length >= leastCases)
   return {
-    temperature: fitted(judged),
-    byOptions: Object.fromEntries(own.map(([size, some]) => [size, fitted(some)])),
+    temperature: fittedTemperature(judged),
+    byOptions: Object.fromEntries(own.map(([size, some]) => [size, fittedTemperature(some)])),
   }
 }

@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
   ['removeFile', 'keeps', 'Removes a stored file for good.', { id: text('Of a stored file') }, removes],
 ]
 
-export const catalog: readonly Entry[] = rows.map(([name, kind, about, params, hints]) => ({
+const catalog: readonly Entry[] = rows.map(([name, kind, about, params, hints]) => ({
   name,
   kind,
   about,
@@ -157,13 +157,13 @@ export const catalog: readonly Entry[] = rows.map(([name, kind, about, params, h
 }))
 
 /** A tool in the form of the protocol's `tools/list`. */
-export const described = ({ name, about, params, hints }: Entry): object => {
+export const listedTool = ({ name, about, params, hints }: Entry): object => {
   const { $schema: _, ...inputSchema } = toJsonSchema(params)
   return { name, description: about, inputSchema, annotations: hints }
 }
 
 /** The wanted tools, in the order of the catalog. Throws when a name is not in the catalog. */
-export const chosen = (wished: string | undefined): readonly Entry[] => {
+export const chosenTools = (wished: string | undefined): readonly Entry[] => {
   if (wished === undefined) return catalog
   const names = wished.split(',').map((it) => it.trim())
   const odd = names.find((name) => !catalog.some((entry) => entry.name === name))

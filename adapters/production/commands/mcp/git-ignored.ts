@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
-import { namer, pather } from './glob.ts'
+import { nameMatcher, pathMatcher } from './glob.ts'
 
 interface Rule {
   readonly ignores: boolean
@@ -20,10 +20,10 @@ const ruleOf = (line: string): Rule | null => {
   const bare = folderOnly ? said.slice(0, -1) : said
   if (bare === '') return null
   if (!bare.includes('/')) {
-    const named = namer(bare)
+    const named = nameMatcher(bare)
     return { ignores, folderOnly, fits: (parts) => named(parts.at(-1) ?? '') }
   }
-  return { ignores, folderOnly, fits: pather(bare.replace(/^\//, '')) }
+  return { ignores, folderOnly, fits: pathMatcher(bare.replace(/^\//, '')) }
 }
 
 /** Trailing blanks count only after a backslash. */
@@ -33,7 +33,7 @@ const trimmed = (line: string): string => {
   return kept !== text && /(^|[^\\])(\\\\)*\\$/.test(kept) ? `${kept} ` : kept
 }
 
-export const rulesOf = (text: string): readonly Rule[] =>
+const rulesOf = (text: string): readonly Rule[] =>
   text
     .replace(/^\uFEFF/, '')
     .split('\n')

@@ -90,7 +90,7 @@ const fits = <T, U>(
 }
 
 /** Matches names without slashes. */
-export const namer = (glob: string): ((name: string) => boolean) => {
+export const nameMatcher = (glob: string): ((name: string) => boolean) => {
   const tokens = tokensOf(glob)
   return (name) =>
     tokens !== null &&
@@ -103,11 +103,11 @@ export const namer = (glob: string): ((name: string) => boolean) => {
 }
 
 /** Matches the parts of a path. `**` between slashes matches any number of parts, and at the end one part or more. */
-export const pather = (glob: string): ((parts: readonly string[]) => boolean) => {
+export const pathMatcher = (glob: string): ((parts: readonly string[]) => boolean) => {
   const parts = glob.split('/')
   const open = parts.at(-1) === '**'
   const tokens = parts.flatMap((part, at): ('**' | ((name: string) => boolean))[] =>
-    part !== '**' ? [namer(part)] : open && at === parts.length - 1 ? [() => true, '**'] : ['**'],
+    part !== '**' ? [nameMatcher(part)] : open && at === parts.length - 1 ? [() => true, '**'] : ['**'],
   )
   return (path) =>
     fits(

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { type Answering, type Call, RpcError, faults } from '../../../../core/dialects/mcp/rpc.ts'
+import { type AnswerCall, type RpcCall, RpcError, rpcErrorCodes } from '../../../../core/dialects/mcp/rpc.ts'
 
 /** In bytes. A longer line is skipped and refused. */
 const mostLine = 16 * 1024 * 1024
@@ -47,18 +47,18 @@ const parsed = (line: Buffer): unknown => {
 }
 
 const errorOf = (error: unknown): object => {
-  if (!(error instanceof RpcError)) return { code: faults.inside, message: 'The call failed' }
+  if (!(error instanceof RpcError)) return { code: rpcErrorCodes.inside, message: 'The call failed' }
   const { code, message, data } = error
   return { code, message, ...(data && { data }) }
 }
 
 /** The calls in progress. */
-const underWay = (answering: Answering, say: (message: object) => void) => {
+const underWay = (answering: AnswerCall, say: (message: object) => void) => {
   const running = new Map<Id, AbortController>()
 
-  const answered = async (id: Id, method: string, params: Call['params'], stop: AbortController): Promise<void> => {
+  const answered = async (id: Id, method: string, params: RpcCall['params'], stop: AbortController): Promise<void> => {
     const notify = (method: string, params: object) => stop.signal.aborted || say({ method, params })
-    const call: Call = { method, params, signal: stop.signal, notify }
+    const call: RpcCall = { method, params, signal: stop.signal, notify }
     const said = await answering(call).then(
       (result) => ({ id, result }),
       (error: unknown) => ({ id, error: errorOf(error) }),
@@ -68,10 +68,10 @@ const underWay = (answering: Answering, say: (message: object) => void) => {
   }
 
   return {
-    begin(id: Id, method: string, params: Call['params']): void {
+    begin(id: Id, method: string, params: RpcCall['params']): void {
       const refuse = (code: number, message: string) => say({ id, error: { code, message } })
-      if (running.has(id)) return refuse(faults.request, 'A call with this id is under way')
-      if (running.size >= mostCalls) return refuse(faults.refused, 'Too many calls at once')
+      if (running.has(id)) return refuse(rpcErrorCodes.request, 'A call with this id is under way')
+      if (running.size >= mostCalls) return refuse(rpcErrorCodes.refused, 'Too many calls at once')
       const stop = new AbortController()
       running.set(id, stop)
       void answered(id, method, params, stop)
@@ -87,7 +87,7 @@ const underWay = (answering: Answering, say: (message: object) => void) => {
 /**
  * Answers JSON-RPC, one message per line, until the input ends or the output breaks. Every open call is aborted then.
  */
-export const serveLines = async (input: Readable, output: Writable, answering: Answering): Promise<void> => {
+export const serveLines = async (input: Readable, output: Writable, answering: AnswerCall): Promise<void> => {
   const gone = new AbortController()
   output.on('error', () => gone.abort())
   const say = (message: object) =>
@@ -95,12 +95,13 @@ export const serveLines = async (input: Readable, output: Writable, answering: A
   const calls = underWay(answering, say)
 
   const take = (message: unknown): void => {
-    if (!isObject(message)) return say({ id: null, error: { code: faults.request, message: 'This is no message' } })
+    if (!isObject(message))
+      return say({ id: null, error: { code: rpcErrorCodes.request, message: 'This is no message' } })
     const { id, method, params = {} }: Message = message
     // This message is an answer, and the server sends no requests: it is ignored.
     if (method === undefined && id !== undefined) return
     if (typeof method !== 'string' || !isObject(params) || (id !== undefined && !isId(id)))
-      return say({ id: isId(id) ? id : null, error: { code: faults.request, message: 'This is no call' } })
+      return say({ id: isId(id) ? id : null, error: { code: rpcErrorCodes.request, message: 'This is no call' } })
     if (id !== undefined) return calls.begin(id, method, params)
     if (method === 'notifications/cancelled') calls.cancel(params['requestId'])
   }
@@ -110,7 +111,7 @@ export const serveLines = async (input: Readable, output: Writable, answering: A
       const message = line === null ? undefined : parsed(line)
       if (message !== undefined) take(message)
       else if (line === null || line.toString().trim() !== '')
-        say({ id: null, error: { code: faults.parse, message: 'The line is no JSON, or too long' } })
+        say({ id: null, error: { code: rpcErrorCodes.parse, message: 'The line is no JSON, or too long' } })
       // Backpressure: a client that does not read the answers gets no further line read.
       if (output.writableNeedDrain) await once(output, 'drain', { signal: gone.signal })
     }

@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts'
 import { type Root, isWithin } from './roots.ts'
 
 /** Writes an opened file and returns its place. */
-export type KeepMade = (
+export type KeepMadeFile = (
   file: OpenedFile,
   signal: AbortSignal,
 ) => Promise<{ readonly uri: string; readonly path: string }>
@@ -24,7 +24,7 @@ const refuseInside = (folder: string, roots: readonly Root[]): void => {
 /**
  * Opens the folder for results, outside all roots. Without a name, a temporary folder is made with the first result.
  */
-export const madeFiles = async (said: string | undefined, roots: readonly Root[]): Promise<KeepMade> => {
+export const openResultFolder = async (said: string | undefined, roots: readonly Root[]): Promise<KeepMadeFile> => {
   if (said !== undefined) await mkdir(said, { recursive: true, mode: 0o700 })
   const parent = await realpath(said ?? tmpdir())
   refuseInside(parent, roots)

@@ -21,12 +21,12 @@ export interface LocalFile {
 }
 
 /** The path from a folder to a file inside it. Null when the file is outside. */
-const within = (folder: string, path: string): string | null => {
+const pathInside = (folder: string, path: string): string | null => {
   const way = relative(folder, path)
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way
 }
 
-export const isWithin = (folder: string, path: string): boolean => path === folder || within(folder, path) !== null
+export const isWithin = (folder: string, path: string): boolean => path === folder || pathInside(folder, path) !== null
 
 /** Throws when a path is not a folder, and on systems that do not tell which file a descriptor opened. */
 export const rootsOf = async (said: readonly string[]): Promise<readonly Root[]> => {
@@ -68,7 +68,7 @@ const orRefused = (cause: NodeJS.ErrnoException): never => {
 export type OpenFile = (said: string) => Promise<LocalFile>
 
 /** Opens files only under the roots. Relative paths begin at the first root. */
-export const opening = (roots: readonly Root[], hidden: boolean, env: NodeJS.ProcessEnv): OpenFile => {
+export const fileOpener = (roots: readonly Root[], hidden: boolean, env: NodeJS.ProcessEnv): OpenFile => {
   const placed = (said: string): { readonly root: Root; readonly way: string } => {
     const [first] = roots
     if (first === undefined) throw new Refusal('No folder is allowed; sealgate mcp --root FOLDER allows one')
@@ -76,7 +76,7 @@ export const opening = (roots: readonly Root[], hidden: boolean, env: NodeJS.Pro
     if (path.includes('\0')) throw new Refusal('There is no such file')
     const whole = resolve(first.real, path)
     for (const root of roots) {
-      const way = within(root.real, whole) ?? within(root.said, whole)
+      const way = pathInside(root.real, whole) ?? pathInside(root.said, whole)
       if (way !== null) return { root, way }
     }
     throw new Refusal('The path is outside the folders that are allowed')

@@ -4,19 +4,19 @@ import type { DecisionParams } from '../../../../core/sealed/client/decisions.ts
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import type { OpenedFile, SealedFile } from '../../../../core/sealed/client/file-shapes.ts'
 import type { MadeByTool } from '../../../../core/sealed/client/tool-shapes.ts'
-import { complaint } from '../error-text.ts'
+import { errorText } from '../error-text.ts'
 import type { Entry, Kind } from './catalog.ts'
-import { RpcError, faults } from '../../../../core/dialects/mcp/rpc.ts'
+import { RpcError, rpcErrorCodes } from '../../../../core/dialects/mcp/rpc.ts'
 import type { LongResults } from './long-results.ts'
-import type { KeepMade } from './made-files.ts'
-import type { Told } from '../../../../core/dialects/mcp/protocol.ts'
+import type { KeepMadeFile } from './made-files.ts'
+import type { CallContext } from '../../../../core/dialects/mcp/protocol.ts'
 import type { SentFiles } from './sent-files.ts'
 
 /** The client, files and folders that the tools work with. */
-export interface Bench {
+export interface ToolBench {
   readonly client: Client
   readonly sent: SentFiles
-  readonly keepMade: KeepMade
+  readonly keepMade: KeepMadeFile
   readonly results: LongResults
 }
 
@@ -25,25 +25,35 @@ type Args = Readonly<Record<string, unknown>>
 /** The content parts of a result. */
 type Content = readonly object[]
 
-type Work = (bench: Bench, entry: Entry, args: Args, told: Told) => Promise<Content>
+type Work = (bench: ToolBench, entry: Entry, args: Args, context: CallContext) => Promise<Content>
 
-const asText = ({ results }: Bench, { name }: Entry, value: unknown): Content =>
+const asText = ({ results }: ToolBench, { name }: Entry, value: unknown): Content =>
   results.contentOf(typeof value === 'string' ? value : JSON.stringify(value), name)
 
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
 /** Runs the work with a file's id. When the store lost the file, the file is sent once more. */
-const withFile = async <T>(sent: SentFiles, said: string, told: Told, work: (id: string) => Promise<T>): Promise<T> => {
+const withFile = async <T>(
+  sent: SentFiles,
+  said: string,
+  context: CallContext,
+  work: (id: string) => Promise<T>,
+): Promise<T> => {
   try {
-    return await work(await sent.idOf(said, told))
+    return await work(await sent.idOf(said, context))
   } catch (error) {
     if (!isGone(error) || sent.isId(said)) throw error
-    return work(await sent.idOf(said, told, { again: true }))
+    return work(await sent.idOf(said, context, { again: true }))
   }
 }
 
 /** Writes the file to the local disk and returns a link to it. */
-const kept = async ({ keepMade }: Bench, file: OpenedFile, id: string, signal: AbortSignal): Promise<Content> => {
+const writeLocally = async (
+  { keepMade }: ToolBench,
+  file: OpenedFile,
+  id: string,
+  signal: AbortSignal,
+): Promise<Content> => {
   const { uri, path } = await keepMade(file, signal)
   const { name, mime: mimeType } = file
   const told = JSON.stringify({ id, name, mimeType, path })
@@ -53,8 +63,8 @@ const kept = async ({ keepMade }: Bench, file: OpenedFile, id: string, signal: A
   ]
 }
 
-const download = async (bench: Bench, id: string, { signal, progress }: Told): Promise<Content> =>
-  kept(bench, await bench.client.files.download(id, { signal, onProgress: progress }), id, signal)
+const download = async (bench: ToolBench, id: string, { signal, progress }: CallContext): Promise<Content> =>
+  writeLocally(bench, await bench.client.files.download(id, { signal, onProgress: progress }), id, signal)
 
 const rowOf = ({ id, name, mime, created_at, rag_status }: SealedFile) => ({
   id,
@@ -115,7 +125,7 @@ const works: Readonly<Record<Kind, Work>> = {
 }
 
 /** Names each wrong argument and what it should be. The value itself never appears. */
-const odd = (issues: readonly v.BaseIssue<unknown>[]): string =>
+const wrongArguments = (issues: readonly v.BaseIssue<unknown>[]): string =>
   issues
     .map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.expected ?? 'another value'} is needed`)
     .join('; ')
@@ -123,20 +133,25 @@ const odd = (issues: readonly v.BaseIssue<unknown>[]): string =>
 const failed = (text: string): object => ({ isError: true, content: [{ type: 'text', text }] })
 
 /** Runs one tool. An error that the agent can correct is a result; a cancelled call throws. */
-export const runTool = async (bench: Bench, entry: Entry, given: unknown, told: Told): Promise<object> => {
+export const runTool = async (
+  bench: ToolBench,
+  entry: Entry,
+  given: unknown,
+  context: CallContext,
+): Promise<object> => {
   const args = v.safeParse(entry.params, given)
-  if (!args.success) return failed(odd(args.issues))
+  if (!args.success) return failed(wrongArguments(args.issues))
   try {
-    return { content: await works[entry.kind](bench, entry, args.output, told) }
+    return { content: await works[entry.kind](bench, entry, args.output, context) }
   } catch (error) {
-    told.signal.throwIfAborted()
-    return failed(complaint(error))
+    context.signal.throwIfAborted()
+    return failed(errorText(error))
   }
 }
 
 /** Throws when no tool of this name is offered. */
 export const toolNamed = (offered: readonly Entry[], name: string): Entry => {
   const entry = offered.find((it) => it.name === name)
-  if (entry === undefined) throw new RpcError(faults.params, 'There is no such tool')
+  if (entry === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
   return entry
 }

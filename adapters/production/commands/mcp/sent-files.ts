@@ -5,7 +5,7 @@ import type { Files } from '../../../../core/sealed/client/client.ts'
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import type { MemoryStore } from '../../../../core/sealed/client/memory.ts'
 import { mimeOf } from '../mimes.ts'
-import type { Told } from '../../../../core/dialects/mcp/protocol.ts'
+import type { CallContext } from '../../../../core/dialects/mcp/protocol.ts'
 import { Refusal } from './refusal.ts'
 import type { LocalFile, OpenFile } from './roots.ts'
 
@@ -51,13 +51,17 @@ const memoryOf = (store: MemoryStore | null, kek: string) => {
 
 export interface SentFiles {
   /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
-  idOf(said: string, told: Told, wish?: { readonly index?: boolean; readonly again?: boolean }): Promise<string>
+  idOf(
+    said: string,
+    context: CallContext,
+    wish?: { readonly index?: boolean; readonly again?: boolean },
+  ): Promise<string>
   isId(said: string): boolean
   /** Removes the files that belong to this session only. */
   end(): Promise<void>
 }
 
-export interface Sending {
+export interface SentFilesOptions {
   readonly files: Files
   readonly openFile: OpenFile
   readonly kek: string
@@ -68,7 +72,7 @@ export interface Sending {
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
 /** Seals and sends local files. The same content is sent once. */
-export const sentFiles = ({ files, openFile, kek, store }: Sending): SentFiles => {
+export const sentFiles = ({ files, openFile, kek, store }: SentFilesOptions): SentFiles => {
   const memory = memoryOf(store, kek)
   const sending = new Map<string, Promise<string>>()
   const own = new Set<string>()
@@ -78,12 +82,18 @@ export const sentFiles = ({ files, openFile, kek, store }: Sending): SentFiles =
     if (!begun?.success) throw new Refusal('The file could not be indexed')
   }
 
-  const upload = async (file: LocalFile, mime: string, hash: Buffer, index: boolean, told: Told): Promise<string> => {
+  const upload = async (
+    file: LocalFile,
+    mime: string,
+    hash: Buffer,
+    index: boolean,
+    context: CallContext,
+  ): Promise<string> => {
     const { handle, name, size } = file
     const source = { name, mime, size, open: () => bytesOf(handle, size) }
-    const options = { index, incognito: store === null, signal: told.signal, onProgress: told.progress }
+    const options = { index, incognito: store === null, signal: context.signal, onProgress: context.progress }
     const kept = await files.upload(source, options)
-    if (kept.is_duplicate && index) await indexed(kept.id, told.signal)
+    if (kept.is_duplicate && index) await indexed(kept.id, context.signal)
     if (store === null) own.add(kept.id)
     if (hash.equals(await hashOf(file))) return kept.id
     await files.remove(kept.id)

@@ -5,14 +5,14 @@ import {
   printTranscript,
   tellsSpeakers,
 } from '../../../../core/dialects/transcript-formats.ts'
-import type { AudioParams, Hearing, Heard } from '../../../../core/sealed/client/audio.ts'
+import type { AudioParams, TranscribeAudio, AudioAnswer } from '../../../../core/sealed/client/audio.ts'
 import type { Client } from '../../../../core/sealed/client/client.ts'
 import type { Spoken, Transcript } from '../../../../core/ports/upstream.ts'
-import { type Call, type Door, whole } from './call.ts'
-import { Refused } from './errors.ts'
+import { type ProxyCall, type ProxyRoute, wholeBody } from './proxy-call.ts'
+import { ProxyRefusal } from './errors.ts'
 
-/** Sounds in the common audio format, sealed, and their transcripts in the format that is asked for. */
-export const audioDoors = ({ audio }: Client): readonly Door[] =>
+/** Seals sounds in the common audio format. Transcripts come back in the requested format. */
+export const audioRoutes = ({ audio }: Client): readonly ProxyRoute[] =>
   (['transcriptions', 'translations'] as const).map((verb) => ({
     method: 'POST',
     path: new RegExp(`^/v1/audio/${verb}$`),
@@ -20,15 +20,17 @@ export const audioDoors = ({ audio }: Client): readonly Door[] =>
     serve: (call) => hear(audio[verb], verb === 'translations' ? 'translate' : 'transcribe', call),
   }))
 
-interface Asked {
+interface TranscriptionRequest {
   readonly params: AudioParams
   readonly format: TranscriptFormat
   readonly stream: boolean
 }
 
-const hear = async (hearing: Hearing, task: 'transcribe' | 'translate', call: Call): Promise<void> => {
+const hear = async (hearing: TranscribeAudio, task: 'transcribe' | 'translate', call: ProxyCall): Promise<void> => {
   const { request, response, signal } = call
-  const { params, format, stream } = askedIn(await formOf(request.headers['content-type'] ?? '', await whole(request)))
+  const { params, format, stream } = askedIn(
+    await formOf(request.headers['content-type'] ?? '', await wholeBody(request)),
+  )
   let headers: Readonly<Record<string, string>> = {}
   const answered = (id: string | null) => void (headers = id === null ? {} : { 'x-request-id': id })
   const it = transcriptOf(await hearing.create(params, { signal, answered }))
@@ -37,17 +39,17 @@ const hear = async (hearing: Hearing, task: 'transcribe' | 'translate', call: Ca
     return void response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).end(events.join(''))
   }
   if (format === 'diarized_json' && it.text !== '' && !tellsSpeakers(it))
-    throw new Refused(400, 'The model does not tell speakers apart', 'response_format')
+    throw new ProxyRefusal(400, 'The model does not tell speakers apart', 'response_format')
   const { type, text } = printTranscript(it, format, task)
   response.writeHead(200, { 'content-type': type, ...headers }).end(text)
 }
 
 const formOf = (type: string, body: Buffer): Promise<FormData> =>
   new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => {
-    throw new Refused(400, 'The body is not a form')
+    throw new ProxyRefusal(400, 'The body is not a form')
   })
 
-const askedIn = (form: FormData): Asked => {
+const askedIn = (form: FormData): TranscriptionRequest => {
   const text = (name: string): string | null => {
     const value = form.get(name)
     return typeof value === 'string' && value !== '' ? value : null
@@ -55,11 +57,11 @@ const askedIn = (form: FormData): Asked => {
   const file = form.get('file')
   const [model, language, prompt, temperature] = [text('model'), text('language'), text('prompt'), text('temperature')]
   const format = formats.find((it) => it === (text('response_format') ?? 'json'))
-  if (file === null || typeof file === 'string') throw new Refused(400, 'An audio file is expected', 'file')
-  if (model === null) throw new Refused(400, 'A model is expected', 'model')
-  if (format === undefined) throw new Refused(400, `${formats.join(', ')} are spoken here`, 'response_format')
+  if (file === null || typeof file === 'string') throw new ProxyRefusal(400, 'An audio file is expected', 'file')
+  if (model === null) throw new ProxyRefusal(400, 'A model is expected', 'model')
+  if (format === undefined) throw new ProxyRefusal(400, `${formats.join(', ')} are spoken here`, 'response_format')
   const stream = text('stream') === 'true'
-  if (stream && format !== 'json') throw new Refused(400, 'A stream takes json as its response_format', 'stream')
+  if (stream && format !== 'json') throw new ProxyRefusal(400, 'A stream takes json as its response_format', 'stream')
   const granularities = form.getAll('timestamp_granularities[]') as ('word' | 'segment')[]
   const params = {
     model,
@@ -91,7 +93,7 @@ interface Results {
   readonly utterances?: readonly (Timed & { readonly transcript: string })[]
 }
 
-const transcriptOf = ({ metadata, results }: Heard): Transcript => {
+const transcriptOf = ({ metadata, results }: AudioAnswer): Transcript => {
   const { channels, utterances = [] } = results as Results
   const { transcript: text = '', words = [] } = channels[0]?.alternatives[0] ?? {}
   const { duration } = metadata

@@ -1,14 +1,14 @@
-/** Variables of models' vendors: keys, addresses, and switches that lead past another address. */
+/** Variables of models' vendors: keys, addresses, and switches that override an address. */
 const vendors =
-  /^(ANTHROPIC|CLAUDE_CODE|OPENAI|AZURE_OPENAI|CODEX|GEMINI|GOOGLE_(API_KEY|GEMINI|GENAI|CLOUD|APPLICATION)|VERTEX|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|DASHSCOPE|QWEN|MOONSHOT|REPLICATE|HF|HUGGING_?FACE|OLLAMA|LITELLM|AWS_BEARER_TOKEN_BEDROCK|OPENCODE)(_|$)/i
+  /^(ANTHROPIC|CLAUDE_CODE|OPENAI|AZURE_OPENAI|CODEX|GEMINI|GOOGLE_(API_KEY|GEMINI|GENAI|CLOUD|APPLICATION)|VERTEX|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|COHERE|CO_API_KEY|TOGETHER|FIREWORKS|CEREBRAS|PERPLEXITY|DASHSCOPE|QWEN|MOONSHOT|REPLICATE|HF|HUGGING_?FACE|OLLAMA|LITELLM|AWS_BEARER_TOKEN_BEDROCK|OPENCODE)(_|$)/i
 
-/** Any other service's key for an interface. */
+/** API keys of all other services. */
 const keys = /_API_KEY$/i
 
-/** Programs that honour a proxy would send the address of this machine to it. */
+/** A program that uses an HTTP proxy would send its local requests there. */
 const local = ['127.0.0.1', 'localhost', '::1']
 
-/** Variables of a program: nothing of the gateway, no vendor's key, and none that holds one of the secrets. */
+/** Variables of a program: no variable of the gateway, no vendor's key, and no variable that contains a secret. */
 export const environmentFor = (
   env: NodeJS.ProcessEnv,
   own: Readonly<Record<string, string>>,

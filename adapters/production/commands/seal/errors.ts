@@ -4,10 +4,10 @@ import { sentenceOf as sentenceOfGateway } from '../../../../core/dialects/sente
 import { GatewayError } from '../../../../core/errors.ts'
 import { type Fault, SealgateError } from '../../../../core/sealed/client/error.ts'
 import { sentenceOf } from '../error-text.ts'
-import { codes } from './codes.ts'
+import { codes } from './enclave-codes.ts'
 
-/** What is refused here, before anything is sealed. */
-export class Refused extends Error {
+/** A refusal by this process, before it seals the request. */
+export class ProxyRefusal extends Error {
   readonly status: number
   readonly param: string | null
   readonly code: string | null
@@ -19,10 +19,10 @@ export class Refused extends Error {
   }
 }
 
-/** The dialect in which an error is told. */
-export type Tongue = 'openai' | 'messages' | 'google'
+/** The dialect of an error's body. */
+export type ErrorDialect = 'openai' | 'messages' | 'google'
 
-export interface Told {
+export interface DialectError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
@@ -44,8 +44,8 @@ const statuses: Partial<Record<Fault, number>> = {
   unavailable: 503,
 }
 
-/** No second try makes these better. */
-const lasting: ReadonlySet<Fault> = new Set(['unverified', 'insecure', 'no_key', 'damaged'])
+/** Faults that no retry resolves. */
+const hopelessFaults: ReadonlySet<Fault> = new Set(['unverified', 'insecure', 'no_key', 'damaged'])
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -55,20 +55,20 @@ const types: Readonly<Record<number, string>> = {
 
 const typeOf = (status: number): string => types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
-/** An error as its caller's dialect has it. Every word is ours. */
-export const toldBy = (error: unknown, tongue: Tongue = 'openai'): Told => {
+/** An error in the form of its caller's dialect. Every word is ours. */
+export const dialectError = (error: unknown, tongue: ErrorDialect = 'openai'): DialectError => {
   const { headers, ...facts } = factsOf(error)
   const { status, message, param, code } = facts
   if (tongue === 'openai') return { status, headers, body: { error: { message, type: typeOf(status), param, code } } }
-  const printed = new Said(facts)
+  const printed = new ToldError(facts)
   const id = headers['x-request-id'] ?? 'sealed'
   return { status, headers, body: tongue === 'messages' ? messagesError(printed, id) : googleError(printed) }
 }
 
 /** An error for the printers of the dialects. */
-export const said = (error: unknown): GatewayError => new Said(factsOf(error))
+export const asGatewayError = (error: unknown): GatewayError => new ToldError(factsOf(error))
 
-class Said extends GatewayError {
+class ToldError extends GatewayError {
   override readonly status: number
   constructor({ status, message, code }: Omit<Facts, 'headers'>) {
     super(message, { code })
@@ -77,7 +77,7 @@ class Said extends GatewayError {
 }
 
 const factsOf = (error: unknown): Facts => {
-  if (error instanceof Refused) {
+  if (error instanceof ProxyRefusal) {
     const { status, message, param, code } = error
     return { status, message, param, code, headers: {} }
   }
@@ -90,7 +90,7 @@ const factsOf = (error: unknown): Facts => {
   return { status: 502, message: 'The request failed', param: null, code: null, headers: {} }
 }
 
-/** What failed behind the first frame of a stream has no status of HTTP; its code has one. */
+/** A failure after the first frame of a stream has no HTTP status of its own; its code determines the status. */
 const sealedFacts = (error: SealgateError): Facts => {
   const { fault, code, field, retryAfter, requestId } = error
   const known = code === null ? undefined : codes[code]
@@ -100,7 +100,7 @@ const sealedFacts = (error: SealgateError): Facts => {
       'retry-after-ms': String(retryAfter),
       'retry-after': String(Math.ceil(retryAfter / 1000)),
     }),
-    ...(lasting.has(fault) && { 'x-should-retry': 'false' }),
+    ...(hopelessFaults.has(fault) && { 'x-should-retry': 'false' }),
   }
   return {
     status: error.status ?? known?.status ?? statuses[fault] ?? 502,

@@ -1,8 +1,8 @@
 import type { Client } from '../../../../core/sealed/client/client.ts'
-import { type Call, type Door, say } from './call.ts'
-import { Refused } from './errors.ts'
+import { type ProxyCall, type ProxyRoute, sendJson } from './proxy-call.ts'
+import { ProxyRefusal } from './errors.ts'
 
-/** What the catalog tells of a model, as far as programs read it. */
+/** The facts of a model in the catalog that programs read. */
 interface Listed {
   readonly model: string
   readonly name?: string
@@ -36,16 +36,16 @@ const asGoogle = ({ model, name, description, type }: Listed) => ({
     type === undefined || type === 'CHAT' ? ['generateContent', 'streamGenerateContent', 'countTokens'] : [],
 })
 
-/** Callers of the Messages dialect name its version on every request. */
-const speaksMessages = ({ request }: Call): boolean => request.headers['anthropic-version'] !== undefined
+/** Every request of the Messages dialect names a version. */
+const speaksMessages = ({ request }: ProxyCall): boolean => request.headers['anthropic-version'] !== undefined
 
 /** The confidential catalog in the shape of the caller's dialect. */
-export const modelDoors = (client: Client): readonly Door[] => {
+export const modelRoutes = (client: Client): readonly ProxyRoute[] => {
   const list = async () => (await client.models.list()) as readonly Listed[]
   const one = async (encoded: string): Promise<Listed> => {
     const name = decoded(encoded)
     const found = (await list()).find(({ model }) => model === name)
-    if (found === undefined) throw new Refused(404, 'The model does not exist, or the key may not use it sealed', 'model', 'model_not_found') // prettier-ignore
+    if (found === undefined) throw new ProxyRefusal(404, 'The model does not exist, or the key may not use it sealed', 'model', 'model_not_found') // prettier-ignore
     return found
   }
   return [
@@ -55,10 +55,10 @@ export const modelDoors = (client: Client): readonly Door[] => {
       tongue: 'openai',
       async serve(call) {
         const all = await list()
-        if (!speaksMessages(call)) return say(call.response, 200, { object: 'list', data: all.map(asOpenai) })
+        if (!speaksMessages(call)) return sendJson(call.response, 200, { object: 'list', data: all.map(asOpenai) })
         const data = all.filter(({ type }) => type === undefined || type === 'CHAT').map(asMessages)
         const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
-        say(call.response, 200, { data, has_more: false, ...ends })
+        sendJson(call.response, 200, { data, has_more: false, ...ends })
       },
     },
     {
@@ -67,20 +67,20 @@ export const modelDoors = (client: Client): readonly Door[] => {
       tongue: 'openai',
       async serve(call) {
         const found = await one(call.params[0]!)
-        say(call.response, 200, (speaksMessages(call) ? asMessages : asOpenai)(found))
+        sendJson(call.response, 200, (speaksMessages(call) ? asMessages : asOpenai)(found))
       },
     },
     {
       method: 'GET',
       path: /^\/v1beta\/models$/,
       tongue: 'google',
-      serve: async ({ response }) => say(response, 200, { models: (await list()).map(asGoogle) }),
+      serve: async ({ response }) => sendJson(response, 200, { models: (await list()).map(asGoogle) }),
     },
     {
       method: 'GET',
       path: /^\/v1beta\/models\/([^:]+)$/,
       tongue: 'google',
-      serve: async ({ response, params }) => say(response, 200, asGoogle(await one(params[0]!))),
+      serve: async ({ response, params }) => sendJson(response, 200, asGoogle(await one(params[0]!))),
     },
   ]
 }

@@ -1,9 +1,17 @@
 import { basename } from 'node:path'
-import { type Place, checkClaude, checkCodex, checkGemini } from './settings.ts'
+import {
+  type ProgramStart,
+  checkClaude,
+  checkCodex,
+  checkContinue,
+  checkGemini,
+  checkQwen,
+  qwenSettings,
+} from './program-settings.ts'
 
-/** What a program is told of the proxy. */
+/** The proxy's address and key, for a program. */
 export interface Proxy {
-  /** Without a path. */
+  /** The address has no path. */
   readonly url: string
   readonly token: string
   /** Names of the models that the key may use sealed. */
@@ -12,12 +20,15 @@ export interface Proxy {
 
 export interface Program {
   readonly name: string
-  variables(proxy: Proxy): Readonly<Record<string, string>>
+  /** Settings that stand in a file for this run alone. The file names no key. */
+  settings?(proxy: Proxy, place: ProgramStart): Promise<unknown> | unknown
+  /** `file` has the settings; empty without them. */
+  variables(proxy: Proxy, file: string): Readonly<Record<string, string>>
   /** Arguments in front of the user's own. */
-  args?(proxy: Proxy): readonly string[]
+  args?(proxy: Proxy, file: string): readonly string[]
   /** Throws where the program's own settings lead past the proxy. */
-  check?(place: Place): Promise<void> | void
-  /** Traffic that is switched off, and traffic that goes past the proxy. */
+  check?(place: ProgramStart): Promise<void> | void
+  /** Sentences about disabled traffic, and about traffic past the proxy. */
   readonly off: string
   readonly past: string
 }
@@ -92,21 +103,43 @@ const programs: readonly Program[] = [
   {
     name: 'gemini',
     variables: (proxy) => ({ ...gemini(proxy), GEMINI_TELEMETRY_ENABLED: 'false' }),
-    check: checkGemini('gemini', 'gemini-api-key'),
+    check: checkGemini,
     off: 'telemetry',
     past: `usage statistics, unless its privacy.usageStatisticsEnabled is false; ${work}`,
   },
   {
     name: 'qwen',
-    variables: openai,
+    settings: (_, place) => qwenSettings(place),
+    variables: (proxy, file) => ({ ...openai(proxy), QWEN_CODE_SYSTEM_SETTINGS_PATH: file }),
     args: () => ['--auth-type', 'openai'],
-    check: checkGemini('qwen', 'openai'),
-    off: 'nothing',
-    past: `usage statistics, unless its privacy.usageStatisticsEnabled is false; ${work}`,
+    check: checkQwen,
+    off: 'telemetry, usage statistics',
+    past: work,
+  },
+  {
+    name: 'cn',
+    settings: ({ url, models }) => ({
+      name: 'sealgate',
+      version: '1.0.0',
+      schema: 'v1',
+      models: models.map((model) => ({
+        name: model,
+        provider: 'openai',
+        model,
+        apiBase: `${url}/v1`,
+        apiKey: '${{ secrets.SEALGATE_SEAL_TOKEN }}',
+        roles: ['chat'],
+      })),
+    }),
+    variables: ({ token }) => ({ SEALGATE_SEAL_TOKEN: token, CONTINUE_CLI_ENABLE_TELEMETRY: '0' }),
+    args: (_, file) => ['--config', file],
+    check: checkContinue,
+    off: 'telemetry',
+    past: `looking for updates; ${work}`,
   },
 ]
 
-/** Of a program that nobody knows here, what reads one of the usual variables is sealed. */
+/** An unknown program's requests are sealed when it reads one of the usual variables. */
 const unknown: Program = {
   name: 'the program',
   variables: (proxy) => ({

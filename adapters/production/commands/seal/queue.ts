@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 
-/** Streams that wait for their turn, in the order in which they came. */
+/** Streams that wait for their turn, in the order of arrival. */
 export interface Queue {
-  /** Resolves with what gives the place back. Rejects with the signal's reason. */
+  /** Resolves with a function that gives the place back. Rejects with the signal's reason. */
   enter(signal: AbortSignal): Promise<() => void>
 }
 
@@ -49,19 +49,19 @@ export const queueOf = (places: number): Queue => {
   }
 }
 
-/** Ms that another user of the key may hold its place, and the longest pause between two tries. */
-const patience = 120_000
-const longest = 5_000
+/** In ms: how long another user of the key may hold its place, and the longest pause between two tries. */
+const patienceMs = 120_000
+const longestPauseMs = 5_000
 
-/** Asks again while another user of the key has its stream; throws the refusal when that takes too long. */
+/** Repeats the request while another user of the key has its stream. Throws the refusal after `patienceMs` ms. */
 export const whileBusy = async <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-  for (const end = performance.now() + patience; ;) {
+  for (const end = performance.now() + patienceMs; ;) {
     try {
       return await ask()
     } catch (error) {
       const isBusy = error instanceof SealgateError && error.status === 429 && error.code === null
       if (!isBusy || performance.now() > end) throw error
-      await sleep(Math.min(longest, error.retryAfter ?? 1_000), undefined, { signal })
+      await sleep(Math.min(longestPauseMs, error.retryAfter ?? 1_000), undefined, { signal })
     }
   }
 }

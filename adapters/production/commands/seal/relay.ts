@@ -1,30 +1,29 @@
 import type { ServerResponse } from 'node:http'
 import type { DialectEvent, EventWriter } from '../../../../core/dialects/event.ts'
 import type { Chunk } from '../../../../core/ports/upstream.ts'
-import { drained } from '../../network/on-drain.ts'
+import { onDrain } from '../../network/on-drain.ts'
 
-/** Ms of silence before a sign of life. */
-const beat = 15_000
-
-export interface Relayed {
+export interface RelayedStream {
   readonly writer: EventWriter
-  /** Headers that are known once the answer begins. */
+  /** Headers from the begin of the answer. */
   headers(): Readonly<Record<string, string>>
-  /** The last event of a stream that breaks. */
+  /** The last event of a broken stream. */
   broken(error: unknown): DialectEvent
+  /** Ms of silence before a sign of life; 15 seconds when undefined. */
+  readonly beat: number | undefined
 }
 
 const printed = ({ event, data }: DialectEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
 
 /**
- * Writes chunks as events of a dialect, with comments as signs of life while none comes. What fails before anything was
- * written is thrown, so that it has its status; later it is the last event.
+ * Writes chunks as events of a dialect, with comments as signs of life during silence. A failure before the first byte
+ * throws, so that the answer has its status. A later failure is the last event.
  */
-export const relay = async (
+export const relayStream = async (
   response: ServerResponse,
   chunks: () => Promise<AsyncIterable<Chunk>>,
-  { writer, headers, broken }: Relayed,
+  { writer, headers, broken, beat = 15_000 }: RelayedStream,
 ): Promise<void> => {
   const begin = () => {
     if (response.headersSent) return
@@ -32,7 +31,7 @@ export const relay = async (
   }
   const write = async (text: string): Promise<void> => {
     begin()
-    if (text !== '' && !response.write(text) && !response.destroyed) await drained(response)
+    if (text !== '' && !response.write(text) && !response.destroyed) await onDrain(response)
   }
   const life = setInterval(() => {
     begin()

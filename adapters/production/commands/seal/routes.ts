@@ -1,30 +1,45 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { DialectEvent } from '../../../../core/dialects/event.ts'
 import type { Seal } from '../../../../core/dialects/keepsake.ts'
+import { type Passage, passageOf } from '../../../../core/inference/guards/passage.ts'
+import type { Guard } from '../../../../core/ports/guard.ts'
 import type { ChatParams, Options } from '../../../../core/sealed/client/chat.ts'
 import type { Client } from '../../../../core/sealed/client/client.ts'
+import type { EmbeddingParams } from '../../../../core/sealed/client/embeddings.ts'
 import type { Chunk } from '../../../../core/ports/upstream.ts'
-import { audioDoors } from './audio.ts'
+import { audioRoutes } from './audio.ts'
 import type { Admission } from './admission.ts'
-import { type Call, type Door, asksWebSocket, objectIn, say } from './call.ts'
-import { Refused, type Tongue, toldBy } from './errors.ts'
-import { modelDoors } from './models.ts'
+import { type ProxyCall, type ProxyRoute, asksWebSocket, jsonBody, sendJson } from './proxy-call.ts'
+import { ProxyRefusal, type ErrorDialect, dialectError } from './errors.ts'
+import { modelRoutes } from './models.ts'
 import { type Queue, whileBusy } from './queue.ts'
-import { relay } from './relay.ts'
-import { type Talk, chatTalk, countContents, countMessages, googleTalk, messagesTalk, responsesTalk } from './talks.ts'
+import { relayStream } from './relay.ts'
+import {
+  type DialectChat,
+  chatTalk,
+  countContents,
+  countMessages,
+  googleTalk,
+  messagesTalk,
+  responsesTalk,
+} from './dialect-chats.ts'
 
-export interface Proxied {
+export interface ProxyOptions {
   readonly client: Client
   readonly admit: Admission
-  /** For sealed streams, of which a key may have few. */
+  /** The queue of sealed streams: a key may have few at once. */
   readonly queue: Queue
-  /** Seals what programs keep between turns. */
+  /** Seals the reasoning that programs keep between turns. */
   readonly seal: Seal
+  /** Guards see each request before it is sealed, and each answer after it is opened. */
+  readonly guards: readonly Guard[]
+  /** Ms of silence before a sign of life; 15 seconds when absent. */
+  readonly beat?: number | undefined
 }
 
-/** The doors of all dialects in the clear on this side, sealed on the other. */
-export const standardRoutes = (it: Proxied): RequestListener => {
-  const doors = [...talkDoors(it), ...modelDoors(it.client), ...audioDoors(it.client), ...closed, greet]
+/** Routes of all dialects: in the clear on this machine, sealed on the way to the gateway. */
+export const proxyRoutes = (it: ProxyOptions): RequestListener => {
+  const doors = [...talkDoors(it), embed(it), ...modelRoutes(it.client), ...audioRoutes(it.client), ...closed, greet]
 
   return async (request, response) => {
     const gone = new AbortController()
@@ -36,114 +51,157 @@ export const standardRoutes = (it: Proxied): RequestListener => {
       if (await it.admit(request, response)) return
       if (door === undefined && fitting.length > 0 && asksWebSocket(request)) {
         response.setHeader('upgrade', 'HTTP/1.1').setHeader('connection', 'upgrade, close')
-        throw new Refused(426, 'This path is no WebSocket; use HTTP')
+        throw new ProxyRefusal(426, 'This path is no WebSocket; use HTTP')
       }
-      if (door === undefined) throw new Refused(404, 'Not found')
+      if (door === undefined) throw new ProxyRefusal(404, 'Not found')
       const params = door.path.exec(pathname)!.slice(1)
       await door.serve({ request, response, signal: gone.signal, params, query })
     } catch (error) {
       if (response.destroyed) return
       if (response.headersSent) return void response.end()
-      const { status, headers, body } = toldBy(error, door?.tongue ?? fitting[0]?.tongue)
-      say(response, status, body, headers)
+      const { status, headers, body } = dialectError(error, door?.tongue ?? fitting[0]?.tongue)
+      sendJson(response, status, body, headers)
     }
   }
 }
 
-/** A chat whole, or as events when its turn has come. */
-const talking = async ({ client, queue }: Proxied, { response, signal }: Call, talk: Talk): Promise<void> => {
+/** Answers a chat whole, or as events after its turn in the queue. */
+const talking = async (it: ProxyOptions, { response, signal }: ProxyCall, talk: DialectChat): Promise<void> => {
+  const { client, queue, beat } = it
   const { create } = client.chat.completions
-  let headers = droppedIn(talk)
+  const passage = passageFor(it, talk)
+  const params = await paramsOf(talk, passage, signal)
+  let headers = { ...droppedIn(talk), ...marksIn(passage) }
   const options: Options = {
     signal,
     answered: (id) => (headers = { ...headers, ...(id !== null && { 'x-request-id': id, 'request-id': id }) }),
   }
-  const params = { ...talk.body, model: talk.model } as ChatParams
   if (!talk.stream) {
     const completion = await whileBusy(() => create({ ...params, stream: false }, options), signal)
-    return say(response, 200, talk.whole(completion), headers)
+    const answer = passage === null ? completion : (await passage.answer({ kind: 'completion', completion })).completion
+    return sendJson(response, 200, talk.whole(answer), { ...headers, ...marksIn(passage) })
   }
   let leave = () => {}
   const chunks = async (): Promise<AsyncIterable<Chunk>> => {
     leave = await queue.enter(signal)
-    return whileBusy(() => create({ ...params, stream: true }, options), signal)
+    const sealed = await whileBusy(() => create({ ...params, stream: true }, options), signal)
+    return passage === null ? sealed : passage.chunks(sealed)
   }
   const { writer, broken } = talk
-  await relay(response, chunks, { writer, broken, headers: () => headers }).finally(() => leave())
+  await relayStream(response, chunks, { writer, broken, headers: () => headers, beat }).finally(() => leave())
 }
 
-const droppedIn = ({ dropped }: Talk): Readonly<Record<string, string>> =>
+const passageFor = ({ guards }: ProxyOptions, { model }: DialectChat): Passage | null =>
+  passageOf(guards, { model, organization: null })
+
+const paramsOf = async (
+  { body, model }: DialectChat,
+  passage: Passage | null,
+  signal: AbortSignal,
+): Promise<ChatParams> => ({ ...(passage === null ? body : await passage.request(body, signal)), model }) as ChatParams
+
+const marksIn = (passage: Passage | null): Readonly<Record<string, string>> => {
+  const marks = passage?.marks() ?? []
+  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
+}
+
+const droppedIn = ({ dropped }: DialectChat): Readonly<Record<string, string>> =>
   dropped.length > 0 ? { 'x-sealgate-dropped': dropped.join(', ') } : {}
 
-/** Translators count on the usage of the whole stream. */
-const counted = (talk: Talk): Talk =>
+/** Dialects report the usage of the whole stream, so the request asks for it. */
+const counted = (talk: DialectChat): DialectChat =>
   talk.stream ? { ...talk, body: { ...talk.body, stream_options: { include_usage: true } } } : talk
 
-const talkDoors = (it: Proxied): readonly Door[] => {
+const talkDoors = (it: ProxyOptions): readonly ProxyRoute[] => {
   const { seal } = it
-  const door = (path: RegExp, tongue: Tongue, serve: Door['serve']): Door => ({ method: 'POST', path, tongue, serve })
+  const door = (path: RegExp, tongue: ErrorDialect, serve: ProxyRoute['serve']): ProxyRoute => ({
+    method: 'POST',
+    path,
+    tongue,
+    serve,
+  })
   return [
     door(/^\/v1\/chat\/completions$/, 'openai', async (call) =>
-      talking(it, call, chatTalk(await objectIn(call.request))),
+      talking(it, call, chatTalk(await jsonBody(call.request))),
     ),
     door(/^\/v1\/responses$/, 'openai', async (call) =>
-      talking(it, call, counted(responsesTalk(await objectIn(call.request), seal))),
+      talking(it, call, counted(responsesTalk(await jsonBody(call.request), seal))),
     ),
     door(/^\/v1\/messages$/, 'messages', async (call) =>
-      talking(it, call, counted(messagesTalk(await objectIn(call.request), seal, call.request.headers))),
+      talking(it, call, counted(messagesTalk(await jsonBody(call.request), seal, call.request.headers))),
     ),
     door(/^\/v1\/messages\/count_tokens$/, 'messages', async ({ request, response }) =>
-      say(response, 200, { input_tokens: countMessages(await objectIn(request), seal, request.headers) }, estimated),
+      sendJson(
+        response,
+        200,
+        { input_tokens: countMessages(await jsonBody(request), seal, request.headers) },
+        estimated,
+      ),
     ),
     door(/^\/v1beta\/models\/([^:]+):generateContent$/, 'google', async (call) =>
-      talking(it, call, googleTalk(await objectIn(call.request), seal, modelIn(call), false)),
+      talking(it, call, googleTalk(await jsonBody(call.request), seal, modelIn(call), false)),
     ),
     door(/^\/v1beta\/models\/([^:]+):streamGenerateContent$/, 'google', async (call) => {
-      const talk = counted(googleTalk(await objectIn(call.request), seal, modelIn(call), true))
+      const talk = counted(googleTalk(await jsonBody(call.request), seal, modelIn(call), true))
       return call.query.get('alt') === 'sse' ? talking(it, call, talk) : listed(it, call, talk)
     }),
     door(/^\/v1beta\/models\/([^:]+):countTokens$/, 'google', async ({ request, response }) =>
-      say(response, 200, { totalTokens: countContents(await objectIn(request), seal) }, estimated),
+      sendJson(response, 200, { totalTokens: countContents(await jsonBody(request), seal) }, estimated),
     ),
   ]
 }
 
+/** Vectors are made in the enclave. */
+const embed = ({ client }: ProxyOptions): ProxyRoute => ({
+  method: 'POST',
+  path: /^\/v1\/embeddings$/,
+  tongue: 'openai',
+  async serve({ request, response, signal }) {
+    let headers: Readonly<Record<string, string>> = {}
+    const answered = (id: string | null) => void (headers = id === null ? {} : { 'x-request-id': id })
+    const params = (await jsonBody(request)) as unknown as EmbeddingParams
+    const made = await client.embeddings.create(params, { signal, answered })
+    sendJson(response, 200, made, headers)
+  },
+})
+
 const estimated = { 'x-sealgate-estimated': 'true' }
 
-const modelIn = ({ params }: Call): string => decodeURIComponent(params[0]!)
+const modelIn = ({ params }: ProxyCall): string => decodeURIComponent(params[0]!)
 
-/** Without `alt=sse` Gemini's stream is a JSON array, which is given at its end. */
-const listed = async ({ client, queue }: Proxied, { response, signal }: Call, talk: Talk): Promise<void> => {
-  const leave = await queue.enter(signal)
+/** Without `alt=sse` Gemini's stream is a JSON array; the proxy sends the array at its end. */
+const listed = async (it: ProxyOptions, { response, signal }: ProxyCall, talk: DialectChat): Promise<void> => {
+  const passage = passageFor(it, talk)
+  const params = { ...(await paramsOf(talk, passage, signal)), stream: true } as const
+  const leave = await it.queue.enter(signal)
   const events: DialectEvent[] = []
   try {
-    const params = { ...talk.body, model: talk.model, stream: true } as ChatParams & { readonly stream: true }
-    for await (const chunk of await whileBusy(() => client.chat.completions.create(params, { signal }), signal))
-      talk.writer.take(chunk, events)
+    const sealed = await whileBusy(() => it.client.chat.completions.create(params, { signal }), signal)
+    for await (const chunk of passage === null ? sealed : passage.chunks(sealed)) talk.writer.take(chunk, events)
     talk.writer.end(events)
   } finally {
     leave()
   }
-  say(
+  sendJson(
     response,
     200,
     events.map(({ data }) => JSON.parse(data) as unknown),
-    droppedIn(talk),
+    { ...droppedIn(talk), ...marksIn(passage) },
   )
 }
 
 /** Routes that the gateway has in the clear alone. */
-const closed: readonly Door[] = ['embeddings', 'images/generations', 'images/edits', 'audio/speech'].map((name) => ({
+const closed: readonly ProxyRoute[] = ['images/generations', 'images/edits', 'audio/speech'].map((name) => ({
   method: 'POST',
   path: new RegExp(`^/v1/${name}$`),
   tongue: 'openai',
   async serve() {
-    throw new Refused(404, 'The gateway does not serve this route sealed, and nothing leaves here unsealed', null, 'not_sealed') // prettier-ignore
+    throw new ProxyRefusal(404, 'The gateway does not serve this route sealed, and nothing leaves here unsealed', null, 'not_sealed') // prettier-ignore
   },
 }))
 
-/** Some programs look for the gateway before they speak to it. */
-const greet: Door = {
+/** Some programs check the gateway before their first request. */
+const greet: ProxyRoute = {
   method: 'HEAD',
   path: /^\/$/,
   tongue: 'openai',

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import type { Enclave, Keyset, SignedFile } from '../../../core/ports/enclave.ts'
+import type { Enclave, Evidence, Keyset, SignedFile } from '../../../core/ports/enclave.ts'
 import type { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import type { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
-import type { ProofWitness } from '../../../core/ports/proof-witness.ts'
-import { type TestRoots, readPolicy } from '../../../core/sealed/evidence/policy.ts'
-import { rulesOf } from '../../../core/sealed/evidence/rules.ts'
+import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
+import { platformOf } from '../../../core/sealed/evidence/platforms.ts'
+import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
 import type { CollateralSettings } from '../config/collateral.ts'
-import { batching } from './batches.ts'
-import { completed } from './complete.ts'
-import { watching } from './own-check.ts'
-import { shelf } from './shelf.ts'
-import { folder, services } from './sources.ts'
+import { batchedAttest } from './batches.ts'
+import type { FindPiece } from './complete-evidence.ts'
+import { checkOwnKeysets } from './own-check.ts'
+import { pieceStore } from './piece-store.ts'
+import { folderSource, serviceSource } from './sources.ts'
 
 export interface ProofSettings {
   readonly collateral: CollateralSettings
@@ -26,7 +26,7 @@ export interface ProofNeeds {
   readonly log: Log
   readonly fetch: Fetch
   readonly rows: MetadataStore
-  readonly proof: ProofWitness
+  readonly proof: ProofObserver
 }
 
 /** The signed file; null when no file is configured. The client checks the signatures, so the gateway does not. */
@@ -36,23 +36,42 @@ const signedFile = async (at: string | undefined): Promise<SignedFile | null> =>
   return { text, signatures: JSON.parse(signatures) as SignedFile['signatures'] }
 }
 
+/** Loads what reads a platform's evidence; a gateway whose enclave proves nothing never needs it. */
+const completing = async (
+  find: FindPiece,
+  { amd, intel, intelRootList }: CollateralSettings,
+  policy: object,
+  now: number,
+) => {
+  const [{ completedEvidence: completed }, { readPolicy }, { rulesOf }] = await Promise.all([
+    import('./complete-evidence.ts'),
+    import('../../../core/sealed/evidence/policy.ts'),
+    import('../../../core/sealed/evidence/rules.ts'),
+  ])
+  const { snp, tdx } = rulesOf(readPolicy(policy), now)
+  const from = { amd: { service: amd, rules: snp }, intel: { service: intel, rootList: intelRootList, rules: tdx } }
+  return (evidence: Evidence) => completed(evidence, find, from)
+}
+
 /**
  * An enclave whose evidence a client can check alone. The gateway adds certificates, lists, platform data and signed
  * releases, and makes one report for all waiting challenges.
  */
-export const proven = (it: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
+export const provenEnclave = (it: Enclave, needs: ProofNeeds, settings: ProofSettings): Enclave => {
   const { clock, fetch, log } = needs
   const { collateral, testRoots } = settings
-  const find = shelf(needs, collateral.folder === undefined ? services(fetch.upstream) : folder(collateral.folder))
-  const rules = rulesOf(readPolicy({ ...(testRoots && { testRoots }) }), clock.now())
-  const from = {
-    amd: { service: collateral.amd, rules: rules.snp },
-    intel: { service: collateral.intel, rootList: collateral.intelRootList, rules: rules.tdx },
-  }
+  const find = pieceStore(
+    needs,
+    collateral.folder === undefined ? serviceSource(fetch.upstream) : folderSource(collateral.folder),
+  )
+  const policy = { ...(testRoots && { testRoots }) }
+  let complete: ReturnType<typeof completing> | null = null
 
   const whole = async (keyset: Keyset): Promise<Keyset> => {
+    if (platformOf(keyset.evidence.type) === null) return keyset
     try {
-      return { ...keyset, evidence: await completed(keyset.evidence, find, from) }
+      complete ??= completing(find, collateral, policy, clock.now())
+      return { ...keyset, evidence: await (await complete)(keyset.evidence) }
     } catch (cause) {
       // The client refuses unreadable evidence with a reason of its own.
       log.error('evidence.unreadable', { type: keyset.evidence.type.slice(0, 16) }, cause)
@@ -60,9 +79,9 @@ export const proven = (it: Enclave, needs: ProofNeeds, settings: ProofSettings):
     }
   }
 
-  const attest = batching(async (challenge, name) => whole(await it.attest(challenge, name)), clock)
+  const attest = batchedAttest(async (challenge, name) => whole(await it.attest(challenge, name)), clock)
   const keys: Enclave['keys'] = async (name) => whole(await it.keys(name))
-  const watch = watching({ keys: it.keys, attest }, needs, testRoots)
+  const watch = checkOwnKeysets({ keys: it.keys, attest }, needs, testRoots)
 
   return {
     ...it,

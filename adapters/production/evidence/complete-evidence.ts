@@ -7,10 +7,10 @@ import { readQuote } from '../../../core/sealed/evidence/tdx-quote.ts'
 import { type AmdSource, authorities, endorsement, revocations } from './amd.ts'
 import { splitAuxblob } from './auxblob.ts'
 import { type IntelSource, levels, platformRevocations, quotingIdentity, rootRevocations } from './intel.ts'
-import type { Members, Wanted } from './piece.ts'
+import type { Members, WantedPiece } from './piece.ts'
 
 /** The best available version of a piece; empty when none is available. */
-export type Find = (wanted: Wanted) => Promise<Members>
+export type FindPiece = (wanted: WantedPiece) => Promise<Members>
 
 const mostHex = 2 * 64 * 1024
 
@@ -22,7 +22,7 @@ const bytesOf = (value: unknown): Uint8Array => {
 /** Both certificates, or null when one is missing. */
 const both = ({ ica, ark }: Partial<Members>): Members | null => (ica && ark ? { ica, ark } : null)
 
-const completeSnp = async (evidence: Evidence, find: Find, from: AmdSource): Promise<Evidence> => {
+const completeSnp = async (evidence: Evidence, find: FindPiece, from: AmdSource): Promise<Evidence> => {
   const report = readReport(bytesOf(evidence['report']))
   // An enclave of 1.0.0 names the blob `certificates`.
   const blob = evidence['auxblob'] ?? evidence['certificates']
@@ -37,7 +37,7 @@ const completeSnp = async (evidence: Evidence, find: Find, from: AmdSource): Pro
   return { type: 'sev-snp', v: 1, report: raw, certificates: { ...vek, ...above }, collateral: { ...crl } }
 }
 
-const completeTdx = async (evidence: Evidence, find: Find, from: IntelSource): Promise<Evidence> => {
+const completeTdx = async (evidence: Evidence, find: FindPiece, from: IntelSource): Promise<Evidence> => {
   const quote = evidence['quote'] ?? evidence['report']
   const [leaf, authority, root] = readPem(pemText(readQuote(bytesOf(quote)).chain), 3)
   const lists = await find(rootRevocations(root!, from))
@@ -50,9 +50,9 @@ const completeTdx = async (evidence: Evidence, find: Find, from: IntelSource): P
 }
 
 /** Adds the available certificates and lists that a client needs to evidence. Other kinds stay unchanged. */
-export const completed = async (
+export const completedEvidence = async (
   evidence: Evidence,
-  find: Find,
+  find: FindPiece,
   from: { readonly amd: AmdSource; readonly intel: IntelSource },
 ): Promise<Evidence> => {
   if (evidence.type === 'sev-snp' && typeof evidence['certificates'] !== 'object')

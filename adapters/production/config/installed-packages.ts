@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Ability, abilities } from '../../core/optional-package.ts'
+import { type Ability, abilities } from '../../../core/optional-package.ts'
 
 /** Whether the package stands in a folder of packages that this program would find. */
 export const isInstalled = (name: string, from = dirname(fileURLToPath(import.meta.url))): boolean => {
@@ -13,4 +13,4 @@ export const isInstalled = (name: string, from = dirname(fileURLToPath(import.me
 export const isThere = ({ packages }: Ability): boolean => Object.keys(packages).every((name) => isInstalled(name))
 
 /** Abilities whose packages were left out. */
-export const lacking = (): readonly Ability[] => abilities.filter((it) => !isThere(it))
+export const missingAbilities = (): readonly Ability[] => abilities.filter((it) => !isThere(it))

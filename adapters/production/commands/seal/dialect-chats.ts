@@ -1,41 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import type { DialectEvent, EventWriter } from '../../../../core/dialects/event.ts'
 import { generateEvents } from '../../../../core/dialects/generate-content/events.ts'
-import { understood as ofGoogle } from '../../../../core/dialects/generate-content/request.ts'
+import { translateContent as ofGoogle } from '../../../../core/dialects/generate-content/request.ts'
 import { GenerateRequest } from '../../../../core/dialects/generate-content/shape.ts'
 import { thinksAloud } from '../../../../core/dialects/generate-content/thinking.ts'
 import type { Seal } from '../../../../core/dialects/keepsake.ts'
 import { printMessage } from '../../../../core/dialects/messages/answer.ts'
 import { messageEvents } from '../../../../core/dialects/messages/events.ts'
-import { understood as ofMessages } from '../../../../core/dialects/messages/request.ts'
+import { translateMessages as ofMessages } from '../../../../core/dialects/messages/request.ts'
 import { CountRequest, MessagesRequest } from '../../../../core/dialects/messages/shape.ts'
 import { responseEvents } from '../../../../core/dialects/responses/events.ts'
-import { understood as ofResponses } from '../../../../core/dialects/responses/request.ts'
+import { translateResponses as ofResponses } from '../../../../core/dialects/responses/request.ts'
 import { ResponsesRequest } from '../../../../core/dialects/responses/shape.ts'
-import type { Understood } from '../../../../core/dialects/understood.ts'
+import type { TranslatedRequest } from '../../../../core/dialects/translated-request.ts'
 import { endMark } from '../../../../core/dialects/chat-completions.ts'
 import { inputOf } from '../../../../core/inference/metering/tokens.ts'
 import type { ChatBody, Completion, Dialect } from '../../../../core/ports/upstream.ts'
 import { checked } from '../../../../core/validate.ts'
 import type { IncomingHttpHeaders } from 'node:http'
-import { said, toldBy } from './errors.ts'
+import { asGatewayError, dialectError } from './errors.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A chat of any dialect in the common format, and how its answer is written. */
-export interface Talk {
+/** A chat of any dialect in the common format, and the writers of its answer. */
+export interface DialectChat {
   readonly model: string
   readonly stream: boolean
   readonly body: ChatBody
-  /** Members that can't be carried over. */
+  /** Members of the request that the common format cannot express. */
   readonly dropped: readonly string[]
   readonly writer: EventWriter
   whole(completion: Completion): unknown
   broken(error: unknown): DialectEvent
 }
 
-/** What the enclave's backend speaks is unknown here, so signed thoughts are given back beside plain ones. */
-const worded = (understand: (to: Dialect | undefined) => Understood): Pick<Talk, 'body' | 'dropped'> => {
+/** The dialect of the enclave's backend is unknown here, so signed thoughts travel beside plain thoughts. */
+const worded = (understand: (to: Dialect | undefined) => TranslatedRequest): Pick<DialectChat, 'body' | 'dropped'> => {
   const { body, dropped } = understand(undefined)
   const signed = understand('messages').body.messages
   if (signed.length !== body.messages.length) return { body, dropped }
@@ -46,7 +45,7 @@ const worded = (understand: (to: Dialect | undefined) => Understood): Pick<Talk,
   return { body: { ...body, messages }, dropped: dropped.filter((it) => it !== 'reasoning.signature') }
 }
 
-export const chatTalk = (params: Fields): Talk => {
+export const chatTalk = (params: JsonObject): DialectChat => {
   const { model, stream, ...body } = params
   return {
     model: model as string,
@@ -58,11 +57,11 @@ export const chatTalk = (params: Fields): Talk => {
       end: (into) => void into.push({ data: endMark }),
     },
     whole: (completion) => completion,
-    broken: (error) => ({ data: JSON.stringify(toldBy(error).body) }),
+    broken: (error) => ({ data: JSON.stringify(dialectError(error).body) }),
   }
 }
 
-export const responsesTalk = (params: Fields, seal: Seal): Talk => {
+export const responsesTalk = (params: JsonObject, seal: Seal): DialectChat => {
   const request = checked(ResponsesRequest, params)
   const { model } = request
   const now = () => Math.floor(Date.now() / 1000)
@@ -74,11 +73,11 @@ export const responsesTalk = (params: Fields, seal: Seal): Talk => {
     ...worded((to) => ofResponses(request, to, seal)),
     writer,
     whole: (completion) => writer.whole(completion),
-    broken: (error) => writer.broken(said(error)),
+    broken: (error) => writer.broken(asGatewayError(error)),
   }
 }
 
-export const messagesTalk = (params: Fields, seal: Seal, headers: IncomingHttpHeaders): Talk => {
+export const messagesTalk = (params: JsonObject, seal: Seal, headers: IncomingHttpHeaders): DialectChat => {
   const request = checked(MessagesRequest, params)
   const { model } = request
   return {
@@ -87,11 +86,11 @@ export const messagesTalk = (params: Fields, seal: Seal, headers: IncomingHttpHe
     ...worded((to) => ofMessages(request, to, seal, headers)),
     writer: messageEvents(model, seal),
     whole: (completion) => JSON.parse(printMessage(completion, model, seal)),
-    broken: (error) => ({ event: 'error', data: JSON.stringify(toldBy(error, 'messages').body) }),
+    broken: (error) => ({ event: 'error', data: JSON.stringify(dialectError(error, 'messages').body) }),
   }
 }
 
-export const googleTalk = (params: Fields, seal: Seal, model: string, stream: boolean): Talk => {
+export const googleTalk = (params: JsonObject, seal: Seal, model: string, stream: boolean): DialectChat => {
   const request = checked(GenerateRequest, params)
   const writer = generateEvents({ model, seal, thinks: thinksAloud(request) })
   return {
@@ -100,16 +99,16 @@ export const googleTalk = (params: Fields, seal: Seal, model: string, stream: bo
     ...worded((to) => ofGoogle(request, to, seal)),
     writer,
     whole: (completion) => writer.whole(completion),
-    broken: (error) => ({ data: JSON.stringify(toldBy(error, 'google').body) }),
+    broken: (error) => ({ data: JSON.stringify(dialectError(error, 'google').body) }),
   }
 }
 
-/** A guess at the tokens of a conversation of the Messages dialect. */
-export const countMessages = (params: Fields, seal: Seal, headers: IncomingHttpHeaders): number =>
+/** An estimate of the tokens of a conversation in the Messages dialect. */
+export const countMessages = (params: JsonObject, seal: Seal, headers: IncomingHttpHeaders): number =>
   inputOf(ofMessages(checked(CountRequest, params), undefined, seal, headers).body)
 
-/** The same in Gemini's. */
-export const countContents = (params: Fields, seal: Seal): number => {
+/** An estimate of the tokens of a conversation in Gemini's dialect. */
+export const countContents = (params: JsonObject, seal: Seal): number => {
   const asked = params['generateContentRequest'] ?? { contents: params['contents'] ?? [] }
   return inputOf(ofGoogle(checked(GenerateRequest, asked), undefined, seal).body)
 }

@@ -1,15 +1,15 @@
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
-import type { ProofWitness } from '../../../core/ports/proof-witness.ts'
-import type { Find } from './complete.ts'
-import type { Members, Piece, Wanted } from './piece.ts'
+import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
+import type { FindPiece } from './complete-evidence.ts'
+import type { Members, Piece, WantedPiece } from './piece.ts'
 import type { Source } from './sources.ts'
 
 /** The fetched pieces. Each piece is checked again when it is read. */
 const rowsOfPieces = kind<{ readonly members: Members }>('collateral')
 
 /** In ms between two tries for one piece: while it is missing or expired, and while the stored piece is valid. */
-const pause = { urgent: 10_000, calm: 3_600_000 }
+const retryMs = { urgent: 10_000, calm: 3_600_000 }
 /** The largest number of pieces in memory. */
 const mostHeld = 256
 /** In ms: a piece without a request for this time belongs to an enclave that is gone. */
@@ -29,14 +29,14 @@ interface Place {
  * Certificates, lists and texts beside reports. A piece is fetched when it is missing or half of its life is over,
  * checked, and then stored. An expired piece is still served: the client decides.
  */
-export const shelf = (
-  { clock, log, rows, proof }: { clock: Clock; log: Log; rows: MetadataStore; proof: ProofWitness },
+export const pieceStore = (
+  { clock, log, rows, proof }: { clock: Clock; log: Log; rows: MetadataStore; proof: ProofObserver },
   source: Source,
-): Find => {
+): FindPiece => {
   const places = new Map<string, Place>()
 
   /** Null when the piece is not genuine. */
-  const seen = async (wanted: Wanted, members: Members | null): Promise<Piece | null> => {
+  const seen = async (wanted: WantedPiece, members: Members | null): Promise<Piece | null> => {
     try {
       return members && { members, ...(await wanted.check(members, clock.now())) }
     } catch {
@@ -50,7 +50,7 @@ export const shelf = (
     return true
   }
 
-  const fetched = async (wanted: Wanted, place: Place, id: string): Promise<void> => {
+  const fetched = async (wanted: WantedPiece, place: Place, id: string): Promise<void> => {
     const facts = { piece: wanted.name, about: wanted.about.slice(0, 64) }
     try {
       const members = wanted.read(await source(wanted))
@@ -71,15 +71,15 @@ export const shelf = (
     return place.piece === null || clock.now() >= (place.piece.issued + place.piece.ends) / 2
   }
 
-  const looked = async (wanted: Wanted, place: Place): Promise<void> => {
+  const looked = async (wanted: WantedPiece, place: Place): Promise<void> => {
     const id = `${wanted.name}/${wanted.about}`
     const stored = await rows.get(rowsOfPieces, id).catch(() => null)
     better(place, await seen(wanted, stored?.members ?? null))
     if (isDue(place)) await fetched(wanted, place, id)
-    place.next = clock.now() + (isEnded(place) ? pause.urgent : pause.calm)
+    place.next = clock.now() + (isEnded(place) ? retryMs.urgent : retryMs.calm)
   }
 
-  const placeOf = (wanted: Wanted): Place => {
+  const placeOf = (wanted: WantedPiece): Place => {
     const id = `${wanted.name}/${wanted.about}`
     const found = places.get(id)
     if (found !== undefined) return found

@@ -1,5 +1,8 @@
-/** True for SIGTERM, where somebody may have to be shown that it should stop sending; a second signal ends the process at once. */
-export const signalled = (): Promise<boolean> =>
+/**
+ * Resolves with the first signal. True for SIGTERM: load balancers may need time to notice the end. A second signal ends
+ * the process at once.
+ */
+export const onStopSignal = (): Promise<boolean> =>
   new Promise((resolve) => {
     const [term, int] = [() => told(true), () => told(false)]
     const told = (lingers: boolean) => {
@@ -10,6 +13,6 @@ export const signalled = (): Promise<boolean> =>
   })
 
 /** For a process that is ended by another one: signals meant for that one reach the whole group. */
-export const deaf = (it: NodeJS.Process): void => {
+export const ignoreSignals = (it: NodeJS.Process): void => {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) it.on(signal, () => undefined)
 }

@@ -37,7 +37,7 @@ const styled = (level: unknown, text: string, colour: boolean): string =>
   level === 'warn' || level === 'error' ? styleText(styles[level], text, colour) : text
 
 /** A line of the log for a person at a terminal: the time, the level unless it is info, and the event. */
-export const inWords = (json: string, colour = takesColour(process.env)): string => {
+export const wordedLine = (json: string, colour = takesColour(process.env)): string => {
   const line = JSON.parse(json) as Line
   const time = new Date(Number(line['time'])).toISOString().slice(11, 19)
   const level = line['level'] === 'info' ? '' : `${String(line['level'])} `

@@ -3,7 +3,7 @@ interface Meaning {
   readonly sentence: string
 }
 
-/** What the codes of an enclave mean to the programs of this machine. */
+/** The meaning of an enclave's codes for the programs of this machine. */
 export const codes: Readonly<Record<string, Meaning | undefined>> = {
   sealed_elsewhere: { status: 400, sentence: 'The enclave takes this request on another route' },
   invalid_parameters: { status: 400, sentence: 'A parameter of the request is not valid' },
@@ -21,6 +21,7 @@ export const codes: Readonly<Record<string, Meaning | undefined>> = {
   request_too_large: { status: 413, sentence: 'The request is too large for the backend' },
   model_not_found: { status: 404, sentence: 'The backend does not have the model' },
   insufficient_quota: { status: 429, sentence: 'The quota of the backend is used up' },
+  guard_refused: { status: 400, sentence: 'A guard of the enclave refuses the call' },
   busy: { status: 429, sentence: 'The enclave is busy; try again later' },
   upstream_failed: { status: 502, sentence: 'The backend of the enclave failed' },
   unavailable: { status: 503, sentence: 'The enclave is temporarily unavailable' },

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Memory } from '../../../core/sealed/evidence/policy.ts'
-import type { Seen } from '../../../core/sealed/evidence/finding.ts'
+import type { SeenNumbers } from '../../../core/sealed/evidence/finding.ts'
 
 const isNumbers = (it: unknown): boolean =>
   typeof it === 'object' && it !== null && Object.values(it).every((value) => Number.isSafeInteger(value))
@@ -8,8 +8,8 @@ const isHexes = (it: unknown): boolean =>
   typeof it === 'object' && it !== null && Object.values(it).every((value) => /^[0-9a-f]+$/.test(String(value)))
 
 /** Throws when the content is not a command's own: an unreadable memory must not count as empty. */
-const parsed = (text: string): Seen => {
-  const said = JSON.parse(text) as Seen
+const parsed = (text: string): SeenNumbers => {
+  const said = JSON.parse(text) as SeenNumbers
   const { evaluation = 0, lists = {}, releases = {} } = said
   if (!Number.isSafeInteger(evaluation) || !isHexes(lists) || !isNumbers(releases)) throw new Error('Misshapen')
   return said

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { SealgateError } from '../../core/sealed/client/error.ts'
-import { type Verified, toldOf } from '../../core/sealed/client/verified.ts'
-import type { Evidence, Policy } from '../../core/sealed/client/verify.ts'
-import { type Attestation, askAttestation, checkAttestation } from '../../core/sealed/client/seal-request.ts'
-import { listsIn } from '../../core/sealed/client/signed-lists.ts'
-import { clientOf, clientOptions, policyOf } from './commands/client-options.ts'
-import { complaint, sentenceOf } from './commands/error-text.ts'
+import { SealgateError } from '../../../core/sealed/client/error.ts'
+import { type Verified, verifiedFactsOf } from '../../../core/sealed/client/verified.ts'
+import type { Evidence, Policy } from '../../../core/sealed/client/verify.ts'
+import { type Attestation, askAttestation, checkAttestation } from '../../../core/sealed/client/seal-request.ts'
+import { listsIn } from '../../../core/sealed/client/signed-lists.ts'
+import { clientOf, clientOptions, policyOf } from './client-options.ts'
+import { errorText, sentenceOf } from './error-text.ts'
 import { refusalLines, verdictLines } from './verdict-lines.ts'
 
 export interface Kept extends Attestation {
@@ -49,7 +49,7 @@ const timeOf = (text: string): number => {
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 
 const checked = async (it: Kept, policy: Policy, now: number): Promise<Verified> =>
-  toldOf(await checkAttestation(it, policy, now))
+  verifiedFactsOf(await checkAttestation(it, policy, now))
 
 const options = {
   ...clientOptions,
@@ -86,7 +86,7 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
 /** Shows what the enclave proves. The process ends with 0 when it is verified, 1 when it is refused, 2 otherwise. */
 export const verify = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   process.exitCode = await attempt(args, env).catch((error: unknown) => {
-    process.stderr.write(`sealgate: ${complaint(error)}\n`)
+    process.stderr.write(`sealgate: ${errorText(error)}\n`)
     return 2
   })
 }

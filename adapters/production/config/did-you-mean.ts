@@ -17,11 +17,11 @@ const distance = (one: string, other: string): number => {
 }
 
 /** Letters of a word that is looked for; a longer one is no slip. */
-const longest = 64
+const mostLetters = 64
 
 /** The known word that a mistyped one most likely stands for; null when none is near. */
-export const nearest = (word: string, known: readonly string[]): string | null => {
-  if (word.length > longest) return null
+const nearest = (word: string, known: readonly string[]): string | null => {
+  if (word.length > mostLetters) return null
   const small = word.toLowerCase()
   const most = Math.max(1, Math.floor(small.length / 3))
   const ranked = known
