@@ -9,14 +9,14 @@ const ai: FastifyPluginCallback = (app, _, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, next) => next(null))
   app.all('/*', (request, reply) => {
-    reply.hijack()
+    void reply.hijack()
     gateway.listener(request.raw, reply.raw)
   })
   done()
 }
 
 const app = fastify()
-app.register(ai, { prefix: '/ai' })
+await app.register(ai, { prefix: '/ai' })
 app.get('/', async () => 'my own service')
 
 const base = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -10,7 +10,7 @@ await once(server, 'listening')
 const baseUrl = `http://127.0.0.1:${(server.address() as { port: number }).port}`
 const { credential: apiKey } = await gateway.keys.create({})
 
-// Both keys stay with the client: whoever loses the first has lost every file that is under it.
+// Both keys stay with the client. A client that loses the first key loses every file under that key.
 const kek = newKek()
 const wrappedRagDek = newRagDek(kek)
 const client = connect({ baseUrl, apiKey, kek, wrappedRagDek, policy: { allowInsecureDev: true } })

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Writes the rows of DATABASE_URL and the files below BLOBS to BACKUP. Rows go first: a file that comes later has no row in
+# the backup, and the sweep removes it after a restore; a row without its file would be a loss.
+set -eu
+umask 077
+mkdir -p "$BACKUP"
+pg_dump --format=custom --no-owner --file="$BACKUP/rows.dump.new" "$DATABASE_URL"
+tar -C "$BLOBS" -cf "$BACKUP/blobs.tar.new" .
+# The last backup stays until both are whole.
+mv "$BACKUP/rows.dump.new" "$BACKUP/rows.dump"
+mv "$BACKUP/blobs.tar.new" "$BACKUP/blobs.tar"
