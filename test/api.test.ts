@@ -463,7 +463,14 @@ t.test('readers', async (t) => {
       const all = (async function* () {
         yield { data: 'x'.repeat(big) }
       })()
-      await sendEvents(response, () => ({}), all, null, () => null, { clock: time.clock, heartbeat: 1000, stalled })
+      await sendEvents(
+        response,
+        () => ({}),
+        all,
+        null,
+        () => null,
+        { clock: time.clock, heartbeat: 1000, stalled, ownChunks: true },
+      )
     }).listen(0, '127.0.0.1')
     await once(events, 'listening')
     t.teardown(() => events.close())
@@ -545,7 +552,7 @@ t.test('readers', async (t) => {
     const server = createServer(async (req, res) => {
       await once(res, 'close')
       const ctx = { req, res, state: { headers: {} } } as unknown as Context
-      const pace = { clock: system.clock, heartbeat: 1000, stalled }
+      const pace = { clock: system.clock, heartbeat: 1000, stalled, ownChunks: true }
       await render(
         ctx,
         bytes(source(), 'a/b', null),

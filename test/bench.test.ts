@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import t from 'tap'
 import { above, contest, times } from './bench/contest.ts'
 import { intervalOf } from './bench/interval.ts'
-import { start } from './bench/measure.ts'
+import { measure, start } from './bench/measure.ts'
 import { told } from './bench/told.ts'
 
 t.test('whatever the benches measure starts', async (t) => {
@@ -15,6 +15,10 @@ t.test('whatever the benches measure starts', async (t) => {
   for (const name of names) {
     const it = await start(name, env)
     t.ok((await it.cpu()) > 0, name)
+    if (name.endsWith('-route')) {
+      const load = { path: '/noop', body: '{"name":"x"}', headers: { authorization: `Bearer ${key}` } }
+      t.equal((await measure(it, { ...load, requests: 2, concurrency: 1 })).failed, 0, `${name} serves its route`)
+    }
     await it.stop()
   }
   await t.rejects(start('nothing'), { message: 'nothing ended with 1' })
@@ -44,6 +48,7 @@ t.test('a contest plays all in turns until its intervals are narrow', async (t) 
   const steady = await contest(player('a', slow), { b: player('b', (round) => 1.5 * slow(round)) }, times)
   t.match(steady['b'], { middle: 1.5, low: 1.5, high: 1.5, rounds: 6, isEnough: true })
   t.same(played.slice(0, 6), ['a', 'b', 'b', 'a', 'a', 'b'])
+  t.equal(played.length, 2 * (times.warmUps + 6))
   t.match(
     told('it', steady['b']!, 1.4),
     '1.50 times the CPU of the bare proxy (1.50 to 1.50 in 6 rounds; at most 1.40, BEYOND',
@@ -52,7 +57,7 @@ t.test('a contest plays all in turns until its intervals are narrow', async (t) 
   const wild = await contest(
     player('a', () => 1),
     { b: player('b', (round) => 1 + (round % 2)) },
-    { ...times, most: 20 },
+    { ...times, most: 20, warmUps: 0 },
   )
   t.match(wild['b'], { rounds: 20, isEnough: false })
   t.match(told('it', wild['b']!, null), 'TOO WIDE')

@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
-import { fractions } from '../adapters/production/commands/calibrate/chance.ts'
-import { cool } from '../core/inference/decisions/calibration.ts'
+import { seededFractions } from '../adapters/production/commands/calibrate/chance.ts'
+import { softened } from '../core/inference/decisions/calibration.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { running } from './environments.ts'
@@ -18,14 +18,14 @@ const distortion: Readonly<Record<number, number>> = { 2: 2.5, 4: 1.6 }
 
 /** Which answer is how likely for the state `case N of OPTIONS`, before and after the model makes too much of it. */
 const truly = (seed: number, options: number): readonly number[] => {
-  const fraction = fractions(seed)
-  return cool(
+  const fraction = seededFractions(seed)
+  return softened(
     Array.from({ length: options }, () => fraction() ** 3 + 0.01),
     1,
   )
 }
 const claimed = (seed: number, options: number): readonly number[] =>
-  cool(truly(seed, options), 1 / distortion[options]!)
+  softened(truly(seed, options), 1 / distortion[options]!)
 
 const questions = {
   2: { type: 'noul', instructions: 'Is it so?' },
@@ -33,7 +33,7 @@ const questions = {
 } as const
 
 const cases = (count: number): string => {
-  const fraction = fractions(11)
+  const fraction = seededFractions(11)
   return Array.from({ length: count }, (_, seed) => {
     const options = seed % 2 === 0 ? 2 : 4
     let left = fraction()
@@ -82,7 +82,8 @@ t.test('a model of known distortion is calibrated from the command line', async 
   t.ok(promise === null || promise.wrong <= 0.05)
   for (const options of [2, 4])
     t.ok(Math.abs(Math.log(calibration.byOptions[options] / distortion[options]!)) < 0.4, `${options} options`)
-  t.match(await readFile(join(folder, 'plot.svg'), 'utf8'), /^<svg/)
+  const picture = await readFile(join(folder, 'plot.svg'), 'utf8')
+  t.equal(picture, await readFile('docs/calibration.svg', 'utf8'), 'the picture of docs/decisions.md is this one')
   const written = JSON.parse(await readFile(file, 'utf8'))
   t.same(written, { ...config, models: { ...config.models, sure: { ...sure, calibration } } })
 
@@ -124,7 +125,7 @@ t.test('diagnostics tell which calibration answered, and the larger model has it
   t.ok(Math.abs(small.answers.q.noul - 2 / 3) < 1e-9, 'the square root of 4 to 1 is 2 to 1')
   t.equal(small.diagnostics.calibration, 'of-small')
   const large = await ask(call, 'large')
-  t.ok(Math.abs(large.answers.q.noul - cool([0.9, 0.1], 3)[0]!) < 1e-9, 'another number of options')
+  t.ok(Math.abs(large.answers.q.noul - softened([0.9, 0.1], 3)[0]!) < 1e-9, 'another number of options')
   const plain = await ask(call, 'plain')
   t.same([plain.answers.q.noul, 'calibration' in plain.diagnostics], [0.8, false])
   const raised = await ask((await house({ escalate: { to: 'large', below: 0.99 } })).call, 'small')

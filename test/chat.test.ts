@@ -318,12 +318,12 @@ t.test('nothing is lost on the way, either way', async (t) => {
       403,
     )
     t.equal((await it.chat({ model: 'talk', messages: hello }, { authorization: 'Bearer none' })).status, 401)
-    await sleep(1200)
-    const { data } = (await (await it.call('GET', `/admin/usage?key=${row.id}`)).json()) as any
-    t.match(data.usage, [
+    const used = async () => ((await (await it.call('GET', `/admin/usage?key=${row.id}`)).json()) as any).data.usage
+    t.ok(await until(async () => (await used())[0]?.requests === 2, 10_000, 200))
+    t.match(await used(), [
       { key: row.id, model: 'talk', requests: 2, input: 38, output: 22, estimated: 0, unpriced: 0, cost: 0.063 },
     ])
-    t.equal(data.usage.length, 1)
+    t.equal((await used()).length, 1)
   })
 })
 
@@ -488,13 +488,10 @@ t.test('each event is handed on at once, in one write', async (t) => {
     open[0]!.write(`data: ${JSON.stringify(chunk)}\n\n`)
   }
   const count = 40
-  const waits: number[] = []
   for (let at = 0; at < count; at++) {
-    const began = performance.now()
     tell({ content: `word${at} ` })
     // The next word is only said when this one was heard, so none can hide behind another.
     if (!(await until(() => seen.includes(`word${at} `)))) return t.fail(`word ${at} is held back`)
-    waits.push(performance.now() - began)
   }
   t.equal(writes.length, count, 'one write an event')
   tell({}, 'stop')
@@ -503,9 +500,6 @@ t.test('each event is handed on at once, in one write', async (t) => {
   const measured = await (await it.call('GET', '/metrics')).text()
   t.match(measured, 'sealgate_backend_seconds_count{provider="one",outcome="answered"} 1', 'and is measured')
   t.equal(writes.length, count + 2)
-  const sorted = waits.slice(1).sort((a, b) => a - b)
-  t.ok(waits[0]! < 50, `the first token took ${waits[0]!.toFixed(1)} ms`)
-  t.ok(sorted[count >> 1]! < 10, `a token took ${sorted[count >> 1]!.toFixed(2)} ms at the median`)
 
   const isUndelayed = (socket: object) => {
     const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'kSetNoDelay')
@@ -566,9 +560,9 @@ t.test('who leaves is not served on', async (t) => {
     it.logged.some(({ event }) => event === 'fault'),
     'and it is no fault',
   )
-  await sleep(1200)
-  const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
-  const rows = Object.fromEntries(data.usage.map((row: any) => [row.model, row]))
+  const used = async () => ((await (await it.call('GET', '/admin/usage')).json()) as any).data.usage
+  t.ok(await until(async () => (await used()).length === 3, 10_000, 200))
+  const rows = Object.fromEntries((await used()).map((row: any) => [row.model, row]))
   t.match(rows, { C01: { unanswered: 1, output: 0 }, C02: { unanswered: 0, estimated: 1 }, C05: { unanswered: 1 } })
   t.ok(rows.C02.output > 0, 'what was said before is counted')
 

@@ -6,18 +6,20 @@ import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
+import { pluginNames } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
 import { scopes } from '../core/access/caller.ts'
 import { sentences } from '../core/sealed/client/error.ts'
-import { catalogue } from '../core/sealed/enclave/refusals.ts'
-import { documents } from '../core/http/api-docs.ts'
-import { Metrics, alone, metrics } from '../core/http/metrics.ts'
+import { refusalTexts } from '../core/sealed/enclave/refusals.ts'
+import { describeInterface } from '../core/http/api-docs.ts'
+import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
-import { table } from '../core/routes/all.ts'
+import { allRoutes } from '../core/routes/all.ts'
 import { referenceOf } from '../core/routes/reference/all.ts'
 import { SettingsShape, surfaces } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
+import { blocksOf } from './docs/blocks.ts'
 import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
 import { pluginSettings } from './docs/plugin-settings.ts'
@@ -35,20 +37,6 @@ const exists = (path: string) =>
     (fault) => fault.code === 'EISDIR',
   )
 
-interface Block {
-  readonly language: string
-  readonly text: string
-  /** What the comment in front of it says of it. */
-  readonly mark: string | null
-}
-
-const blocksOf = (text: string): readonly Block[] =>
-  [...text.matchAll(/(?:^<!-- (.+) -->\n)?^```(\w*)\n([\s\S]*?)\n```$/gm)].map(([, mark, language, text]) => ({
-    language: language!,
-    text: text!,
-    mark: mark ?? null,
-  }))
-
 const marked = (mark: string) =>
   files.flatMap((file) =>
     blocksOf(texts.get(file)!)
@@ -60,7 +48,7 @@ const marked = (mark: string) =>
 const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^`[^`]+`:$/gm, '')
 
 const settings = v.parse(SettingsShape, {})
-const routes = [...table([...surfaces]), ...documents([], settings, async (tools) => referenceOf(tools))]
+const routes = [...allRoutes([...surfaces]), ...describeInterface([], settings, async (tools) => referenceOf(tools))]
 const isRoute = (method: string | null, path: string) =>
   routes.some((route) => {
     const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
@@ -92,6 +80,12 @@ t.test(
     for (const sentence of Object.values(pluginSettings)) t.ok(page.includes(`| ${sentence} |`), sentence)
   },
 )
+
+t.test('the table of providers names every one', async (t) => {
+  const page = await readFile('docs/providers.md', 'utf8')
+  const named = [...page.matchAll(/^\| (`(?!use`)[^|]*`) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
+  t.same(named.map((name) => name.slice(1, -1)).sort(), [...(await pluginNames('providers'))].sort())
+})
 
 t.test('links lead somewhere', async (t) => {
   const slug = (heading: string) =>
@@ -197,11 +191,11 @@ t.test('the lists of words are whole', async (t) => {
   const says = (file: string, words: readonly string[]) => {
     for (const word of words) if (!texts.get(file)!.includes(word)) t.fail(`${file} does not say ${word}`)
   }
-  for (const [code, { status, message }] of Object.entries(catalogue)) {
+  for (const [code, { status, message }] of Object.entries(refusalTexts)) {
     says('docs/errors.md', [`| \`${code}\` | ${status} | ${message} |`])
   }
   for (const [fault, sentence] of Object.entries(sentences)) says('docs/errors.md', [`| \`${fault}\` | ${sentence} |`])
-  const measured = made(Metrics, use(metrics), use(alone))
+  const measured = made(Metrics, use(metrics), use(withoutSiblings))
     .registry.getMetricsAsArray()
     .map(({ name }) => `| \`${name}\` |`)
   t.ok(measured.length > 0)

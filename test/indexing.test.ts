@@ -7,13 +7,13 @@ import metadataStore from '../adapters/memory/metadata-store.ts'
 import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
 import { sealRows } from '../core/sealed/enclave/index-file.ts'
 import { retrieval } from '../core/sealed/enclave/retrieval.ts'
-import { usualQueue } from '../core/fair-shares.ts'
+import { defaultQueue } from '../core/fair-shares.ts'
 import type { Inference } from '../core/inference/inference.ts'
 import type { Catalog } from '../core/inference/models/catalog.ts'
 import { type FileRow, files } from '../core/files/record.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
-import { Enclave, type Shelf } from '../core/ports/enclave.ts'
+import { Enclave, type EnclaveFiles } from '../core/ports/enclave.ts'
 import { MetadataStore } from '../core/ports/metadata-store.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
@@ -32,13 +32,13 @@ const stage = async (t: Test) => {
       const inner = enclave.create({}, {}, 'inner')
       return {
         ...inner,
-        handle: (route, sealed, grant, signal, shelf) =>
+        handle: (route, sealed, grant, signal, enclaveFiles) =>
           inner.handle(route, sealed, grant, signal, {
-            ...shelf!,
+            ...enclaveFiles!,
             async keepIndex(...given) {
               order.push(given[0])
               await new Promise<void>((go) => waiting.push(go))
-              await shelf!.keepIndex(...given)
+              await enclaveFiles!.keepIndex(...given)
             },
           }),
       }
@@ -156,22 +156,22 @@ t.test('organisations take turns, whoever asked first and for however much', asy
 t.test('indexes that were opened are held, but not for ever for one who asks by name', async (t) => {
   const ragDek = new Uint8Array(32).fill(7)
   const read: string[] = []
-  const shelf = {
+  const enclaveFiles = {
     indexes: async (ids: readonly string[] | null) => (ids ?? []).map((id) => ({ id, version: '1' })),
     async index(id: string) {
       read.push(id)
       return sealRows(ragDek, id, [{ text: `The ferry of ${id}`, heading: null, page: null, vector: null }])
     },
-  } as unknown as Shelf
+  } as unknown as EnclaveFiles
   const catalog = { list: async () => [] } as unknown as Catalog
   const { search } = retrieval({ catalog, inference: {} as Inference }, [], {
     model: undefined,
     cache: 1,
     mostFile: 1,
-    queue: usualQueue,
+    queue: defaultQueue,
   })
   const found = async (id: string) =>
-    (await search(shelf, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
+    (await search(enclaveFiles, ragDek, 'ferry', [id], new AbortController().signal)).map(({ fileId }) => fileId)
   for (const id of ['one', 'one', 'two', 'two', 'two']) t.same(await found(id), [id])
   t.same(read, ['one', 'two', 'two'], 'with the second file the cache is full, and what was not asked for goes')
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
-import { names } from '../adapters/production/config/load-plugin.ts'
+import { pluginNames } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
 import { type Running, running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
@@ -79,7 +79,7 @@ const sceneOf = async (t: Test, enclave: object = {}): Promise<Scene> => {
       },
       outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
       tools: {
-        ...Object.fromEntries((await names('tools')).map((name) => [name, {}])),
+        ...Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}])),
         webSearchTool: { provider: 'searxng', baseUrl: backend.url },
       },
     },

@@ -2,7 +2,7 @@ import './fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { abilities, engine, specsOf } from '../core/optional-package.ts'
+import { abilities, optionalPackage, specsOf } from '../core/optional-package.ts'
 import { program } from './fakes/served.ts'
 
 interface Manifest {
@@ -75,7 +75,7 @@ t.test('heavy packages are asked for by name, in tested versions', async (t) => 
     }
   }
   const missing = () => Promise.reject(Object.assign(new Error('Canary7319'), { code: 'MODULE_NOT_FOUND' }))
-  await t.rejects(engine('tesseract.js', missing), {
+  await t.rejects(optionalPackage('tesseract.js', missing), {
     name: 'Unconfigured',
     validator: { 'tesseract.js': 'Expected to be installed: npm i tesseract.js@^7.0.0 @tesseract.js-data/eng@~1.0' },
   })

@@ -1,6 +1,10 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { houseFigures } from './house-figures.ts'
+import { longFunctions } from './lint-long-functions.ts'
+import { deadExports, publicFiles } from './lint-dead-exports.ts'
 import { floatingPromises, functionLengths, nonNullAssertions } from './lint.ts'
 
 /** A program of one file. */
@@ -53,4 +57,39 @@ t.test('non-null assertions are counted, and stay below five in a thousand lines
   t.equal(nonNullAssertions(file), 2)
   const { nonNullPerThousand, mostNonNull } = await houseFigures()
   t.ok(nonNullPerThousand < 5, `${nonNullPerThousand}, most of them in ${mostNonNull[0]?.file}`)
+})
+
+t.test('an exported value that no other file imports is found', async (t) => {
+  const sources = new Map([
+    ['core/one.ts', 'export const used = 1\nexport const dead = 2\nexport interface Shape {}\nexport const read = 3'],
+    ['core/two.ts', "import { used } from './one.ts'\nconst { read } = await import('./three.ts')\nexport { used }"],
+    ['core/three.ts', 'export const read = 1'],
+    ['core/ports/four.ts', 'export const open = 1'],
+  ])
+  const isPublic = publicFiles({ './ports/*': './dist/core/ports/*.js', './two': './dist/core/two.js', './no': null })
+  t.same(deadExports(sources, isPublic), ['core/one.ts dead', 'core/one.ts read'])
+})
+
+/** The sources of these folders by path. */
+const sourcesOf = async (tops: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const listed = await Promise.all(
+    tops.map(async (top) => (await readdir(top, { recursive: true })).map((it) => join(top, it))),
+  )
+  const names = listed.flat().filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(name, 'utf8')] as const)))
+}
+
+t.test('no export is dead', async (t) => {
+  const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as { exports: Record<string, string | null> }
+  const sources = await sourcesOf(['core', 'plugins', 'adapters', 'examples', 'test'])
+  t.same(deadExports(sources, publicFiles(exports)), [])
+})
+
+t.test('no further function has more than 60 lines, and no shorter one stays in the list', async (t) => {
+  const sources = await sourcesOf(['core', 'plugins', 'adapters'])
+  const long = [...sources].filter(([, text]) => text.split('\n').length > 60)
+  const found = long.flatMap(([name, text]) => [
+    ...functionLengths(ts.createSourceFile(name, text, ts.ScriptTarget.ES2023, true)).keys(),
+  ])
+  t.same(found.sort(), Object.keys(longFunctions).sort())
 })

@@ -21,6 +21,9 @@ const scenarios: Readonly<Record<string, readonly string[]>> = {
     'dns-rebinding-protection',
     'caching',
     'http-header-validation',
+    'server-sse-multiple-streams',
+    'sep-2164-resource-not-found',
+    'input-required-result-unsupported-methods',
   ],
   '2025-11-25': [
     'server-initialize',
@@ -31,6 +34,24 @@ const scenarios: Readonly<Record<string, readonly string[]>> = {
     'tools-call-error',
     'dns-rebinding-protection',
   ],
+}
+
+/** What all other scenarios ask for, and what is not offered. */
+const absent: Readonly<Record<string, RegExp>> = {
+  prompts: /^prompts-/,
+  resources: /^resources-/,
+  completion: /^completion-/,
+  logging: /^logging-|^tools-call-with-logging$/,
+  progress: /^tools-call-with-progress$/,
+  sampling: /^tools-call-sampling$/,
+  elicitation: /^elicitation-|^tools-call-elicitation$/,
+  tasks: /^tasks-/,
+  skills: /^sep-2640-/,
+  'results that ask back': /^input-required-/,
+  'results other than text': /^tools-call-(image|audio|embedded-resource|mixed-content)$/,
+  'messages of the server': /^server-sse-/,
+  'headers from arguments': /^http-custom-header-/,
+  'a tool whose schema has references': /^json-schema-2020-12$/,
 }
 
 /** Checks that ask for what is not offered: prompts, resources, and tools that log, elicit or need a capability. */
@@ -70,6 +91,21 @@ t.test('the conformance suite of the protocol', { skip, timeout: 300_000 }, asyn
   const { version, bin } = JSON.parse(await readFile(join(packaged, 'package.json'), 'utf8'))
   t.comment(`conformance ${version}`)
   const program = join(packaged, typeof bin === 'string' ? bin : bin.conformance)
+  const told = (...args: readonly string[]) =>
+    new Promise<string>((resolve) =>
+      execFile(node, [program, ...args], { cwd: t.testdir() }, (_, out, err) => resolve(out + err)),
+    )
+  for (const [revision, names] of Object.entries(scenarios)) {
+    const listed = await told('list', '--server', '--spec-version', revision)
+    const all = [...listed.matchAll(/^ +- ([\w-]+)/gm)].map(([, name]) => name!)
+    t.ok(all.length > names.length && names.every((name) => all.includes(name)), `scenarios of ${revision}`)
+    const known = (name: string) => names.includes(name) || Object.values(absent).some((it) => it.test(name))
+    t.same(
+      all.filter((name) => !known(name)),
+      [],
+      `every scenario of ${revision} is run, or named by what it asks for`,
+    )
+  }
   for (const [revision, names] of Object.entries(scenarios))
     for (const scenario of names) {
       const args = [
@@ -81,9 +117,7 @@ t.test('the conformance suite of the protocol', { skip, timeout: 300_000 }, asyn
         '--spec-version',
         revision,
       ]
-      const said = await new Promise<string>((resolve) =>
-        execFile(node, [program, ...args], { cwd: t.testdir() }, (_, out, err) => resolve(out + err)),
-      )
+      const said = await told(...args)
       const failed = failedIn(said).filter((id) => !notOffered.has(id))
       t.same(failed, [], `${scenario} of ${revision}`)
     }

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
 import { chance } from './bench/retrieval/chance.ts'
+import { endGroup } from './end-group.ts'
 import { type Mutation, mutations } from './mutations.ts'
+import { type Verdict, markOf, readPlayed, writePlayed } from './mutations/played.ts'
 
 /** `npm run mutate`: each mutation breaks one promise in a copy of the built code, and its test has to fail there. */
 const { values } = parseArgs({
@@ -14,6 +16,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     /** Mutations whose file or test has this in its path. */
     only: { type: 'string', default: '' },
+    /** Mutations without a verdict. */
+    new: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
   },
 })
@@ -21,33 +25,35 @@ const { values } = parseArgs({
 /** Ms in which a test ends, broken or not. */
 const patience = 120_000
 
-type Verdict = 'killed' | 'killed by time' | 'ALIVE' | 'NO CODE' | 'UNFIT'
-
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** A copy of the built code beside links to all that tests read. */
 const copied = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-mutant-'))
+  // Parsers run as other users, who read the code too.
+  await chmod(folder, 0o755)
   const isCode = (path: string) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path)
   await cp('dist', join(folder, 'dist'), { recursive: true, filter: isCode })
   for (const name of await readdir('.'))
-    if (!['dist', '.git', '.tap'].includes(name)) await symlink(resolve(name), join(folder, name))
+    if (!['dist', '.git', '.tap'].includes(name)) await symlink(await realpath(name), join(folder, name))
   await mkdir(join(folder, '.tap'))
   return folder
 }
 
 const built = (file: string): string => join('dist', file.replace(/\.ts$/, '.js'))
 
-/** The exit code of a test; null when its time was over. */
+/** The exit code of a test, which ends at its first failure; null when its time was over. */
 const run = (folder: string, test: string): Promise<number | null> =>
   new Promise((done, fail) => {
     // The runner's own limit of 30 seconds would count a busy machine as a broken test.
-    const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000) }
-    const child = spawn(process.execPath, ['--enable-source-maps', built(test)], { cwd: folder, stdio: 'ignore', env })
-    const late = setTimeout(() => child.kill('SIGKILL'), patience)
+    const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000), TAP_BAIL: '1' }
+    const options: SpawnOptions = { cwd: folder, stdio: 'ignore', env, detached: true }
+    const child = spawn(process.execPath, ['--enable-source-maps', built(test)], options)
+    const late = setTimeout(() => endGroup(child.pid!), patience)
     child.on('error', fail)
     child.on('exit', (code) => {
       clearTimeout(late)
+      endGroup(child.pid!)
       done(code)
     })
   })
@@ -85,7 +91,10 @@ const tried = async (folder: string, it: Mutation): Promise<Verdict> => {
 
 const room = (file: string): string => file.split('/').slice(0, 2).join('/')
 
-const wanted = mutations.filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))
+const played = new Map(await readPlayed())
+const wanted = mutations
+  .filter(({ file, test }) => file.includes(values.only) || test.includes(values.only))
+  .filter((it) => !values.new || !played.get(markOf(it))?.startsWith('killed'))
 const mixed = chance(Number(values.seed)).shuffled(wanted.filter(({ equivalent }) => equivalent === undefined))
 const chosen = values.sample === undefined ? mixed : mixed.slice(0, Number(values.sample))
 print(`${chosen.length} of ${mutations.length} mutations, seed ${values.seed}`)
@@ -114,6 +123,8 @@ await inLanes(chosen, async (folder, it) => {
   const sum = sums.get(room(it.file)) ?? { killed: 0, alive: 0 }
   sum[verdict.startsWith('killed') ? 'killed' : 'alive']++
   sums.set(room(it.file), sum)
+  played.set(markOf(it), verdict)
+  if (values.sample === undefined) await writePlayed(mutations, played)
   print(`${verdict} in ${Date.now() - began} ms: ${it.file}: ${it.breaks}`)
 })
 await Promise.all(lanes.map((folder) => rm(folder, { recursive: true, force: true })))

@@ -4,6 +4,7 @@ import { clients } from './mutations/clients.ts'
 import { dialects } from './mutations/dialects.ts'
 import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
+import { guarding } from './mutations/guards.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
 import { logins } from './mutations/logins.ts'
@@ -13,6 +14,7 @@ import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
 import { proofs } from './mutations/proof.ts'
+import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
@@ -29,6 +31,7 @@ export const mutations: readonly Mutation[] = [
   dialects,
   door,
   files,
+  guarding,
   http,
   inference,
   logins,
@@ -37,6 +40,7 @@ export const mutations: readonly Mutation[] = [
   mcp,
   production,
   proofs,
+  providers,
   readers,
   reference,
   sealed,

@@ -19,10 +19,10 @@ import { checkedConfig, settingsOf } from '../adapters/production/config/config.
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { Metrics, alone, metrics } from '../core/http/metrics.ts'
+import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
 import { outcomes } from '../core/ports/backend-observer.ts'
-import { table } from '../core/routes/all.ts'
+import { allRoutes } from '../core/routes/all.ts'
 import { surfaces } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { startPostgres } from './fakes/postgres.ts'
@@ -70,7 +70,7 @@ const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: str
   t.same([...one].sort(), [...other].sort(), what)
 const selects = (selector: LabelSelector | undefined, side: Side) =>
   Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels(side)[name] === value)
-const routes = table([...surfaces])
+const routes = allRoutes([...surfaces])
 
 t.test('the manifests are what Kubernetes knows', async (t) => {
   t.same(complaints(manifests), [])
@@ -335,7 +335,7 @@ t.test('what is watched is measured', async (t) => {
     type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
   const known = new Set(['up', ...types.flatMap(([, name, type]) => parts(name!, type!))])
 
-  const kept = made(Metrics, use(metrics), use(alone))
+  const kept = made(Metrics, use(metrics), use(withoutSiblings))
   kept.began()
   kept.ended('GET /', 200, 1)
   kept.fault('Unavailable')

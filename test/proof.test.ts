@@ -9,13 +9,13 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { keepsakesOf } from '../adapters/production/commands/seal/keepsakes.ts'
 import { queueOf } from '../adapters/production/commands/seal/queue.ts'
-import { standardRoutes } from '../adapters/production/commands/seal/routes.ts'
-import { connected } from '../adapters/production/enclave/enclave.ts'
+import { proxyRoutes } from '../adapters/production/commands/seal/routes.ts'
+import { connectedEnclaves } from '../adapters/production/enclave/enclave.ts'
 import { fetch } from '../adapters/production/platform.ts'
 import { connect } from '../core/sealed/client/client.ts'
 import type { SealgateError } from '../core/sealed/client/error.ts'
 import type { Policy } from '../core/sealed/client/verify.ts'
-import type { Seen } from '../core/sealed/evidence/finding.ts'
+import type { SeenNumbers } from '../core/sealed/evidence/finding.ts'
 import { use } from '../core/plugin.ts'
 import { running } from './environments.ts'
 import { releaseSigner, signedList } from './fakes/platform/releases.ts'
@@ -54,7 +54,7 @@ const house = async (t: Test, images: readonly number[]) => {
   service.say(answersFor(platform.evidence))
   const releases = join(folder, 'releases.json')
   const { settings: collateral } = service
-  const enclave = use(connected, { connect: sockets, collateral, releases, testRoots })
+  const enclave = use(connectedEnclaves, { connect: sockets, collateral, releases, testRoots })
   const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
   const signer = releaseSigner()
   const publish = async (list: object) => {
@@ -87,7 +87,7 @@ const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
 /** What `sealgate seal` serves with this client: a question in the clear on its own machine. */
 const sealing = async (t: Test, client: ReturnType<typeof connect>) => {
   const server = createServer(
-    standardRoutes({ client, admit: async () => false, queue: queueOf(1), seal: keepsakesOf('key') }),
+    proxyRoutes({ client, admit: async () => false, queue: queueOf(1), seal: keepsakesOf('key'), guards: [] }),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -141,8 +141,8 @@ t.test('two releases at once, roll forward, roll back, withdrawn', async (t) => 
   const it = await house(t, [0xaa, 0xbb])
   const [old, fresh] = [await it.digestOf('e0'), await it.digestOf('e1')]
   t.not(old, fresh, 'two configurations')
-  let seen: Seen = {}
-  const memory = { load: () => seen, save: (next: Seen) => void (seen = next) }
+  let seen: SeenNumbers = {}
+  const memory = { load: () => seen, save: (next: SeenNumbers) => void (seen = next) }
   const policy: Policy = { releases: { keys: [it.signer.key], threshold: 1 }, memory }
   const stop = async (at: number) => {
     it.children[at]!.kill('SIGKILL')
@@ -236,7 +236,7 @@ t.test('a stranger makes the digest again, and lists are written, signed and ser
   await writeFile(config, JSON.stringify(written))
   const child = await enclosed({ SEALGATE_CONFIG: config })
   t.teardown(() => child.kill('SIGKILL'))
-  const enclave = use(connected, { connect: [listen], testRoots })
+  const enclave = use(connectedEnclaves, { connect: [listen], testRoots })
   const it = await running(t, { ...memory(), enclave })
   const { keyset } = (await (await it.call('GET', '/rvenc/keys')).json()) as { keyset: string }
   const { code, out } = await ran(['releases', 'digest', config])

@@ -14,7 +14,8 @@ import { type CheckedReceipt } from '../core/sealed/client/receipts.ts'
 import { receiptSigner } from '../core/sealed/enclave/receipts.ts'
 import { headSigning } from '../core/sealed/enclave/log-heads.ts'
 import { toHex } from '../core/sealed/wire/hex.ts'
-import { isContinued, isInLog, logLeaf, openHead } from '../core/sealed/wire/log.ts'
+import { logLeaf } from '../core/sealed/wire/log-leaf.ts'
+import { isContinued, isInLog, openHead } from '../core/sealed/wire/log.ts'
 import { nodeOf } from '../core/sealed/wire/tree.ts'
 import { asking, sealedStage } from './fakes/sealing.ts'
 import { program, served } from './fakes/served.ts'
@@ -62,9 +63,12 @@ t.test('every place and every beginning of a log is shown, and nothing else', as
     for (let index = 0; index < state.size; index++) {
       const place = { index, size: state.size, path: (await tree.place(index, state.size)).map(toHex) }
       if (!isInLog(receipts[index]!, place, state)) t.fail(`${index} of ${state.size}`)
+      if (isInLog(receipts[index]!, { ...place, size: place.size - 1 }, state)) t.fail(`another size at ${index}`)
       if (isInLog(receipts[(index + 1) % 33]!, place, state)) t.fail(`another leaf at ${index} of ${state.size}`)
       places++
     }
+    const shrunk = { ...state, size: state.size - 1 }
+    if (isContinued(state, shrunk, [])) t.fail(`${state.size} shrinks by one`)
     for (const earlier of states.slice(0, state.size)) {
       const path = (await tree.continued(earlier.size, state.size)).map(toHex)
       if (!isContinued(earlier, state, path)) t.fail(`${earlier.size} to ${state.size}`)

@@ -5,16 +5,16 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
-import { documents } from '../core/http/api-docs.ts'
+import { describeInterface } from '../core/http/api-docs.ts'
 import { curlOf } from '../core/http/curl.ts'
 import { anchorOf } from '../core/http/docs-operation.ts'
 import { docsPage } from '../core/http/docs-page.ts'
 import { openapi } from '../core/http/openapi.ts'
-import { safe } from '../core/http/page.ts'
-import type { Words } from '../core/http/reference.ts'
+import { escapeHtml } from '../core/http/page.ts'
+import type { Sentences } from '../core/http/reference.ts'
 import { createGateway } from '../core/gateway.ts'
 import { use } from '../core/plugin.ts'
-import { table } from '../core/routes/all.ts'
+import { allRoutes } from '../core/routes/all.ts'
 import { referenceOf } from '../core/routes/reference/all.ts'
 import { SettingsShape, surfaces } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
@@ -108,14 +108,14 @@ t.test('every sentence of the reference describes something', (t) => {
   const settings = v.parse(SettingsShape, {})
   const reference = referenceOf([])
   const unused = new Set<string>()
-  const watched = (words: Words, whose: string): Words => {
+  const watched = (words: Sentences, whose: string): Sentences => {
     for (const key of Object.keys(words)) unused.add(`${whose}: ${key}`)
     return new Proxy(words, {
       get: (words, key: string) => (unused.delete(`${whose}: ${key}`), words[key]),
     })
   }
-  const routes = table([...surfaces])
-  const all = [...routes, ...documents(routes, settings, async () => reference)]
+  const routes = allRoutes([...surfaces])
+  const all = [...routes, ...describeInterface(routes, settings, async () => reference)]
   openapi(all, settings, {
     ...reference,
     words: watched(reference.words, 'shared'),
@@ -201,7 +201,7 @@ t.test('the page shows every operation, and its links lead somewhere', async (t)
   )
   for (const { name, method, path, it } of operations) {
     t.ok(page.includes(`id="${anchorOf(method, path)}"`), name)
-    t.ok(page.includes(safe(curlOf(method, path, it))), `${name} has its curl`)
+    t.ok(page.includes(escapeHtml(curlOf(method, path, it))), `${name} has its curl`)
   }
   t.notMatch(page, /<p[^>]*>[^<]*`/, 'no backtick is left')
   t.notMatch(page, /<script|<link|<img|https?:\/\/(?!127\.0\.0\.1)/)

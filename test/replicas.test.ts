@@ -8,9 +8,10 @@ import { type Limits, names, quiet } from './replicas/scene.ts'
 import { servers, staged } from './replicas/stage.ts'
 import { differing, total } from './replicas/usage.ts'
 import { until } from './until.ts'
+import { isWhole } from './whole.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 20_301)
-const goal = 10_000
+const goal = isWhole ? 10_000 : 3_000
 /** Sequences at once. */
 const wide = 8
 

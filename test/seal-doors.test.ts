@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { BadRequest, UpstreamFailed } from '../core/errors.ts'
 import { running } from './environments.ts'
+import { eventsOf } from './fakes/doors.ts'
 import { sealing } from './fakes/proxied.ts'
 import { type Play, chunk, echo, sealedStage } from './fakes/sealing.ts'
 
@@ -82,7 +83,7 @@ t.test('errors are told in the dialect of the door', async (t) => {
   t.match(await (await post('/v1/messages', { model: 'rehearsal' })).json(), { type: 'error', error: { type: 'invalid_request_error', message: /max_tokens|messages/ } }) // prettier-ignore
   const stored = await post('/v1/responses', { model: 'rehearsal', input: 'x', previous_response_id: 'r' })
   t.equal(stored.status, 400)
-  for (const path of ['embeddings', 'images/generations', 'images/edits', 'audio/speech']) {
+  for (const path of ['images/generations', 'images/edits', 'audio/speech']) {
     const refused = await post(`/v1/${path}`, { model: 'rehearsal', input: 'x' })
     t.match(await refused.json(), { error: { code: 'not_sealed', message: /nothing leaves here unsealed/ } }, path)
   }
@@ -116,6 +117,32 @@ t.test('what fails before the first frame has its status, and a sentence for its
       t.equal(answer.status, status, `${path} ${content}`)
       t.match(await answer.json(), { error: { code: content, message: sentence } })
     }
+  }
+})
+
+t.test('a sealed stream that breaks ends in an error of its dialect', async (t) => {
+  async function* chunks() {
+    yield chunk({ content: 'one' })
+    throw new UpstreamFailed(undefined, { again: false })
+  }
+  const it = await sealedStage(t, { play: () => ({ kind: 'chunks', chunks: chunks() }) })
+  const { url } = await sealing(t, ['--base-url', it.base, '--key', it.apiKey, '--allow-insecure-dev'])
+  const base = url.replace(/\/v1$/, '')
+  const asked = { model: 'quiet', stream: true }
+  const parts = [{ role: 'user', parts: [{ text: 'x' }] }]
+  for (const [path, body, last] of [
+    ['/v1/chat/completions', { ...asked, messages: hello }, { error: { code: 'upstream_failed', message: String } }],
+    ['/v1/responses', { ...asked, input: 'x' }, { type: 'response.failed', response: { error: { code: String } } }],
+    ['/v1/messages', { ...asked, messages: hello, max_tokens: 9 }, { type: 'error', error: { type: 'api_error' } }],
+    [
+      '/v1beta/models/quiet:streamGenerateContent?alt=sse',
+      { contents: parts },
+      { error: { code: 502, status: String } },
+    ],
+  ] as const) {
+    const answer = await fetch(base + path, { method: 'POST', body: JSON.stringify(body) })
+    t.equal(answer.status, 200, path)
+    t.match(eventsOf(await answer.text()).at(-1), last, path)
   }
 })
 

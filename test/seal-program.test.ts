@@ -10,15 +10,17 @@ import { until } from './until.ts'
 
 /** A program that tells how it was started and what the proxy says to it, and ends with 7. */
 const script = `#!${process.execPath}
-const { writeFileSync } = process.getBuiltinModule('node:fs')
+const { readFileSync, writeFileSync } = process.getBuiltinModule('node:fs')
 const { env, argv } = process
 const url = env.ANTHROPIC_BASE_URL ?? env.OPENAI_BASE_URL?.replace('/v1', '') ?? env.GOOGLE_GEMINI_BASE_URL
 const token = env.ANTHROPIC_AUTH_TOKEN ?? env.ANTHROPIC_API_KEY ?? env.OPENAI_API_KEY
 const body = JSON.stringify({ model: 'rehearsal', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
 const ask = async (headers) => url && (await fetch(url + '/v1/messages', { method: 'POST', headers, body })).status
 const all = async () => [await ask({ 'x-api-key': token }), await ask({ authorization: 'Bearer ' + token }), await ask({}), await ask({ 'x-api-key': 'other' }), await ask({ 'x-api-key': token, authorization: 'Bearer other' })]
+const file = env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? argv[argv.indexOf('--config') + 1]
+const settings = file?.endsWith('settings.json') ? readFileSync(file, 'utf8') : null
 all().then((statuses) => {
-  writeFileSync(env.REPORT, JSON.stringify({ env, argv: argv.slice(2), statuses, url }))
+  writeFileSync(env.REPORT, JSON.stringify({ env, argv: argv.slice(2), statuses, url, file, settings }))
   if (argv.includes('waits')) return setInterval(() => {}, 1000)
   process.exit(7)
 })
@@ -29,7 +31,7 @@ const main = resolve('dist/adapters/production/main.js')
 const scene = async (t: Test) => {
   const it = await running(t, memory())
   const place = t.testdir({ home: {}, work: {}, bin: {} })
-  for (const name of ['claude', 'codex', 'opencode', 'gemini', 'own']) {
+  for (const name of ['claude', 'codex', 'opencode', 'gemini', 'qwen', 'cn', 'own']) {
     await writeFile(join(place, 'bin', name), script)
     await chmod(join(place, 'bin', name), 0o755)
   }
@@ -128,6 +130,28 @@ t.test('each program is told in its own way', async (t) => {
   t.same(Object.keys(config.provider.sealgate.models), ['rehearsal'])
 })
 
+t.test('a program that takes a file of settings gets one for its run', async (t) => {
+  const { it, place } = await scene(t)
+  const machine = join(place, 'machine.json')
+  await writeFile(machine, '{"tools":{"sandbox":true},"privacy":{"a":1,"usageStatisticsEnabled":true}}')
+  const env = { ...environment(it, place), QWEN_CODE_SYSTEM_SETTINGS_PATH: machine }
+  await start(place, env, ['--', 'qwen', '-p', 'x']).ended
+  const qwen = await reported(place)
+  t.same(qwen.argv, ['--auth-type', 'openai', '-p', 'x'])
+  t.same(JSON.parse(qwen.settings), {
+    tools: { sandbox: true },
+    privacy: { a: 1, usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+  })
+  await start(place, env, ['--', 'cn', '-p', 'x']).ended
+  const cn = await reported(place)
+  t.same(cn.argv, ['--config', cn.file, '-p', 'x'])
+  t.match(JSON.parse(cn.settings).models, [{ model: 'rehearsal', provider: 'openai', apiBase: /^http:\/\/127.*\/v1$/ }])
+  t.notMatch(cn.settings, cn.env.SEALGATE_SEAL_TOKEN, 'the file names no key')
+  for (const { file } of [qwen, cn])
+    await t.rejects(readFile(file), { code: 'ENOENT' }, 'the file is gone with the run')
+})
+
 t.test('settings of a program that lead past the proxy stop the command', async (t) => {
   const { it, place } = await scene(t)
   const env = environment(it, place)
@@ -146,6 +170,7 @@ t.test('settings of a program that lead past the proxy stop the command', async 
       'gemini',
       'selectedType',
     ],
+    ['work/.qwen/settings.json', { security: { auth: { baseUrl: 'https://x' } } }, 'qwen', 'baseUrl'],
   ] as const) {
     await write(path, settings)
     const { code, said } = await start(place, env, ['--', program]).ended
@@ -157,6 +182,7 @@ t.test('settings of a program that lead past the proxy stop the command', async 
     ['codex', '--oss'],
     ['codex', '-c', 'model_provider="x"'],
     ['codex', '--config=profile=x'],
+    ['cn', '--config', 'own.yaml'],
     ['claude', '--settings', '{"env":{"ANTHROPIC_BASE_URL":"x"}}'],
   ]) {
     // prettier-ignore
@@ -168,5 +194,9 @@ t.test('settings of a program that lead past the proxy stop the command', async 
   const lost = await start(place, { ...env, SEALGATE_URL: 'http://127.0.0.1:1' }, ['--', 'claude']).ended
   t.equal(lost.code, 1, 'nor is one before the enclave is verified')
   t.equal((await start(place, env, ['--', 'no-such-program']).ended).code, 1)
+  const unsigned = await start(place, env, ['--', 'gemini']).ended
+  t.match([unsigned.code, unsigned.said], [1, /gemini needs .*selectedType/], 'Gemini CLI takes no key by itself')
+  await write('home/.gemini/settings.json', { security: { auth: { selectedType: 'gemini-api-key' } } })
+  t.equal((await start(place, env, ['--', 'gemini']).ended).code, 7)
   t.equal((await start(place, env, ['--']).ended).code, 1)
 })

@@ -9,7 +9,7 @@ import { clock, log, random } from '../adapters/memory/platform.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
 import { connect } from '../core/sealed/client/client.ts'
-import { inside } from '../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../core/sealed/enclave/assemble.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Enclave } from '../core/ports/enclave.ts'
 import { flatJson } from '../core/dialects/flat-json.ts'
@@ -73,7 +73,7 @@ const hearing = async (t: Test) => {
     port: Enclave,
     name: 'hearing',
     create: () =>
-      inside(
+      buildEnclave(
         {
           clock: use(clock),
           random: use(random),

@@ -1,15 +1,14 @@
 import './fakes/unwatched.ts'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { madeKey } from './fakes/served.ts'
+import { type Dumped, dumped, heapOf } from './fakes/dumped.ts'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { type Client, connect } from '../core/sealed/client/client.ts'
@@ -69,67 +68,16 @@ const backend = async (t: Test) => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, seen }
 }
 
-interface House {
-  readonly base: string
-  readonly key: string
-  readonly child: ChildProcess
-  readonly said: () => string
-}
-
-/** The gateway as a user starts it, with its enclave in a process of its own, ready to write down its heap. */
-const house = async (t: Test, folder: string, url: string): Promise<House> => {
+/** A gateway whose models are in its enclave alone. */
+const house = (t: Test, folder: string, url: string): Promise<Dumped> => {
   const upstreams = [{ provider: 'backend', model: 'm' }]
   const confidential = { standard: false, confidential: true, upstreams }
-  const unlimited = { requestsPerSecond: null, concurrentRequests: null, tokensPerMinute: null }
-  const config = {
-    server: { port: 0, linger: 0, drain: 2000 },
+  return dumped(t, folder, {
     providers: { backend: { use: 'openai', baseUrl: url } },
     models: { quiet: confidential, hearing: { ...confidential, type: 'AUDIO_TRANSCRIPTION' } },
     routing: { retries: 0, breaker: { faults: 100_000, ratio: 1 } },
-    limits: { key: unlimited, organization: unlimited },
     timeouts: { sealedIdle: 3_000 },
-    tools: {},
-  }
-  const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify(config))
-  const main = join(process.cwd(), 'dist/adapters/production/main.js')
-  const child = spawn(process.execPath, ['--heapsnapshot-signal=SIGUSR2', main], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      SEALGATE_CONFIG: file,
-      SEALGATE_DATA: join(folder, 'data'),
-      SEALGATE_LOG: 'info',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
-  const base = await new Promise<string>((resolve, reject) => {
-    const hear = (part: Buffer) => {
-      said += part
-      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
-      if (url) resolve(url)
-    }
-    child.stdout!.on('data', hear)
-    child.stderr!.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
-  })
-  const key = madeKey(said)
-  return { base, key, child, said: () => said }
-}
-
-/** What lives in the heap of that process, by its own account. */
-const heapOf = async (child: ChildProcess, folder: string, base: string): Promise<Buffer> => {
-  child.kill('SIGUSR2')
-  await sleep(200)
-  // It answers again once everything is written.
-  await (await fetch(`${base}/health/live`)).text()
-  const name = (await readdir(folder)).find((file) => file.endsWith('.heapsnapshot'))
-  if (name === undefined) throw new Error('There is no snapshot')
-  const bytes = await readFile(join(folder, name))
-  if (bytes.subarray(-3).toString().trimEnd().at(-1) !== '}') throw new Error('The snapshot is cut')
-  return bytes
 }
 
 const quietly = async (run: () => Promise<unknown>): Promise<string> => {
@@ -295,7 +243,7 @@ t.test('nothing of a sealed request is anywhere in the gateway', { timeout: 170_
   }
   await sleep(1500)
 
-  const heap = await heapOf(it.child, folder, it.base)
+  const heap = await heapOf(it, folder)
   const ended = new Promise<number | null>((resolve) => it.child.once('exit', resolve))
   it.child.kill('SIGTERM')
   t.equal(await ended, 0)

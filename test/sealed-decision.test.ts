@@ -38,7 +38,12 @@ const stage = async (t: Test) => {
   })
   const upstreams = [{ provider: 'sure' }]
   const its = { type: 'DECISION', upstreams } as const
-  const models = { sure: { ...its, confidential: true }, open: its }
+  const calibration = { id: 'of-careful', temperature: 3, byOptions: { 2: 2 } }
+  const models = {
+    sure: { ...its, confidential: true },
+    careful: { ...its, upstreams: [{ provider: 'sure', model: 'sure' }], confidential: true, calibration },
+    open: its,
+  }
   const house = await toolHouse(t, [], { upstreams: [use(sure)], settings: { models, routing: { retries: 0 } } })
   const client = connect({ baseUrl: house.base, apiKey: house.key, policy: { allowInsecureDev: true } })
   return { ...house, calls, client }
@@ -73,6 +78,18 @@ const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'
   if (key === undefined) throw new Error('The enclave has no key')
   return key
 }
+
+t.test('a sealed decision goes through the calibration of its model, and says which', async (t) => {
+  const it = await stage(t)
+  const asked = { model: 'careful', state: null, questions }
+  const clear = (await (await it.call('POST', '/compat/v1/decision', asked)).json()) as any
+  const sealed = (await it.client.decisions.create(asked)) as any
+  t.same(sealed.answers, clear.answers)
+  t.ok(Math.abs(sealed.answers.so.noul - 1 / (1 + Math.SQRT2)) < 1e-9, 'the square root of 1 to 2')
+  t.equal(sealed.diagnostics.calibration, 'of-careful')
+  const plain = await it.client.decisions.create({ ...asked, model: 'sure' })
+  t.notOk('calibration' in ((plain as any).diagnostics ?? {}), 'none where a model has none')
+})
 
 t.test('labels keep the order in which they were sealed', async (t) => {
   const it = await stage(t)

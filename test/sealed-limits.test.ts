@@ -8,8 +8,8 @@ import cache from '../adapters/memory/cache.ts'
 import { clock, fetch, log, random } from '../adapters/memory/platform.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
-import { inside } from '../core/sealed/enclave/assemble.ts'
-import { apart } from '../plugins/shared/run-apart.ts'
+import { buildEnclave } from '../core/sealed/enclave/assemble.ts'
+import { runApart } from '../plugins/shared/run-apart.ts'
 import type { InsideSettings } from '../core/enclave-settings.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { BlobStore } from '../core/ports/blob-store.ts'
@@ -56,13 +56,13 @@ const stage = async (t: Test, own: InsideSettings) => {
       description: 'Keeps a parser busy.',
       kind: 'simple',
       params: v.object({}),
-      run: (_, signal) => apart('../test/fakes/endless', null, signal, { time: 60_000 }),
+      run: (_, signal) => runApart('../test/fakes/endless', null, signal, { time: 60_000 }),
     }),
   })
   const tools = [use(holds), use(busy), use(searchRag)]
   const host = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
-  const innards = { ...host, prover: use(dev), upstreams: [use(rehearsal)], tools, readers: [] }
-  const create = () => inside(innards, {}, own, new Uint8Array(32))
+  const enclaveParts = { ...host, prover: use(dev), upstreams: [use(rehearsal)], tools, readers: [] }
+  const create = () => buildEnclave(enclaveParts, {}, own, new Uint8Array(32))
   const it = await running(
     t,
     {

@@ -26,6 +26,7 @@ import {
   sealedStage,
   without,
 } from './fakes/sealing.ts'
+import { until } from './until.ts'
 
 const all = async <T>(chunks: AsyncIterable<T>): Promise<T[]> => {
   const seen: T[] = []
@@ -141,10 +142,10 @@ t.test('what a caller asks arrives, and what the backend says comes back', async
   )
   t.same(counted.at(-1)!.usage, usage)
 
-  await sleep(1200)
-  const { data } = (await (await it.call('GET', '/admin/usage')).json()) as any
-  t.match(data.usage, [{ model: 'quiet', requests: 3, input: 33, output: 18, reasoning: 12, cost: 0.051 }])
-  t.equal(data.usage.length, 1)
+  const used = async () => ((await (await it.call('GET', '/admin/usage')).json()) as any).data.usage
+  t.ok(await until(async () => (await used())[0]?.requests === 3, 10_000, 200))
+  t.match(await used(), [{ model: 'quiet', requests: 3, input: 33, output: 18, reasoning: 12, cost: 0.051 }])
+  t.equal((await used()).length, 1)
 })
 
 t.test('who may use what', async (t) => {

@@ -254,7 +254,7 @@ import { Reader } from '../../../core/ports/reader.ts'
 import recipe from '../../../plugins/readers/recipe.ts'
 import getTextDocumentContent from '../../../plugins/tools/getTextDocumentContent.ts'
 import { Tool } from '../../../core/ports/tool.ts'
-import { names } from '../../../adapters/production/config/load-plugin.ts'
+import { pluginNames } from '../../../adapters/production/config/load-plugin.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
 import { fitted } from '../../fitted.ts'
@@ -270,7 +270,7 @@ t.test('contract', (t) =>
   })),
 )
 t.test('is found by its file, and a tool reads with it', async (t) => {
-  t.ok((await names('readers')).includes('recipe'))
+  t.ok((await pluginNames('readers')).includes('recipe'))
   const [tool] = fitted(use(recipe), use(getTextDocumentContent)).supply({ tools: Tool }).tools
   if (tool?.kind !== 'reads-file') throw new Error('It reads no file')
   t.match(await tool.run({ fileId: 'file_1' }, AbortSignal.timeout(1000), soup), { format: 'recipe', title: 'Soup' })

@@ -7,13 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
 import { checkedConfig } from '../adapters/production/config/config.ts'
-import { names } from '../adapters/production/config/load-plugin.ts'
+import { pluginNames } from '../adapters/production/config/load-plugin.ts'
 import { production } from '../adapters/production/index.ts'
 import { type Client, connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
 import { running, unhurried } from './environments.ts'
 import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
 import { zipOf } from './fakes/zip.ts'
+import { until } from './until.ts'
 
 /** What our client throws, as far as it is told here. */
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
@@ -62,7 +63,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
   t.teardown(() => backend.close())
   const upstreams = [{ provider: 'openai' }]
   const port = Number(new URL(backend.url).port)
-  const tools = Object.fromEntries((await names('tools')).map((name) => [name, {}]))
+  const tools = Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}]))
   const config = checkedConfig(
     {
       log: { level: 'silent' },
@@ -180,10 +181,12 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     await own.tools.call('imageDescribeAndCaption', { fileId: id })
     await own.tools.call('imageDescribeAndCaption', { fileId: id })
     await own.tools.call('transcribeAudioToText', { fileId: heard.id })
-    await sleep(1500)
     const headers = { authorization: `Bearer ${credential}` }
-    const { data } = (await (await it.call('GET', '/admin/usage', undefined, headers)).json()) as any
-    const rows = data.usage.map(({ model, requests, input, audio_seconds }: any) => ({ model, requests, input: input > 0, audio_seconds: audio_seconds ?? 0 })) // prettier-ignore
+    const used = async () =>
+      ((await (await it.call('GET', '/admin/usage', undefined, headers)).json()) as any).data.usage
+    const counted = async () => (await used()).reduce((sum: number, { requests }: any) => sum + requests, 0)
+    t.ok(await until(async () => (await counted()) === 3, 10_000, 200))
+    const rows = (await used()).map(({ model, requests, input, audio_seconds }: any) => ({ model, requests, input: input > 0, audio_seconds: audio_seconds ?? 0 })) // prettier-ignore
     t.same(
       rows.sort((one: any, other: any) => (one.model < other.model ? -1 : 1)),
       [

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { crew } from '../adapters/production/workers/pool.ts'
+import { workerPool } from '../adapters/production/workers/pool.ts'
 import { connect } from '../core/sealed/client/client.ts'
 import { startRedis } from './fakes/redis.ts'
 import { program, served } from './fakes/served.ts'
@@ -263,7 +263,7 @@ t.test('a worker that ends while it is asked has one successor', async (t) => {
   cluster.setupPrimary({ exec, execArgv: [] })
   const told: string[] = []
   const note = (event: string) => void told.push(event)
-  const it = crew(() => ({}), { info: note, warn: note, error: note })
+  const it = workerPool(() => ({}), { info: note, warn: note, error: note })
   t.teardown(() => it.close(false))
   await it.start()
   const [member] = it.members

@@ -38,7 +38,7 @@ interface Sent extends Pick<Load, 'path' | 'body'> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const wholly = { requests: 300, concurrency: 8 }
+const wholly = { requests: 600, concurrency: 8 }
 const streaming = { requests: 80, concurrency: 20, mark: 'word0' }
 
 const measured = async (subject: Subject, sent: Sent, load: Omit<Load, 'path' | 'body'>): Promise<Measured> => {

@@ -8,7 +8,7 @@ export const outages = async (): Promise<readonly string[]> => {
   if (stage === null) return ['a server is not installed']
   try {
     const lines: string[] = []
-    const played = drill(stage, 10_000)
+    const played = drill(stage, 10_000, true)
     let step = await played.next()
     for (; !step.done; step = await played.next()) {
       const { scene, seen } = step.value

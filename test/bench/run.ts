@@ -1,15 +1,19 @@
 import { cpus, release, type } from 'node:os'
 import { parseArgs } from 'node:util'
-import { demandQuiet, load } from './quiet.ts'
+import { demandQuiet } from './quiet.ts'
 
 /** Ratios of CPU against a baseline of the same run; absolute times are only told. `npm run bench [-- --force] [name …]` */
 const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIterable<string>>>> = {
+  ready: async () => (await import('./ready.ts')).ready(),
   house: async () => (await import('./house.ts')).house(),
   chat: async () => (await import('./chat.ts')).chat(),
   sealed: async () => (await import('./sealed.ts')).sealed(),
+  mcp: async () => (await import('./mcp.ts')).mcp(),
+  decisions: async () => (await import('./sealed-decisions.ts')).sealedDecisions(),
   files: async () => (await import('./files.ts')).files(),
   workers: async () => (await import('./workers.ts')).workers(),
   kills: async () => (await import('./kills.ts')).kills(),
+  calibration: async () => (await import('./decisions/calibration.ts')).calibration(),
   outages: async () => (await import('./outages.ts')).outages(),
 }
 
@@ -17,10 +21,10 @@ const { values, positionals: wanted } = parseArgs({ options: { force: { type: 'b
 const strange = wanted.filter((name) => !Object.hasOwn(chapters, name))
 if (strange.length > 0)
   throw new Error(`There is no chapter ${strange.join(', ')}: ${Object.keys(chapters).join(', ')}`)
-demandQuiet(values.force === true)
+const busy = await demandQuiet(values.force === true)
 const { length, 0: core } = cpus()
 console.log(
-  `Node ${process.version}, ${type()} ${release()}, ${length} x ${core?.model}, load ${load().toFixed(2)} a core`,
+  `Node ${process.version}, ${type()} ${release()}, ${length} x ${core?.model}, ${Math.round(100 * busy)} % used by others`,
 )
 for (const [name, run] of Object.entries(chapters)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue

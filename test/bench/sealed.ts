@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { ml_kem768_x25519 as library } from '@noble/post-quantum/hybrid.js'
-import { nativeAgreement } from '../../core/sealed/enclave/native-x25519.ts'
 import { connect } from '../../core/sealed/client/client.ts'
 import { aead as portable } from '../../core/sealed/wire/aead.ts'
 import { aead as native } from '../../core/sealed/wire/aead.node.ts'
@@ -101,7 +100,7 @@ const ciphers = (): readonly string[] => {
   const kem = kems.find(({ name }) => name === 'x-wing')!
   const seed = randomBytes(32)
   const { cipherText } = encapsulate(kem, library.getPublicKey(seed))
-  const open = opener(kem, seed, nativeAgreement())
+  const open = opener(kem, seed)
   const [ours, theirs] = fastest([() => open(cipherText), () => library.decapsulate(cipherText, seed)], 200)
   const lines = [
     `opening X-Wing: ${(theirs! / ours!).toFixed(1)} times as fast as the library's decapsulate (at least 2.5); ${ours!.toFixed(0)} µs`,

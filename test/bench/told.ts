@@ -5,8 +5,8 @@ export const told = (title: string, it: Standing, asked: number | null, baseline
   `${title}: ${it.middle.toFixed(2)} times the CPU of ${baseline} (${spread(it, 2)}${within(it, asked, 2)}; ${it.cost.toFixed(0)} µs)`
 
 /** Milliseconds on top of a baseline. */
-export const toldAbove = (title: string, it: Standing, asked: number | null): string =>
-  `${title}: ${it.middle.toFixed(2)} ms more than the bare proxy (${spread(it, 2)}${within(it, asked, 2)})`
+export const toldAbove = (title: string, it: Standing, asked: number | null, baseline = 'the bare proxy'): string =>
+  `${title}: ${it.middle.toFixed(2)} ms more than ${baseline} (${spread(it, 2)}${within(it, asked, 2)})`
 
 const spread = ({ low, high, rounds, isEnough }: Standing, digits: number): string =>
   `${low.toFixed(digits)} to ${high.toFixed(digits)} in ${rounds} rounds${isEnough ? '' : ', TOO WIDE'}`

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { openAnswer, openTold, sealRequest } from '../../core/sealed/client/seal-request.ts'
+import { openAnswer, openWithStatus, sealRequest } from '../../core/sealed/client/seal-request.ts'
 import { BadRequest, Expired } from '../../core/errors.ts'
 import type { Enclave, Grant, Keyset, SealedReply } from '../../core/ports/enclave.ts'
 import { fromHex, toHex } from '../../core/sealed/wire/hex.ts'
@@ -74,7 +74,7 @@ const contract = {
     const request = await sealed(it)
     const reply = bodyOf(await it.handle(route, request.body, { ...grant, models: ['another'] }, soon()))
     equal(reply.status, 404, 'not for this caller')
-    deepEqual(openTold(request, reply.body).value, { code: 'unknown_model', field: 'model' }, 'sealed')
+    deepEqual(openWithStatus(request, reply.body).value, { code: 'unknown_model', field: 'model' }, 'sealed')
   },
   'stops when it is told to': async (fresh) => {
     const it = await fresh()

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import * as v from 'valibot'
 import { GatewayError } from '../../core/errors.ts'
-import { usualQueue } from '../../core/fair-shares.ts'
-import { type Use, errand, onErrand } from '../../core/errand.ts'
+import { defaultQueue } from '../../core/fair-shares.ts'
+import { type ModelUse, currentErrand, runErrand } from '../../core/errand.ts'
 import type { Hit, OpenFile, Tool } from '../../core/ports/tool.ts'
 import { type Contract, proof } from './contract.ts'
 
@@ -47,8 +47,8 @@ const contract = {
   },
   'says which allowances pay for the models that work for it': async (fresh) => {
     const { tool, good } = await fresh()
-    const uses: Use[] = []
-    await onErrand({ organization: 'default', key: 'key', queue: usualQueue, models: null, uses }, () =>
+    const uses: ModelUse[] = []
+    await runErrand({ organization: 'default', key: 'key', queue: defaultQueue, models: null, uses }, () =>
       run(tool, good.params, AbortSignal.timeout(60_000), good.file),
     )
     const paid = {
@@ -102,7 +102,7 @@ export const tool = proof<Tried, typeof contract>({
     'gives plain JSON, or a file': with_({ run: async () => ({ at: new Date() }) }),
     'says which allowances pay for the models that work for it': with_({
       run: async () => {
-        errand()?.uses.push({ model: 'm', backend: 'b', usage: { input: 1, output: 1 }, audioSeconds: null })
+        currentErrand()?.uses.push({ model: 'm', backend: 'b', usage: { input: 1, output: 1 }, audioSeconds: null })
         return { short: true }
       },
     }),

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import { fold, unfold } from '../../core/inference/collect-chunks.ts'
+import { collectChunks, chunksOfCompletion } from '../../core/inference/collect-chunks.ts'
 import type { ChatCall, Chunk, Completion, Upstream } from '../../core/ports/upstream.ts'
 import { careless } from '../fakes/careless-upstreams.ts'
 import { simple } from '../fakes/simple-stage.ts'
@@ -55,15 +55,15 @@ const call = (stage: Stage, stream: boolean, more: Record<string, unknown> = {})
 
 const completed = async (stage: Stage, signal = never): Promise<Completion> => {
   const answer = await stage.upstream.chat!(call(stage, false), signal)
-  return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+  return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 }
 
 const streamed = async (stage: Stage, signal = never): Promise<AsyncIterable<Chunk>> => {
   const answer = await stage.upstream.chat!(call(stage, true), signal)
-  return answer.kind === 'chunks' ? answer.chunks : unfold(answer.completion)
+  return answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
 }
 
-const folded = async (stage: Stage): Promise<Completion> => fold(await streamed(stage))
+const folded = async (stage: Stage): Promise<Completion> => collectChunks(await streamed(stage))
 
 /** What a caller reads of an answer; ids and times differ from call to call. */
 const gist = ({ choices, usage }: Completion) => ({
@@ -181,7 +181,7 @@ export const upstream = proof({
     async 'stops in the middle of a stream'(fresh: () => Promise<Stage>) {
       const stage = await fresh()
       stage.scene({ stall: 0.6 })
-      await stops(stage, async (signal) => fold(await streamed(stage, signal)))
+      await stops(stage, async (signal) => collectChunks(await streamed(stage, signal)))
     },
     async 'lets go of a stream that is left'(fresh: () => Promise<Stage>) {
       const stage = await fresh()
@@ -238,7 +238,7 @@ export const upstream = proof({
       const stage = await fresh()
       const answers = [false, true].map(async (stream) => {
         const answer = await stage.upstream.chat!(call(stage, stream, { nobody_knows: { deep: [1, 'x'] } }), never)
-        return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+        return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
       })
       for (const answer of await Promise.all(answers)) {
         const names = Object.keys({ ...answer, ...answer.choices[0] })

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { TooMany } from '../../core/errors.ts'
-import { type Queue, fairShares } from '../../core/fair-shares.ts'
+import { type QueueLimits, fairShares } from '../../core/fair-shares.ts'
 
 const never = new AbortController().signal
-const wide: Queue = { all: 100, organization: 100 }
+const wide: QueueLimits = { all: 100, organization: 100 }
 
 /** Shares whose takers are noted in the order in which they got them. */
 const stage = (room: { all: number; organization: number; key: number }, queue = wide) => {

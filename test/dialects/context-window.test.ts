@@ -3,23 +3,12 @@ import t, { type Test } from 'tap'
 import { connect } from '../../core/sealed/client/client.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { opened, type Backend } from '../fakes/doors.ts'
+import { dialectAt as at, overflows } from '../fakes/overflows.ts'
 import type { Asked, Take } from '../fakes/recorded.ts'
 import { scripted } from '../fakes/scripted.ts'
 import { sealedDoors } from '../fakes/sealed-doors.ts'
 
 const json = { 'content-type': 'application/json' }
-
-/** How backends of each dialect say that a prompt is too long. */
-const overflows: Readonly<Record<Backend, object>> = {
-  chat: { error: { message: 'The maximum context length is 8 tokens', code: 'context_length_exceeded' } },
-  messages: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8' } },
-  gemini: {
-    error: { code: 400, message: 'The input token count (9) exceeds the maximum (8).', status: 'INVALID_ARGUMENT' },
-  },
-}
-
-const at = (path: string): Backend =>
-  path.includes('/chat/') ? 'chat' : path.includes('/messages') ? 'messages' : 'gemini'
 
 const large = { context_tokens: 100_000 }
 const [first, second, third] = [1, 2, 3].map((priority) => ({ priority })) as [object, object, object]

@@ -179,12 +179,12 @@ t.test('tools of the caller are carried over, others are told', async (t) => {
     { type: 'mcp', server_url: 'https://example.com' },
   ]
   const answer = await post(it, { tools, tool_choice: { type: 'custom', name: 'patch' }, store: false })
-  const told = 'tools.custom.format, tools.namespace, tools.web_search, tools.mcp'
+  const told = 'tools.custom.format, tools.web_search, tools.mcp'
   t.equal(answer.headers.get('x-sealgate-dropped'), told)
   const asked = it.asked()
   t.same(
     asked.tools.map((tool: any) => tool.function.name),
-    ['look', 'patch'],
+    ['look', 'patch', 'agents__spawn'],
   )
   t.match(asked.tools[0].function, { description: 'Looks', strict: true })
   t.match(asked.tools[1].function.description, /start: "x"/, 'a grammar is described')
@@ -202,6 +202,61 @@ t.test('tools of the caller are carried over, others are told', async (t) => {
   const none = await post(it, { tools: [{ type: 'web_search' }], tool_choice: 'required' })
   t.equal(none.headers.get('x-sealgate-dropped'), 'tools.web_search, tool_choice')
   t.notOk('tools' in it.asked() || 'tool_choice' in it.asked())
+})
+
+t.test('a tool of a namespace is called by both names, and stays the same tool in the next turn', async (t) => {
+  const long = `mcp__${'papers'.repeat(10)}`
+  const it = await opened(
+    t,
+    scripted((turn, tools) => (turn < 3 ? [{ call: tools[turn]!, args: { input: 'x' } }] : [{ say: 'Done' }])),
+  )
+  const tools = [
+    { type: 'namespace', name: 'mcp__papers', tools: [{ type: 'function', name: 'read' }] },
+    { type: 'namespace', name: long, description: 'Many', tools: [{ type: 'function', name: 'read' }] },
+    { type: 'namespace', name: 'edits', tools: [{ type: 'custom', name: 'patch' }] },
+  ]
+  const calls = [
+    { type: 'function_call', namespace: 'mcp__papers', name: 'read', arguments: '{"input":"x"}' },
+    { type: 'function_call', namespace: long, name: 'read', arguments: '{"input":"x"}' },
+    { type: 'custom_tool_call', namespace: 'edits', name: 'patch', input: 'x' },
+  ]
+  const input: object[] = [{ role: 'user', content: 'Hi' }]
+  for (const [turn, call] of calls.entries()) {
+    const answer = await post(it, { input, tools, store: false })
+    t.equal(answer.headers.get('x-sealgate-dropped'), 'tools.namespace.description')
+    const { output } = (await answer.json()) as any
+    t.match(output, [call])
+    const type = `${call.type}_output`
+    input.push(...output, { type, call_id: output[0].call_id, output: `result ${turn}` })
+  }
+  const stream = await post(it, { input: input.slice(0, 1), tools, store: false, stream: true })
+  const items = eventsOf(await stream.text()).flatMap(({ item }) => item ?? [])
+  t.match(
+    items,
+    [calls[0]!, calls[0]!].map(({ namespace, name }) => ({ namespace, name })),
+  )
+
+  await post(it, { input, tools })
+  const asked = it.asked()
+  const names: string[] = asked.tools.map((tool: any) => tool.function.name)
+  t.same([names[0], names[2]], ['mcp__papers__read', 'edits__patch'])
+  t.match(names[1], /^mcp__papers\w{40}_[0-9a-f]{12}$/, 'no longer than backends take')
+  t.same(
+    asked.messages.flatMap(({ tool_calls = [] }: any) => tool_calls.map((call: any) => call.function.name)),
+    names,
+  )
+  const choice = { type: 'function', namespace: 'mcp__papers', name: 'read' }
+  await post(it, { tools, tool_choice: choice })
+  t.same(it.asked().tool_choice, { type: 'function', function: { name: 'mcp__papers__read' } })
+  await post(it, { tools, tool_choice: { type: 'allowed_tools', tools: [choice] } })
+  t.equal(it.asked().tools.length, 1)
+  for (const inner of [{ type: 'namespace', name: 'b', tools: [] }, { type: 'function' }])
+    t.equal((await post(it, { tools: [{ type: 'namespace', name: 'a', tools: [inner] }] })).status, 400)
+  const before = it.backend.asked.length
+  const alike = { type: 'function', name: 'mcp__papers__read' }
+  const twice = await post(it, { tools: [...tools, alike] })
+  t.match([twice.status, await twice.json()], [400, { error: { message: /tools\.3\.name/ } }])
+  t.equal(it.backend.asked.length, before, 'no backend is asked where a call could be that of two tools')
 })
 
 t.test('structured output, images, instructions and images from tools', async (t) => {

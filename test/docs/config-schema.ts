@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { ConfigShape } from '../../adapters/production/config/config.ts'
-import { type Family, names } from '../../adapters/production/config/load-plugin.ts'
+import { type Family, pluginNames } from '../../adapters/production/config/load-plugin.ts'
 import { meanings } from './meanings.ts'
 
 interface Schema {
@@ -24,7 +24,7 @@ const describe = async (it: Schema, path: string): Promise<void> => {
   const meaning = meanings[path]
   if (meaning !== undefined && it.description === undefined) it.description = meaning
   const family = familyOf(path)
-  if (family !== null) it.examples = await names(family)
+  if (family !== null) it.examples = await pluginNames(family)
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
   for (const [key, each] of Object.entries(it.properties ?? {})) await describe(each, at(key))
   for (const each of it.anyOf ?? []) await describe(each, path)

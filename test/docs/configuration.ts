@@ -1,7 +1,7 @@
 import { ConfigShape } from '../../adapters/production/config/config.ts'
-import { names } from '../../adapters/production/config/load-plugin.ts'
+import { pluginNames } from '../../adapters/production/config/load-plugin.ts'
 import { fetch } from '../../adapters/production/platform.ts'
-import { fromSurroundings } from '../../adapters/production/config/env-config.ts'
+import { configFromEnv } from '../../adapters/production/config/env-config.ts'
 import { chapters, meanings, variables } from './meanings.ts'
 import { cell, type Row, rowsOf } from './settings.ts'
 
@@ -23,16 +23,16 @@ const table = (rows: readonly Row[]): string =>
 
 /** Variables that bring a provider or a tool of their own, as far as its plugin is there. */
 export const familiar = async (): Promise<ReadonlyMap<string, string>> => {
-  const tools = await names('tools')
+  const tools = await pluginNames('tools')
   const read = new Set<string>()
-  fromSurroundings(new Proxy({}, { get: (_, name) => void read.add(String(name)) }), tools)
+  configFromEnv(new Proxy({}, { get: (_, name) => void read.add(String(name)) }), tools)
   const found = new Map<string, string>()
-  const always = Object.keys(fromSurroundings({}, tools).providers)
+  const always = Object.keys(configFromEnv({}, tools).providers)
   for (const name of read) {
-    const { providers, tools: chosen = {} } = fromSurroundings({ [name]: 'x' }, tools)
+    const { providers, tools: chosen = {} } = configFromEnv({ [name]: 'x' }, tools)
     const [, provider] = Object.entries(providers).find(([key]) => !always.includes(key)) ?? []
     const [tool] = Object.entries(chosen).find(([, settings]) => Object.keys(settings).length > 0) ?? []
-    if (provider && (await names('providers')).includes(provider.use)) found.set(name, `provider \`${provider.use}\``)
+    if (provider && (await pluginNames('providers')).includes(provider.use)) found.set(name, `provider \`${provider.use}\``)
     if (tool) found.set(name, `tool \`${tool}\``)
   }
   return found

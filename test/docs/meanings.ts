@@ -181,6 +181,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'organizations.<name>.teams.<name>.costPerDay': 'What the keys of this team together may cost in a day.',
   'organizations.<name>.teams.<name>.costPerWeek': 'The same in a week.',
   'organizations.<name>.teams.<name>.costPerMonth': 'The same in a month.',
+  'limits.sealedStreams': 'Sealed chat streams that a key may have open at once.',
   'limits.keyless.requestsPerSecond':
     'Requests a second from one address to one process that show no valid key: pages, unknown paths, refused keys. null means no limit.',
   'limits.team.costPerDay': 'What the keys of a team together may cost in a day; null means no budget.',
@@ -244,6 +245,8 @@ export const meanings: Readonly<Record<string, string>> = {
     'Connections of one address that have shown no valid key yet. Addresses of `trustedProxies` have no such bound.',
   'connections.head':
     'The time in which the head of a request must be there; a later one is refused and its connection closed.',
+  'connections.chunks':
+    'Who frames the chunks of a stream: `own` writes each event at once, `node` leaves it to Node, which takes more CPU. Node also frames where other code wraps the response.',
   'files.quota.bytes': 'Sealed bytes that an organisation may have stored; null for no limit.',
   'files.quota.files': 'Files that it may have stored.',
   'files.incognito': 'How long an incognito file is kept.',
@@ -304,6 +307,11 @@ export const meanings: Readonly<Record<string, string>> = {
   readers:
     'The readers of files, by the names of their plugins and in the order in which they are asked; absent, all that are found.',
   'readers.<name>': 'The settings of that reader; `{}` when it has none.',
+  guards:
+    'Guards of chats in the clear, by the names of their plugins. Requests pass them in this order, answers in reverse ([guards.md](guards.md)).',
+  'guards.<name>': 'The settings of that guard; `{}` when it has none.',
+  'enclave.guards': 'Guards of sealed chats, inside the enclave; the release digest binds them.',
+  'enclave.guards.<name>': 'The settings of that guard; `{}` when it has none.',
 }
 
 export const families = {
@@ -321,6 +329,8 @@ A plugin is one file that fits one port, and has the name of the file. "Needs" a
 can do depends on its settings; here it is told for the default ones.`,
     storage:
       'Where rows (`MetadataStore`) and bytes (`BlobStore`) are kept: one of each, under `storage.metadata` and `storage.blobs`.',
+    guards:
+      'Policies on the texts of chats ([guards.md](guards.md)). The configuration lists them under `guards` and `enclave.guards`; without it there are none.',
     evidence: 'What proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
   },
 } as const

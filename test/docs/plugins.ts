@@ -19,11 +19,11 @@ const inFamily = async (family: string): Promise<readonly string[]> =>
 /** Gives itself for whatever is asked of it: enough for a plugin that is made and never used. */
 const anything: object = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) })
 
-/** The plugin's own, with just the settings that it can't do without. */
+/** The plugin's own, with just the settings that it can't do without, and a key where it takes one. */
 const made = (it: AnyPlugin): unknown => {
   const settings: Record<string, unknown> = {}
   for (const { path, byDefault, type } of it.settings ? rowsOf(it.settings) : []) {
-    if (byDefault === 'required' && !/[.[]/.test(path))
+    if ((byDefault === 'required' && !/[.[]/.test(path)) || path === 'apiKey')
       settings[path] = type.includes('URL') ? 'https://host.invalid' : 'x'
   }
   const supplied = Object.fromEntries(Object.keys(it.needs ?? {}).map((name) => [name, anything]))

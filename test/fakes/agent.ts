@@ -14,7 +14,7 @@ import { Tool } from '../../core/ports/tool.ts'
 import type { Fitting } from '../../core/container.ts'
 import type { Upstream } from '../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../core/settings.ts'
-import { inside } from '../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import { type Running, running, unhurried } from '../environments.ts'
@@ -42,8 +42,8 @@ export const toolHouse = async (
   const all = [...tools.filter(({ name }) => !played.some((it) => it.name === name)), ...own]
   const made = (): Enclave => {
     const platform = { clock: use(clock), random: use(random), fetch: use(fetch), log: use(log), cache: use(cache) }
-    const innards = { ...platform, prover: use(dev), upstreams, tools: all, readers }
-    return inside(innards, settings, {}, new Uint8Array(32))
+    const enclaveParts = { ...platform, prover: use(dev), upstreams, tools: all, readers }
+    return buildEnclave(enclaveParts, settings, {}, new Uint8Array(32))
   }
   let current: Enclave | null = made()
   const there = (): Enclave => {

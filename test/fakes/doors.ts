@@ -1,7 +1,9 @@
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { fetch as doors } from '../../adapters/production/platform.ts'
+import type { Fitting } from '../../core/container.ts'
 import { use } from '../../core/plugin.ts'
+import type { Guard } from '../../core/ports/guard.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
 import gemini from '../../plugins/providers/gemini.ts'
@@ -32,6 +34,7 @@ export const opened = async (
   play: (asked: Asked) => Take,
   names: Readonly<Record<string, Backend>> = {},
   settings: SettingsInput = {},
+  guards: readonly Fitting<Guard>[] = [],
 ): Promise<Doors> => {
   const it = await backend(t, play)
   const upstreams = [
@@ -45,7 +48,7 @@ export const opened = async (
   )
   const gateway = await running(
     t,
-    { ...memory(), fetch: use(doors), upstreams },
+    { ...memory(), fetch: use(doors), upstreams, guards },
     { models, routing: { retries: 0 }, ...unhurried, ...settings },
   )
   return { ...gateway, backend: it, asked: () => JSON.parse(it.asked.at(-1)!.body.toString()) }

@@ -24,7 +24,7 @@ export interface PostgresServer {
 const versions = '/usr/lib/postgresql'
 
 /** Where the newest server's programs are: Debian keeps them off the path. */
-const programs = async (): Promise<string | null> => {
+export const programs = async (): Promise<string | null> => {
   const found = (await readdir(versions).catch(() => [])).sort((a, b) => Number(b) - Number(a))
   for (const folder of [...found.map((it) => join(versions, it, 'bin')), ...(process.env.PATH ?? '').split(':')]) {
     if ((await readdir(folder).catch(() => [] as string[])).includes('initdb')) return folder

@@ -195,7 +195,8 @@ export const startS3 = async ({ steer = false } = {}): Promise<S3Server | null> 
         () => 0,
       )
       if (status === 200) return
-      if (tries > 200 || started.exitCode !== null) throw new Error(`swift did not come up (${status}): ${said}`)
+      // Half a minute and more, on a busy machine.
+      if (tries > 800 || started.exitCode !== null) throw new Error(`swift did not come up (${status}): ${said}`)
       await sleep(50)
     }
   }

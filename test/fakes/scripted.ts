@@ -165,8 +165,8 @@ const asGemini = ({ contents, tools }: Json, stream: boolean, script: Script): T
   })
   const end = { finishReason: 'STOP' }
   if (!stream) return { headers: json, body: JSON.stringify({ ...whole(said, end), usageMetadata }) }
-  return {
-    headers: sse,
-    body: lines([...said.map((part) => [null, whole([part])] as const), [null, { ...whole([], end), usageMetadata }]]),
-  }
+  // The reason comes with the last part: their own client takes a piece without parts for an answer that went wrong.
+  const piece = (part: Json, at: number) =>
+    at < said.length - 1 ? whole([part]) : { ...whole([part], end), usageMetadata }
+  return { headers: sse, body: lines(said.map((part, at) => [null, piece(part, at)] as const)) }
 }

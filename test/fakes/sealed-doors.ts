@@ -6,7 +6,7 @@ import { fetch as doors } from '../../adapters/production/platform.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave } from '../../core/ports/enclave.ts'
 import type { SettingsInput } from '../../core/settings.ts'
-import { inside } from '../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import anthropic from '../../plugins/providers/anthropic.ts'
 import gemini from '../../plugins/providers/gemini.ts'
@@ -37,7 +37,7 @@ export const sealedDoors = async (
     ]),
   )
   const settings = { routing: { retries: 0 }, ...unhurried, ...more, models: { ...models, ...more.models } }
-  const innards = {
+  const enclaveParts = {
     ...{ clock: use(clock), random: use(random), fetch: use(doors), log: use(log), cache: use(cache) },
     prover: use(dev),
     upstreams: [
@@ -48,7 +48,7 @@ export const sealedDoors = async (
     tools: [],
     readers: [],
   }
-  const create = () => inside(innards, structuredClone(settings), {}, new Uint8Array(32))
+  const create = () => buildEnclave(enclaveParts, structuredClone(settings), {}, new Uint8Array(32))
   const enclave = use(plugin({ port: Enclave, name: 'sealed-doors', create }))
   return { ...(await running(t, { ...memory(), enclave }, structuredClone(settings))), backend: it }
 }

@@ -3,10 +3,12 @@ import { memory } from '../../adapters/memory/index.ts'
 import cache from '../../adapters/memory/cache.ts'
 import { fetch, log, random, system } from '../../adapters/memory/platform.ts'
 import { type Client, connect } from '../../core/sealed/client/client.ts'
-import { inside } from '../../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
 import type { InsideSettings } from '../../core/enclave-settings.ts'
+import type { Fitting } from '../../core/container.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Enclave, type Evidence } from '../../core/ports/enclave.ts'
+import type { Guard } from '../../core/ports/guard.ts'
 import { Clock } from '../../core/ports/platform.ts'
 import { Prover } from '../../core/ports/attester.ts'
 import { type ChatAnswer, type ChatCall, type Chunk, type Transcript, Upstream } from '../../core/ports/upstream.ts'
@@ -84,6 +86,7 @@ export interface Wishes {
   readonly play?: Play
   readonly own?: InsideSettings
   readonly settings?: SettingsInput
+  readonly guards?: readonly Fitting<Guard>[]
   /** Evidence over these 64 bytes, instead of the development kind. */
   readonly prove?: (reportData: Uint8Array) => Evidence
 }
@@ -105,7 +108,7 @@ export interface Sealed extends Omit<Running, 'key'> {
 /** A listening gateway in front of an enclave whose backend does what the test says. */
 export const sealedStage = async (
   t: Test,
-  { play = echo, own = {}, settings = {}, prove }: Wishes = {},
+  { play = echo, own = {}, settings = {}, guards = [], prove }: Wishes = {},
 ): Promise<Sealed> => {
   const calls: ChatCall[] = []
   const played = plugin({
@@ -139,7 +142,7 @@ export const sealedStage = async (
     ...settings,
   }
   const made = (): Enclave => {
-    const innards = {
+    const enclaveParts = {
       clock: use(moved),
       random: use(random),
       fetch: use(fetch),
@@ -149,8 +152,9 @@ export const sealedStage = async (
       upstreams: [use(played)],
       tools: [],
       readers: [],
+      guards,
     }
-    return inside(innards, all, own, new Uint8Array(32))
+    return buildEnclave(enclaveParts, all, own, new Uint8Array(32))
   }
   let current = made()
   const changing = plugin({

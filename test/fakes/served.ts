@@ -22,6 +22,22 @@ export const madeKey = (said: string): string => {
   return readFileSync(file, 'utf8').trim()
 }
 
+/** All that a started gateway says, and where it listens; `listening` rejects for a gateway that ends first. */
+export const heard = (child: ChildProcess): { readonly said: () => string; readonly listening: Promise<string> } => {
+  let said = ''
+  const listening = new Promise<string>((resolve, reject) => {
+    const hear = (part: Buffer) => {
+      said += part
+      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
+      if (url) resolve(url)
+    }
+    child.stdout!.on('data', hear)
+    child.stderr!.on('data', hear)
+    child.once('exit', () => reject(new Error(said)))
+  })
+  return { said: () => said, listening }
+}
+
 /** The command as a user starts it, on a free port, with nothing in its environment but this. */
 export const served = async (
   env: Readonly<Record<string, string>>,
@@ -33,24 +49,15 @@ export const served = async (
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit')
-  let said = ''
-  const base = await new Promise<string>((resolve, reject) => {
-    const hear = (part: Buffer) => {
-      said += part
-      const url = /^sealgate listening on (http:\S+)$/m.exec(said)?.[1]
-      if (url) resolve(url)
-    }
-    child.stdout!.on('data', hear)
-    child.stderr!.on('data', hear)
-    child.once('exit', () => reject(new Error(said)))
-  })
+  const { said, listening } = heard(child)
+  const base = await listening
   return {
     base,
     get said() {
-      return said
+      return said()
     },
     get key() {
-      return madeKey(said)
+      return madeKey(said())
     },
     child,
     async stop(signal) {

@@ -1,5 +1,5 @@
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
-import { unfold } from '../../core/inference/collect-chunks.ts'
+import { chunksOfCompletion } from '../../core/inference/collect-chunks.ts'
 import type { Completion } from '../../core/ports/upstream.ts'
 import type { Scene, Stage } from '../contracts/upstream.ts'
 
@@ -34,7 +34,7 @@ export const simple = (): Stage => {
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
   async function* chunks(completion: Completion, signal: AbortSignal) {
     let first = true
-    for await (const chunk of unfold(completion)) {
+    for await (const chunk of chunksOfCompletion(completion)) {
       if (!first && typeof scene === 'object' && scene.stall !== undefined) await wait(signal)
       if (!first && (typeof scene === 'object' || scene === 'complains' || scene === 'garbles')) throw broken()
       first = false

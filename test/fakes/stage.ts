@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import type { Test } from 'tap'
 import { clock, random } from '../../adapters/memory/platform.ts'
 import { fetch } from '../../adapters/production/platform.ts'
 import { type AnyPlugin, use } from '../../core/plugin.ts'
@@ -9,9 +8,14 @@ import { fitted } from '../fitted.ts'
 import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
 
 /** Ends with the test: a test of tap's, or what another runner has for it, as `{ teardown: (end) => t.after(end) }`. */
-export type Lasting = Pick<Test, 'teardown'>
+export interface Lasting {
+  teardown(end: () => void | Promise<void>): unknown
+}
 
-export const vector = (path: string): Promise<Buffer> => readFile(`test/vectors/providers/${path}`)
+/** The root of the package, from the source and from what is built of it. */
+const root = new URL(/\/dist\/test\/fakes\//.test(import.meta.url) ? '../../../' : '../../', import.meta.url)
+
+export const vector = (path: string): Promise<Buffer> => readFile(new URL(`test/vectors/providers/${path}`, root))
 
 /** The upstream that a provider makes, with a real network beneath it. Everything is closed with the test. */
 export const provided = async (t: Lasting, provider: AnyPlugin, settings: object): Promise<Upstream> => {
@@ -34,6 +38,8 @@ export interface Recording {
   readonly vectors: string | URL
   /** How its streams are written: the ending of the files, and their content type. */
   readonly stream: { readonly ending: 'sse' | 'ndjson'; readonly type: string; readonly broken: string }
+  /** The bytes on the wire of a recorded stream, where it is recorded in a readable form. */
+  readonly encode?: (stream: Buffer) => Uint8Array
   readonly lists: RegExp
   readonly chats: RegExp
   /** Where the path tells that a stream is wanted, and not the body. */
@@ -76,15 +82,18 @@ export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
     const streams = last['stream'] === true || it.streams?.(path) === true
     const headers = streams ? { 'content-type': type } : json
     const end = streams ? ending : 'json'
-    if (scene === 'complains' && streams) return { headers, body: await playedFrom(it, `stream-error.${end}`) }
-    const bytes = await playedFrom(it, `${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
+    const encode = (bytes: Buffer) => Buffer.from(streams && it.encode ? it.encode(bytes) : bytes)
+    if (scene === 'complains' && streams) return { headers, body: encode(await playedFrom(it, `stream-error.${end}`)) }
+    const recording = await playedFrom(it, `${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
     if (scene === 'garbles' && streams) {
       const half =
-        bytes.indexOf('\n\n', bytes.length >> 1) < 0
-          ? bytes.indexOf('\n', bytes.length >> 1) + 1
-          : bytes.indexOf('\n\n', bytes.length >> 1) + 2
-      return { headers, body: Buffer.concat([bytes.subarray(0, half), Buffer.from(broken), bytes.subarray(half)]) }
+        recording.indexOf('\n\n', recording.length >> 1) < 0
+          ? recording.indexOf('\n', recording.length >> 1) + 1
+          : recording.indexOf('\n\n', recording.length >> 1) + 2
+      const parts = [recording.subarray(0, half), Buffer.from(broken), recording.subarray(half)]
+      return { headers, body: encode(Buffer.concat(parts)) }
     }
+    const bytes = encode(recording)
     if (scene === 'dribbles') return { headers, body: bytes, pace: 'bytewise' }
     if (typeof scene === 'string') return { headers, body: bytes }
     const [how, share] = Object.entries(scene)[0] as ['cut', number]
@@ -101,7 +110,8 @@ export const everyCut = async (
   t: Lasting,
   it: Recording,
 ): Promise<{ readonly bytes: number; readonly fooled: readonly number[] }> => {
-  const bytes = await playedFrom(it, `chat.${it.stream.ending}`)
+  const recording = await playedFrom(it, `chat.${it.stream.ending}`)
+  const bytes = Buffer.from(it.encode?.(recording) ?? recording)
   let at = 0
   const server = await backend(t, () => ({
     headers: { 'content-type': it.stream.type },

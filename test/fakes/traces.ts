@@ -15,7 +15,7 @@ const within = (text: string, offset: number): string => {
 }
 
 /** Every form in which a text of plain letters may lie in bytes; `loose` ones are told apart by no case. */
-const formsOf = (
+export const formsOf = (
   text: string,
 ): readonly { readonly name: string; readonly bytes: string; readonly loose: boolean }[] => [
   { name: 'plain', bytes: text, loose: true },

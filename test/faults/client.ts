@@ -43,6 +43,7 @@ export const call = (
       finish: null,
       done: false,
       error: null,
+      last: null,
       garbled: false,
       broken: false,
       raw: '',
@@ -101,6 +102,7 @@ const take = (sight: Sight, tongue: Tongue, line: string, begun: number) => {
   } catch {
     return void (sight.garbled = true)
   }
+  sight.last = value
   if (value.error) return void (sight.error = JSON.stringify(value.error))
   tongue.event(value, sight)
   if (sight.text !== '') sight.firstToken ??= Date.now() - begun

@@ -36,7 +36,7 @@ const pass: Verdict = { mark: 'pass', note: '' }
 const verdict = (mark: Mark, note: string): Verdict => ({ mark, note })
 
 /** Ms after which a call counts as hung. */
-const patience = (pace: number) => 5_000 + 85_000 * pace
+export const patience = (pace: number) => 5_000 + 85_000 * pace
 
 /** The whole answer and nothing else, by the end mark. */
 const complete = (sight: Sight, model: string): Verdict => {
@@ -146,6 +146,8 @@ export const scenes: readonly Scene[] = [
         return verdict('fail', 'a cut answer was told as whole')
       if (sight.raw.includes('secret words')) return verdict('fail', 'told the backend’s own words')
       if (sight.broken || sight.text === '') return verdict('safe', 'broke without a word')
+      if (!target.tongue.breaks(sight.last))
+        return verdict('fail', 'the break was not told in the words of the dialect')
       return answer.startsWith(sight.text) ? pass : verdict('fail', 'other text than the backend gave')
     },
   },

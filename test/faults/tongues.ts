@@ -15,6 +15,8 @@ export interface Sight {
   done: boolean
   /** The error told in the body or in the stream. */
   error: string | null
+  /** The last event of a stream; null when none came. */
+  last: unknown
   /** An event that is no JSON. */
   garbled: boolean
   /** The connection broke instead of ending. */
@@ -33,6 +35,8 @@ export interface Tongue {
   event(value: any, sight: Sight): void
   /** A whole answer. */
   whole(value: any, sight: Sight): void
+  /** Whether the event tells of a break as the dialect does. */
+  breaks(event: any): boolean
 }
 
 export const chat: Tongue = {
@@ -52,7 +56,10 @@ export const chat: Tongue = {
     sight.text = value.choices[0].message.content
     sight.finish = value.choices[0].finish_reason
   },
+  breaks: ({ error }) => typeof error?.message === 'string' && 'code' in error,
 }
+
+const openai: Tongue = { ...chat, name: 'chat completions under /v1', under: '/v1' }
 
 const ended = ({ status, incomplete_details }: any): string | null =>
   status === 'completed' ? 'stop' : (incomplete_details?.reason ?? null)
@@ -76,6 +83,7 @@ export const responses: Tongue = {
     sight.text = value.output.at(-1).content[0].text
     sight.finish = ended(value)
   },
+  breaks: ({ type, response }) => type === 'response.failed' && typeof response.error.code === 'string',
 }
 
 const reasons: Readonly<Record<string, string>> = { end_turn: 'stop', refusal: 'content_filter' }
@@ -96,6 +104,7 @@ export const messages: Tongue = {
     sight.text = content[0].text
     sight.finish = reasons[stop_reason] ?? stop_reason
   },
+  breaks: ({ type, error }) => type === 'error' && typeof error.type === 'string',
 }
 
 const finishes: Readonly<Record<string, string>> = { STOP: 'stop', SAFETY: 'content_filter' }
@@ -115,6 +124,10 @@ export const gemini: Tongue = {
     }
   },
   whole: (value, sight) => gemini.event(value, sight),
+  breaks: ({ error }) => typeof error?.code === 'number' && typeof error.status === 'string',
 }
 
-export const tongues: readonly Tongue[] = [chat, responses, messages, gemini]
+export const tongues: readonly Tongue[] = [chat, openai, responses, messages, gemini]
+
+/** Those that `sealgate seal` speaks. */
+export const sealedTongues: readonly Tongue[] = [openai, responses, messages, gemini]

@@ -29,6 +29,8 @@ const sources: Readonly<Record<string, string>> = {
   pptx: 'pptx/orchard.pptx',
   epub: 'epub/harvest.epub',
   odt: 'odt/harvest.odt',
+  doc: 'doc/harvest.doc',
+  ppt: 'ppt/orchard.ppt',
   png: 'image/order.png',
   gif: 'image/order.gif',
   webp: 'image/order.webp',
@@ -70,4 +72,6 @@ export const kinds: readonly Kind[] = [
   plain('tiff', 'getFileContentOCR', draw),
   plain('mp4', 'audioDiarization', watch),
   plain('parquet', 'getDataFileContent', readData),
+  plain('doc', 'getTextDocumentContent', readDocument),
+  plain('ppt', 'getPowerPointContent', readSlides),
 ]

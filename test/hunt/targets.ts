@@ -3,16 +3,17 @@ import { catalog } from '../../core/inference/models/catalog.ts'
 import { inference } from '../../core/inference/inference.ts'
 import { ChatRequest } from '../../core/dialects/chat-completions.ts'
 import { AudioRequest } from '../../core/sealed/enclave/audio.ts'
+import { EmbeddingRequest } from '../../core/sealed/enclave/embeddings.ts'
 import { checkedConfig } from '../../adapters/production/config/config.ts'
 import { fetch } from '../../adapters/production/platform.ts'
 import { toolsOf } from '../../adapters/production/config/tools.ts'
 import cache from '../../adapters/memory/cache.ts'
 import { clock, log, random } from '../../adapters/memory/platform.ts'
-import { named } from '../../core/http/named-path.ts'
+import { namedPath } from '../../core/http/named-path.ts'
 import type { AnyRoute } from '../../core/http/route.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { table } from '../../core/routes/all.ts'
+import { allRoutes } from '../../core/routes/all.ts'
 import { decisionRequest } from '../../core/routes/decision-shape.ts'
 import { Settings, SettingsShape, surfaces } from '../../core/settings.ts'
 import { lengths } from '../../core/sealed/wire/body.ts'
@@ -94,6 +95,7 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/admin/keys/{id}': lasting,
   'rvenc/chat/completions': { model: 'chatting', provider: 'constant', stream: false },
   'rvenc/decision': { model: 'chatting', provider: 'constant', images: [], videos: [], samples: 1, steps: 1 },
+  'rvenc/embeddings': { model: 'chatting', provider: 'constant' },
   'rvenc/audio/transcriptions': { model: 'hearing' },
   'rvenc/audio/translations': { model: 'hearing' },
   // Nothing is asked of the world.
@@ -130,7 +132,7 @@ const plainTarget = ({ method, path, body }: AnyRoute): Target => {
   return {
     name: `${method} ${path}`,
     method,
-    path: named(path, settings)
+    path: namedPath(path, settings)
       .replace('{id}', ids[path] ?? '')
       .replace('{model}', 'chatting'),
     type: form ? formType : 'application/json',
@@ -201,11 +203,12 @@ const audioEnvelope: Envelope = {
 
 /** Every route that takes a body, and every chapter of the enclave that opens JSON. */
 export const targets = async (): Promise<readonly Target[]> => [
-  ...table(surfaces)
+  ...allRoutes(surfaces)
     .filter(({ body }) => body !== undefined)
     .map(plainTarget),
   sealedTarget('rvenc/chat/completions', ChatRequest, chatEnvelope),
   sealedTarget('rvenc/decision', decisionRequest, chatEnvelope),
+  sealedTarget('rvenc/embeddings', EmbeddingRequest, chatEnvelope),
   sealedTarget('rvenc/audio/transcriptions', AudioRequest, audioEnvelope),
   sealedTarget('rvenc/audio/translations', AudioRequest, audioEnvelope),
   ...(await allTools()).map(sealedTool),

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { checkedConfig, settingsOf } from '../../adapters/production/config/config.ts'
-import { names } from '../../adapters/production/config/load-plugin.ts'
+import { pluginNames } from '../../adapters/production/config/load-plugin.ts'
 import { production } from '../../adapters/production/index.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import { running, unhurried } from '../environments.ts'
@@ -54,7 +54,7 @@ export const sceneOf = async (t: Test): Promise<Scene> => {
       routing: { retries: 0 },
       outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
       tools: {
-        ...Object.fromEntries((await names('tools')).map((name) => [name, {}])),
+        ...Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}])),
         webSearchTool: { provider: 'searxng', baseUrl: backend.url },
       },
     },

@@ -11,15 +11,15 @@ export const access: readonly Changes[] = [
       { breaks: 'A key ends with its time, though it was read just now.', from: ' && now < seen.expires', to: '' },
       {
         breaks: 'A revoked key is refused everywhere within five seconds.',
-        from: 'const fresh = 5_000',
-        to: 'const fresh = 5_001',
+        from: 'const freshMs = 5_000',
+        to: 'const freshMs = 5_001',
       },
       {
         breaks: 'A key that was read just now works while the store is down.',
-        from: 'const fresh = 5_000',
-        to: 'const fresh = 0',
+        from: 'const freshMs = 5_000',
+        to: 'const freshMs = 0',
       },
-      { breaks: 'A clock that was set back keeps no key alive.', from: ' && seen.until - now <= fresh', to: '' },
+      { breaks: 'A clock that was set back keeps no key alive.', from: ' && seen.until - now <= freshMs', to: '' },
       {
         breaks: 'A test key opens nothing in production.',
         from: "      if (row.mode === 'test' && !testKeys) return null\n",
@@ -111,7 +111,7 @@ export const access: readonly Changes[] = [
       },
       {
         breaks: 'A new key reaches no further than its maker.',
-        from: '  for (const bound of bounds) insist(bound, within(bound, reach, own, settings))\n',
+        from: '  for (const bound of bounds) insist(bound, isWithinBound(bound, reach, own, settings))\n',
         to: '',
       },
       {
@@ -127,13 +127,13 @@ export const access: readonly Changes[] = [
       },
       {
         breaks: 'A key is widened as far as its caller reaches.',
-        from: '      insist(bound, within(bound, after, own, settings))\n',
+        from: '      insist(bound, isWithinBound(bound, after, own, settings))\n',
         to: '',
       },
       { breaks: 'A key never ends before now.', from: 'expires_at <= now) {', to: 'expires_at < now) {' },
       {
         breaks: 'The last administrator is never narrowed.',
-        from: 'leaves: narrows ? leaving(own, settings, now)(key) : null',
+        from: 'leaves: narrows ? keyToLeave(own, settings, now)(key) : null',
         to: 'leaves: null',
       },
       {
@@ -148,7 +148,7 @@ export const access: readonly Changes[] = [
       },
       {
         breaks: 'Who takes the place of an administrator reaches as far.',
-        from: ' && bounds.every((bound) => within(bound, key, other, settings))',
+        from: ' && bounds.every((bound) => isWithinBound(bound, key, other, settings))',
         to: '',
       },
     ],
@@ -187,6 +187,34 @@ export const access: readonly Changes[] = [
       },
       { breaks: 'An address lies within ranges of its family alone.', from: 'it.family === family && ', to: '' },
       { breaks: 'A wider range lies within no narrower one.', from: ' && it.prefix <= prefix', to: '' },
+    ],
+  },
+  {
+    file: 'core/routes/whose.ts',
+    test: 'test/sight.test.ts',
+    changes: [
+      {
+        breaks: 'Only operators see other organisations.',
+        from: 'if (!operators.includes(own)) throw',
+        to: 'if (operators.length > 9) throw',
+      },
+      { breaks: 'Another organisation alone is shown.', from: 'asked === all ? null : asked', to: 'null' },
+      {
+        breaks: 'A caller without a word sees its own.',
+        from: 'asked === undefined || asked === own',
+        to: 'asked === own',
+      },
+    ],
+  },
+  {
+    file: 'core/routes/usage.ts',
+    test: 'test/sight.test.ts',
+    changes: [
+      {
+        breaks: 'Usage is filtered by team.',
+        from: 'Object.entries({ key, user, team })',
+        to: 'Object.entries({ key, user })',
+      },
     ],
   },
 ]

@@ -7,8 +7,8 @@ export const clients: readonly Changes[] = [
     changes: [
       {
         breaks: 'A refused file is named.',
-        from: 'new Error(`${name}: ${complaint(error)}`',
-        to: 'new Error(complaint(error)',
+        from: 'new Error(`${name}: ${errorText(error)}`',
+        to: 'new Error(errorText(error)',
       },
     ],
   },
@@ -118,6 +118,33 @@ export const clients: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/dialects/messages/native.ts',
+    test: 'test/dialects/cached-share.test.ts',
+    changes: [
+      {
+        breaks: 'A backend of the same dialect is given the marks of its cache.',
+        from: "  'system',\n",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/dialects/messages/native.ts',
+    test: 'test/dialects/claude-code.test.ts',
+    changes: [
+      {
+        breaks: 'Claude Code’s edits of the context reach the backend.',
+        from: "  'context_management',\n",
+        to: '',
+      },
+      {
+        breaks: 'Betas and version reach the backend.',
+        from: "['anthropic-beta', 'anthropic-version'].flatMap",
+        to: "['anthropic-beta'].flatMap",
+      },
+    ],
+  },
+  {
     file: 'core/dialects/messages/betas.ts',
     test: 'test/dialects/messages.test.ts',
     changes: [
@@ -129,16 +156,16 @@ export const clients: readonly Changes[] = [
         from: ': name === refused',
         to: ': name.startsWith(refused)',
       },
-      { breaks: 'The refused beta is named.', from: ', told: found.slice(0, most)', to: '' },
+      { breaks: 'The refused beta is named.', from: ',\n    told: found.slice(0, mostNameCharacters)', to: '' },
     ],
   },
   {
-    file: 'core/routes/talking.ts',
+    file: 'core/routes/answer-chat.ts',
     test: 'test/dialects/attempts.test.ts',
     changes: [
       {
         breaks: 'A whole answer names who was asked.',
-        from: '{ ...headers, ...attemptsOf(it) }',
+        from: '{ ...headers, ...attemptsOf(it), ...marksOf(passage) }',
         to: 'headers',
       },
       { breaks: 'A first backend that answers is not named.', from: 'asked.length < 2', to: 'asked.length < 1' },
@@ -154,7 +181,7 @@ export const clients: readonly Changes[] = [
     test: 'test/web-socket.test.ts',
     changes: [
       { breaks: 'A WebSocket is refused by 426.', from: '.filter(({ webSocket }) => webSocket)', to: '.slice(0, 0)' },
-      { breaks: 'The path is found under its configured name.', from: 'named(it.path, settings)', to: 'it.path' },
+      { breaks: 'The path is found under its configured name.', from: 'namedPath(it.path, settings)', to: 'it.path' },
       {
         breaks: 'A plain GET is no WebSocket.',
         from: "method === 'GET' && /\\bwebsocket\\b/i.test(headers.upgrade ?? '')",

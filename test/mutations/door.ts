@@ -23,8 +23,8 @@ export const door: readonly Changes[] = [
     changes: [{ breaks: 'A refused key is told in words.', from: "  401: 'the key was refused',\n", to: '' }],
   },
   {
-    file: 'adapters/production/log/in-words.ts',
-    test: 'test/adapters/production/log/in-words.test.ts',
+    file: 'adapters/production/log/worded-line.ts',
+    test: 'test/adapters/production/log/worded-line.test.ts',
     changes: [
       {
         breaks: 'Nothing in a worded line moves the cursor.',

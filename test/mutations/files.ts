@@ -1,6 +1,6 @@
 import type { Changes } from './mutation.ts'
 
-const test = 'test/core/files/cabinet.test.ts'
+const test = 'test/core/files/file-store.test.ts'
 
 export const files: readonly Changes[] = [
   {

@@ -21,7 +21,7 @@ export const http: readonly Changes[] = [
       { breaks: 'A place that is left is free.', from: 'return place.release()', to: 'return Promise.resolve()' },
       {
         breaks: 'Nothing is renewed when no place is held.',
-        from: 'if (leave(holds, hold)) lane.held',
+        from: 'if (unlink(holds, hold)) lane.held',
         to: 'lane.held',
       },
       {
@@ -144,7 +144,7 @@ export const http: readonly Changes[] = [
   },
   {
     file: 'core/http/http-errors.ts',
-    test: 'test/core/http/waits.test.ts',
+    test: 'test/core/http/retry-headers.test.ts',
     changes: [
       {
         breaks: 'Callers that wait at once are told different ms.',

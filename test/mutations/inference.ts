@@ -158,7 +158,7 @@ export const inference: readonly Changes[] = [
     changes: [
       {
         breaks: 'A 429 of an overdrawn allowance tells what is left.',
-        from: 'tell(work, seen.ok ? seen.left : overdrawn(charges, seen), now)',
+        from: 'tell(work, seen.ok ? seen.left : overdrawnHeaders(charges, seen), now)',
         to: 'seen.ok ? tell(work, seen.left, now) : {}',
       },
       {
@@ -227,11 +227,11 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/dialects/fit-to-tell.ts',
+    file: 'core/dialects/redact-sentence.ts',
     test: 'test/core/dialects/refusal.test.ts',
     changes: [
       { breaks: 'Nothing is told on the operator’s account.', from: 'if (accounts.test(whole)) return null', to: '' },
-      { breaks: 'A sentence is short.', from: 'cleaned.slice(0, most)', to: 'cleaned' },
+      { breaks: 'A sentence is short.', from: 'cleaned.slice(0, mostCharacters)', to: 'cleaned' },
       { breaks: 'Paths of a request are no hosts.', from: '(found) => (isPath(', to: '(found) => (!isPath(' },
       { breaks: 'Keys without a mark are keys.', from: "(isSecret(found) ? '[key]' : found)", to: 'found' },
     ],

@@ -6,7 +6,9 @@ export const logins: readonly Changes[] = [
   {
     file: 'core/access/token.ts',
     test,
-    changes: [{ breaks: 'A long token is not read.', from: '  if (token.length > longest) return null\n', to: '' }],
+    changes: [
+      { breaks: 'A long token is not read.', from: '  if (token.length > mostCharacters) return null\n', to: '' },
+    ],
   },
   {
     file: 'core/access/token-flaws.ts',
@@ -14,17 +16,17 @@ export const logins: readonly Changes[] = [
     changes: [
       {
         breaks: 'Only algorithms of the configuration count.',
-        from: "  if (!issuer.algorithms.some((it) => it === alg)) return flaw('algorithm')\n",
+        from: "  if (!issuer.algorithms.some((it) => it === alg)) return tokenFlaw('algorithm')\n",
         to: '',
       },
       {
         breaks: 'Only access tokens count.',
-        from: "  if (!issuer.types.some((it) => it.toLowerCase() === type)) return flaw('type')\n",
+        from: "  if (!issuer.types.some((it) => it.toLowerCase() === type)) return tokenFlaw('type')\n",
         to: '',
       },
       {
         breaks: 'A critical extension is refused.',
-        from: "  if (crit !== undefined) return flaw('critical')\n",
+        from: "  if (crit !== undefined) return tokenFlaw('critical')\n",
         to: '',
       },
       {
@@ -32,10 +34,10 @@ export const logins: readonly Changes[] = [
         from: 'identities.some((name) => Object.hasOwn(claims, name)) || ',
         to: '',
       },
-      { breaks: 'Nor does one that says so in a claim.', from: " || isIdentity(claims['typ']) ?", to: ' ?' },
+      { breaks: 'Nor does one that says so in a claim.', from: " || isIdentity(claims['typ'])\n    ?", to: ' ?' },
       {
         breaks: 'A lifetime has its cap.',
-        from: "  if ((exp - iat) * 1000 > lifetime) return flaw('lifetime')\n",
+        from: "  if ((exp - iat) * 1000 > lifetime) return tokenFlaw('lifetime')\n",
         to: '',
       },
       { breaks: 'A token ends with its time and the skew.', from: 'over >= skew', to: 'over > skew' },
@@ -78,14 +80,14 @@ export const logins: readonly Changes[] = [
       },
       {
         breaks: 'A token that was found ends with its time.',
-        from: 'Math.min(now + fresh, over)',
-        to: 'now + fresh',
+        from: 'Math.min(now + freshMs, over)',
+        to: 'now + freshMs',
       },
       { breaks: 'The log has a line for many.', from: 'return void last.more++', to: 'last.more++' },
       {
         breaks: 'A token that was found is found again.',
-        from: 'const fresh = 5_000',
-        to: 'const fresh = 0',
+        from: 'const freshMs = 5_000',
+        to: 'const freshMs = 0',
       },
     ],
   },
@@ -100,7 +102,7 @@ export const logins: readonly Changes[] = [
     changes: [
       {
         breaks: 'Unknown names of keys ask seldom.',
-        from: 'since >= 0 && since < rest) return',
+        from: 'since >= 0 && since < restMs) return',
         to: 'since < 0) return',
       },
       { breaks: 'A rotated key is asked for.', from: '    if (suited() === null) await renew()\n', to: '' },
@@ -115,13 +117,13 @@ export const logins: readonly Changes[] = [
         from: 'const kept = 60 * minute',
         to: 'const kept = minute',
       },
-      { breaks: 'Keys are renewed in time.', from: ' else if (isAged(fresh)) void renew()', to: '' },
+      { breaks: 'Keys are renewed in time.', from: ' else if (isAged(freshMs)) void renew()', to: '' },
       {
         breaks: 'An unknown key is no fault of the caller while nobody can be asked.',
         from: 'found === null && !reached',
         to: 'found === null && reached === null',
       },
-      { breaks: 'A silent issuer is given up.', from: 'const patience = 5_000', to: 'const patience = 50_000' },
+      { breaks: 'A silent issuer is given up.', from: 'const patienceMs = 5_000', to: 'const patienceMs = 50_000' },
       { breaks: 'Only a list is a list.', from: 'answer.status !== 200', to: 'answer.status >= 400' },
     ],
   },

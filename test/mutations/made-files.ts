@@ -101,8 +101,8 @@ export const madeFiles: readonly Changes[] = [
       { breaks: 'A caller that reads on misses nothing.', from: 'at = end\n', to: 'at = end + 1\n' },
       {
         breaks: 'A long section can be read in parts.',
-        from: 'const longest = 40_000',
-        to: 'const longest = 4_000_000',
+        from: 'const mostPieceCharacters = 40_000',
+        to: 'const mostPieceCharacters = 4_000_000',
       },
     ],
   },

@@ -32,7 +32,7 @@ export const mcp: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/mcp/place.ts',
+    file: 'core/routes/mcp/address.ts',
     test: 'test/mcp-http.test.ts',
     changes: [
       {
@@ -65,8 +65,8 @@ export const mcp: readonly Changes[] = [
       },
       {
         breaks: 'Older clients read errors in answers with 200.',
-        from: '!== modern) return 200',
-        to: '!== modern) return 400',
+        from: '!== latestRevision) return 200',
+        to: '!== latestRevision) return 400',
       },
     ],
   },
@@ -130,7 +130,7 @@ export const mcp: readonly Changes[] = [
       { breaks: 'Progress never goes back.', from: '    if (percent <= last) return\n', to: '' },
       {
         breaks: 'A revision that is not served is refused by its own code.',
-        from: '  if (requested !== modern)\n',
+        from: '  if (requested !== latestRevision)\n',
         to: "  if (requested === '')\n",
       },
     ],

@@ -10,7 +10,7 @@ export const medias: readonly Changes[] = [
     changes: [
       { breaks: 'Segments stay as the backend gave them.', from: '  ...own,\n', to: '' },
       { breaks: 'A segment has all fields that stock clients ask for.', from: '  no_speech_prob: 0,\n', to: '' },
-      { breaks: 'Usage of a transcript is kept.', from: "...told(it, ['logprobs', 'usage'])", to: '' },
+      { breaks: 'Usage of a transcript is kept.', from: "...pickedMembers(it, ['logprobs', 'usage'])", to: '' },
     ],
   },
   {
@@ -35,7 +35,7 @@ export const medias: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/media/drawn.ts',
+    file: 'core/routes/media/draw-images.ts',
     test: media,
     changes: [
       { breaks: 'The prompt that was drawn is kept.', from: ', ...revised(picture) }))', to: ' }))' },
@@ -75,7 +75,7 @@ export const medias: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/media/able.ts',
+    file: 'core/inference/models/model-able.ts',
     test: media,
     changes: [
       { breaks: 'Backends that can’t do it are not asked.', from: 'can(upstream))', to: 'can(upstream) || true)' },

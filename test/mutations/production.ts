@@ -5,6 +5,28 @@ const egress = 'test/adapters/production/network/egress.test.ts'
 
 export const production: readonly Changes[] = [
   {
+    file: 'adapters/production/evidence/proven-enclave.ts',
+    test: 'test/proof.test.ts',
+    changes: [
+      {
+        breaks: 'Evidence of a platform gets its certificates and lists.',
+        from: 'if (platformOf(keyset.evidence.type) === null) return keyset',
+        to: 'if (platformOf(keyset.evidence.type) !== undefined) return keyset',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/evidence/own-check.ts',
+    test: 'test/proof.test.ts',
+    changes: [
+      {
+        breaks: 'An operator is told of evidence that clients would refuse.',
+        from: 'if (error instanceof Refusal) return error.reason',
+        to: 'if (error instanceof Refusal) return null',
+      },
+    ],
+  },
+  {
     file: 'adapters/production/commands/bootstrap-key.ts',
     test: keys,
     changes: [
@@ -142,6 +164,34 @@ export const production: readonly Changes[] = [
     ],
   },
   {
+    file: 'adapters/production/commands/seal/run-program.ts',
+    test: 'test/seal-program.test.ts',
+    changes: [
+      {
+        breaks: 'A file of settings is gone with its run.',
+        from: '    await rm(folder, { recursive: true, force: true })\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/seal/program-settings.ts',
+    test: 'test/seal-program.test.ts',
+    changes: [
+      { breaks: 'Settings of the machine stay.', from: '    ...own,\n', to: '' },
+      {
+        breaks: 'Gemini CLI is not started where it would not sign in.',
+        from: 'isChosen ||= signing === usual',
+        to: 'isChosen = true',
+      },
+      {
+        breaks: 'Continue takes no models but those of the proxy.',
+        from: 'flagged(args, flag) !== undefined)\n  if (found',
+        to: "flagged(args, flag) === '')\n  if (found",
+      },
+    ],
+  },
+  {
     file: 'adapters/production/commands/seal.ts',
     test: 'test/seal-program.test.ts',
     changes: [
@@ -182,7 +232,11 @@ export const production: readonly Changes[] = [
     file: 'adapters/production/commands/calibrate/temperatures.ts',
     test: 'test/adapters/production/commands/calibrate/promise.test.ts',
     changes: [
-      { breaks: 'Few cases get no temperature of their own.', from: 'const least = 50', to: 'const least = 1' },
+      {
+        breaks: 'Few cases get no temperature of their own.',
+        from: 'const leastCases = 50',
+        to: 'const leastCases = 1',
+      },
       {
         breaks: 'The fit goes to the least surprise.',
         from: 'if (at(left) < at(right))',
@@ -204,14 +258,34 @@ export const production: readonly Changes[] = [
   },
   {
     file: 'adapters/production/commands/seal/routes.ts',
-    test: 'test/seal-doors.test.ts',
+    test: 'test/seal.test.ts',
     changes: [
       {
         breaks: 'Sealed streams wait for their turn.',
-        from: '    leave = await queue.enter(signal)\n    return',
-        to: '    void queue\n    return',
+        from: '    leave = await queue.enter(signal)\n',
+        to: '    void queue\n',
       },
-      { breaks: 'Nothing leaves the machine unsealed.', from: '...closed, greet', to: 'greet' },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/seal/routes.ts',
+    test: 'test/seal-doors.test.ts',
+    changes: [{ breaks: 'Nothing leaves the machine unsealed.', from: '...closed, greet', to: 'greet' }],
+  },
+  {
+    file: 'adapters/production/commands/seal/dialect-chats.ts',
+    test: 'test/seal-doors.test.ts',
+    changes: [
+      {
+        breaks: 'A sealed stream that breaks ends in an error of the Messages dialect.',
+        from: "data: JSON.stringify(dialectError(error, 'messages').body)",
+        to: 'data: JSON.stringify(dialectError(error).body)',
+      },
+      {
+        breaks: 'A sealed stream that breaks ends in an error of the Gemini dialect.',
+        from: "data: JSON.stringify(dialectError(error, 'google').body)",
+        to: 'data: JSON.stringify(dialectError(error).body)',
+      },
     ],
   },
   {

@@ -8,7 +8,7 @@ const proof = 'test/proof.test.ts'
 /** What proves an enclave beside its report, and what proves an answer. */
 export const proofs: readonly Changes[] = [
   {
-    file: 'adapters/production/evidence/shelf.ts',
+    file: 'adapters/production/evidence/piece-store.ts',
     test: collateral,
     changes: [
       {
@@ -28,8 +28,8 @@ export const proofs: readonly Changes[] = [
       },
       {
         breaks: 'A missing piece is asked for once in ten seconds.',
-        from: 'pause = { urgent: 10_000,',
-        to: 'pause = { urgent: 0,',
+        from: 'retryMs = { urgent: 10_000,',
+        to: 'retryMs = { urgent: 0,',
       },
       {
         breaks: 'A piece is fetched anew when half of its life is over.',

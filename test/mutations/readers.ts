@@ -91,4 +91,40 @@ export const readers: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/readers/pdf/pdf-lines.ts',
+    test: pdf,
+    changes: [{ breaks: 'Words that stand apart on a page stay apart.', from: "? ' ' : ''", to: "? '' : ''" }],
+  },
+  {
+    file: 'plugins/readers/document/doc-characters.ts',
+    test: 'test/plugins/readers/document/doc.test.ts',
+    changes: [{ breaks: 'Deleted words of a .doc are left out.', from: "0x0800: 'deleted'", to: "0x0801: 'deleted'" }],
+  },
+  {
+    file: 'plugins/readers/document/eml.ts',
+    test: 'test/plugins/readers/document/mail.test.ts',
+    changes: [
+      { breaks: 'A mail has few parts.', from: 'const mostParts = 1_000', to: 'const mostParts = 1_000_000' },
+      { breaks: 'Mails within mails are few.', from: 'const mostDepth = 20', to: 'const mostDepth = 2_000' },
+    ],
+  },
+  {
+    file: 'plugins/readers/slides/ppt.ts',
+    test: 'test/plugins/readers/slides/ppt.test.ts',
+    changes: [
+      { breaks: 'Hidden slides of a .ppt are marked.', from: 'readUInt16LE(10) & 4', to: 'readUInt16LE(10) & 8' },
+    ],
+  },
+  {
+    file: 'plugins/readers/document/rtf-beside.ts',
+    test: 'test/plugins/readers/shared/beside.test.ts',
+    changes: [
+      {
+        breaks: 'Hidden text of an RTF is marked.',
+        from: '      if (isHidden) hidden += text\n',
+        to: "      if (isHidden) hidden += ''\n",
+      },
+    ],
+  },
 ]

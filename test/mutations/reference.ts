@@ -9,7 +9,7 @@ export const reference: readonly Changes[] = [
     changes: [
       {
         breaks: 'Every property of openapi.json has a sentence.',
-        from: 'ownWord(schema) ?? wordOf(at, tables)',
+        from: 'ownWord(schema) ?? sentenceFor(at, tables)',
         to: 'ownWord(schema)',
       },
       {
@@ -47,7 +47,7 @@ export const reference: readonly Changes[] = [
     changes: [
       {
         breaks: 'Markup in a sentence of the page stays text.',
-        from: 'safe(text).replace(/`([^`]+)`/g',
+        from: 'escapeHtml(text).replace(/`([^`]+)`/g',
         to: 'text.replace(/`([^`]+)`/g',
       },
     ],

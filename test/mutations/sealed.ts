@@ -354,9 +354,30 @@ export const sealed: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/sealed/enclave/embeddings.ts',
+    test: 'test/sealed-embeddings.test.ts',
+    changes: [
+      {
+        breaks: 'Sealed vectors are made by models that are confidential, and that the key may use.',
+        from: "await confidentialModel(catalog, grant, wish.model, 'embed', signal)",
+        to: '(await catalog.find(wish.model, signal))!',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/seal/routes.ts',
+    test: 'test/sealed-embeddings.test.ts',
+    changes: [{ breaks: 'The proxy makes vectors.', from: 'embed(it), ', to: '' }],
+  },
+  {
     file: 'core/routes/sealed-inference.ts',
     test: 'test/sealed-streams.test.ts',
     changes: [
+      {
+        breaks: 'An operator may let a key have more streams.',
+        from: 'settings.limits.sealedStreams',
+        to: '1',
+      },
       {
         breaks: 'A stream that fails ends in an event of its own.',
         from: "flag === '02' ? 'error' : 'data'",
@@ -370,7 +391,7 @@ export const sealed: readonly Changes[] = [
     changes: [
       {
         breaks: 'The name of a key that stands twice stays inside the seal.',
-        from: "error instanceof BadRequest ? new OpenedRefusal('invalid_parameters', asker) : error",
+        from: "error instanceof BadRequest ? new SealedRefusal('invalid_parameters', asker) : error",
         to: 'error',
       },
       {
@@ -379,5 +400,10 @@ export const sealed: readonly Changes[] = [
         to: 'plain',
       },
     ],
+  },
+  {
+    file: 'core/sealed/client/agree-ahead.ts',
+    test: 'test/core/sealed/client/agree-ahead.test.ts',
+    changes: [{ breaks: 'No secret is given twice.', from: '  ready.delete(publicKey)\n', to: '' }],
   },
 ]

@@ -24,7 +24,7 @@ export const webhook: readonly Changes[] = [
         to: 'if (waiting < 0) return',
       },
       { breaks: 'A slow receiver holds few sockets.', from: 'const mostAtOnce = 4', to: 'const mostAtOnce = 40' },
-      { breaks: 'A slow receiver is given up.', from: 'const patience = 10_000', to: 'const patience = 100_000' },
+      { breaks: 'A slow receiver is given up.', from: 'const patienceMs = 10_000', to: 'const patienceMs = 100_000' },
       { breaks: 'A message is tried six times.', from: ', 600_000, 3_600_000]', to: ', 600_000]' },
       {
         breaks: 'The end of the gateway ends the waiting.',

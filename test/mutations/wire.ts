@@ -131,8 +131,8 @@ export const wire: readonly Changes[] = [
       },
       {
         breaks: 'A secret of X25519 is never the raw one.',
-        from: 'return (cipherText) => dhkem(dh(seed, cipherText), cipherText, publicKey)',
-        to: 'return (cipherText) => dh(seed, cipherText)',
+        from: 'return (cipherText) => dhkem(agree(seed, cipherText), cipherText, publicKey)',
+        to: 'return (cipherText) => agree(seed, cipherText)',
       },
       {
         breaks: 'A secret of X25519 is bound to its ciphertext.',
@@ -141,10 +141,19 @@ export const wire: readonly Changes[] = [
       },
       {
         breaks: 'A secret of X-Wing is bound to its point.',
-        from: 'dh(secret, point), point, publicKey, xWingLabel',
-        to: 'dh(secret, point), publicKey, publicKey, xWingLabel',
+        from: 'agree(secret, point), point, publicKey, xWingLabel',
+        to: 'agree(secret, point), publicKey, publicKey, xWingLabel',
       },
-      { breaks: 'A secret of X-Wing bears its label.', from: 'publicKey, xWingLabel))', to: 'publicKey))' },
+      {
+        breaks: 'A public key that changes in its place is another key.',
+        from: 'last !== null && same(last.publicKey, publicKey)',
+        to: 'last !== null && last.publicKey.length === publicKey.length',
+      },
+      {
+        breaks: 'A secret of X-Wing bears its label.',
+        from: 'publicKey, xWingLabel))',
+        to: 'publicKey))',
+      },
     ],
   },
   {

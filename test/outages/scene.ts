@@ -8,6 +8,8 @@ export type Declared = Partial<Record<Family, readonly number[]>>
 
 export interface Scene {
   readonly name: string
+  /** Whether `npm test` leaves it to `npm run night`; another scene shows the same promise. */
+  readonly atNight?: boolean
   /** Ms that it lasts. */
   readonly lasting: number
   begin(stage: Stage): unknown

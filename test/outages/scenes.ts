@@ -57,6 +57,7 @@ export const withRedis = (lasting: number): readonly Scene[] => [
   },
   {
     name: 'Redis flaps',
+    atNight: true,
     lasting: 2_500,
     ...flapping(({ redis }) => [redis]),
     declared: { byDefault: counted, closed: keyed },
@@ -105,6 +106,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'both stores and both enclaves flap',
+    atNight: true,
     lasting: 3_000,
     ...flapping(({ postgres, s3, enclaves }) => [postgres, s3, ...enclaves]),
     declared: {},
@@ -113,6 +115,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'one of two enclaves is killed',
+    atNight: true,
     lasting: 2_000,
     begin: ({ enclaves }) => enclaves[1].stop(),
     end: ({ enclaves }) => enclaves[1].start(),
@@ -133,6 +136,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'one of two enclaves is silent',
+    atNight: true,
     lasting: 9_000,
     // The first to come back is the one that the client has keys of by now.
     begin: ({ enclaves }) => enclaves[0].pause(),
@@ -152,6 +156,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'a provider refuses',
+    atNight: true,
     lasting: 1_500,
     begin: ({ providers }) => providers[0].turn('refuses'),
     end: ({ providers }) => providers[0].turn('answers'),
@@ -170,6 +175,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'a provider flaps',
+    atNight: true,
     lasting: 3_000,
     begin: ({ providers }) => providers[0].flap(turn),
     end: ({ providers }) => providers[0].turn('answers'),

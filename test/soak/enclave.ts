@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { allowed } from '../../adapters/production/enclave/harden.ts'
+import { allowedVariables } from '../../adapters/production/enclave/harden.ts'
 import { openedBy, socketsIn } from '../fakes/opened.ts'
 import { startChild } from './child.ts'
 import type { EnclaveState } from './inside.ts'
@@ -23,7 +23,12 @@ export const epoch = 600_000
 const cache = 1_000_000
 
 export const startEnclave = async (config: object, listen: string, { since, times }: Hurry): Promise<Enclave> => {
-  const env = { ...allowed(process.env), TMPDIR: listen.replace(/\/[^/]*$/, ''), SINCE: `${since}`, TIMES: `${times}` }
+  const env = {
+    ...allowedVariables(process.env),
+    TMPDIR: listen.replace(/\/[^/]*$/, ''),
+    SINCE: `${since}`,
+    TIMES: `${times}`,
+  }
   const child = startChild('inside', env)
   const told = { ...config, enclave: { listen, epoch, retrieval: { cache } } }
   child.process.stdin!.write(`${JSON.stringify(told)}\n`)

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import * as memory from '../../../adapters/memory/platform.ts'
 import * as production from '../../../adapters/production/platform.ts'
 import { writeLog } from '../../../adapters/production/log/log.ts'
-import { type Door, writtenLines } from '../../../adapters/production/log/buffered-writer.ts'
+import { type FileWriter, bufferedLines } from '../../../adapters/production/log/buffered-writer.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Clock, Fetch, Log, Random, type Ask } from '../../../core/ports/platform.ts'
@@ -252,7 +252,7 @@ t.test('a log that closes waits for the write that is under way', async (t) => {
       }
     },
   }
-  const lines = writtenLines(1, door as unknown as Door)
+  const lines = bufferedLines(1, door as unknown as FileWriter)
   const long = `${'a'.repeat(4000)}\n`
   lines.write(long)
   lines.write('later\n')
@@ -285,8 +285,8 @@ t.test('a log that cannot be written', async (t) => {
         }
       })
     },
-  } as unknown as Door
-  const lines = writtenLines(9, door)
+  } as unknown as FileWriter
+  const lines = bufferedLines(9, door)
   const line = (at: number) => `{"event":"e","at":${at},"of":"${'x'.repeat(1000)}"}\n`
   const many = 20_000
   for (let at = 0; at < many; at++) lines.write(line(at))

@@ -1,5 +1,5 @@
-import { library, type Library } from '../../../core/sealed/retrieval/search-index.ts'
-import { readingOf, split } from '../../../core/sealed/retrieval/split.ts'
+import { searchIndex, type SearchIndex } from '../../../core/sealed/retrieval/search-index.ts'
+import { embeddedTextOf, splitSections } from '../../../core/sealed/retrieval/split.ts'
 import { corpusOf, type Plan } from './corpus.ts'
 import { overlapOf } from './overlap.ts'
 
@@ -17,7 +17,7 @@ export interface Question {
 }
 
 export interface Stage {
-  readonly library: Library
+  readonly library: SearchIndex
   readonly documents: number
   readonly passages: number
   readonly texts: readonly string[]
@@ -31,10 +31,10 @@ const mostShared = 0.3
 /** A corpus as it is once indexed, and what to ask of it. */
 export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<Stage> => {
   const { documents, known } = corpusOf(plan)
-  const files = documents.map(({ id, sections }) => ({ id, passages: split(sections, size ? { size } : {}) }))
-  const readings = files.map(({ passages }) => passages.map(readingOf))
+  const files = documents.map(({ id, sections }) => ({ id, passages: splitSections(sections, size ? { size } : {}) }))
+  const readings = files.map(({ passages }) => passages.map(embeddedTextOf))
   const meant = (await embed(readings.flat())).values()
-  const shelved = library()
+  const shelved = searchIndex()
   for (const { id, passages } of files) {
     shelved.put(
       id,
@@ -44,7 +44,7 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
   const questions = known.flatMap(({ fileId, told, literal, paraphrase }) => {
     const passages = files.find(({ id }) => id === fileId)!.passages
     // A sentence that is longer than a passage stands in none.
-    const homes = passages.filter(({ text }) => text.includes(told.slice(0, 60))).map(readingOf)
+    const homes = passages.filter(({ text }) => text.includes(told.slice(0, 60))).map(embeddedTextOf)
     const asked = (query: string) => ({
       query,
       fileId,

@@ -1,4 +1,4 @@
-import { library } from '../../../core/sealed/retrieval/search-index.ts'
+import { searchIndex } from '../../../core/sealed/retrieval/search-index.ts'
 import { offline } from './embed.ts'
 import type { Plan } from './corpus.ts'
 import { type Way, recall, stageOf } from './measure.ts'
@@ -23,7 +23,7 @@ try {
     const share = (questions: typeof literal) => recall(stage, questions, way).toFixed(3)
     console.log(`recall@5 by ${way}: literal ${share(literal)}, paraphrases ${share(paraphrased)}`)
   }
-  const large = library()
+  const large = searchIndex()
   for (let at = 0; at < many / 20; at++)
     large.put(
       `file_${at}`,

@@ -4,15 +4,16 @@ import { clock, fetch, log, random } from '../../../adapters/memory/platform.ts'
 import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
+import type { Logins } from '../../../core/access/logins.ts'
 import { app } from '../../../core/http/app.ts'
-import { alone, metrics } from '../../../core/http/metrics.ts'
+import { withoutSiblings, metrics } from '../../../core/http/metrics.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { serverFor } from '../../../core/http/server.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
-import { table } from '../../../core/routes/all.ts'
+import { allRoutes } from '../../../core/routes/all.ts'
 import { fitted } from '../../fitted.ts'
 import { answering } from './answering.ts'
 
@@ -30,7 +31,7 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, alone].map((it) =>
+  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, withoutSiblings].map((it) =>
     use<any, any, any>(it),
   ),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),
@@ -39,10 +40,12 @@ const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random 
 await supplied.keys.create({}, process.env['KEY'])
 // Beside all the routes of the interface, as in use.
 const { listener, prepared } = app(
-  [...table(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop],
+  [...allRoutes(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop],
   container,
   () => '',
 )
-const supply = () => ({}) as never
+/** Without an issuer, every credential is a key. */
+const logins: Logins = { takes: () => false, find: async () => null }
+const supply = () => ({ logins }) as never
 prepared({ settings, supply, begin() {}, end() {}, retire() {}, dispose: async () => {} })()
 answering(serverFor(listener, settings, supplied.clock, supplied.random))

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { memory } from '../../../adapters/memory/index.ts'
-import { started } from '../../../adapters/production/enclave/enclave.ts'
+import { startedEnclave } from '../../../adapters/production/enclave/enclave.ts'
 import { fetch } from '../../../adapters/production/platform.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
@@ -14,6 +14,7 @@ const most = 1e9
 const openaiAt = { baseUrl: `${process.env['UPSTREAM']}/v1`, apiKey: 'none' }
 const models = {
   bench: { confidential: true, upstreams: [{ provider: 'openai' }] },
+  decides: { decide: true, confidential: true, upstreams: [{ provider: 'openai' }] },
   heard: { type: 'AUDIO_TRANSCRIPTION', confidential: true, upstreams: [{ provider: 'openai' }] },
 } as const
 const gateway = createGateway(
@@ -21,7 +22,7 @@ const gateway = createGateway(
     ...memory(),
     fetch: use(fetch),
     upstreams: [use(openai, openaiAt)],
-    enclave: use(started, {
+    enclave: use(startedEnclave, {
       config: { providers: { openai: { use: 'openai', ...openaiAt } }, models: structuredClone(models) },
     }),
   },

@@ -1,9 +1,9 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { reaches } from '../../../core/access/addresses.ts'
-import { changing, granted } from '../../../core/access/grants.ts'
+import { admitsAll } from '../../../core/access/addresses.ts'
+import { changedKey, grantedPowers } from '../../../core/access/grants.ts'
 import type { KeyRow } from '../../../core/access/key-row.ts'
-import { within } from '../../../core/access/reach.ts'
+import { isWithinBound } from '../../../core/access/reach.ts'
 import { SettingsShape } from '../../../core/settings.ts'
 
 const now = 1_800_000_000_000
@@ -30,7 +30,7 @@ const own: KeyRow = {
 const refused = (field: string) => ({ name: 'Forbidden', validator: { [field]: /Expected/ } }) as { name: string }
 
 t.test('a new key gets nothing that its maker lacks', (t) => {
-  const give = (given: object) => () => granted(given, own, settings, now)
+  const give = (given: object) => () => grantedPowers(given, own, settings, now)
   t.match(give({})(), { scopes: ['models.read'], models: own.models, limits: own.limits, expires_at: own.expires_at })
   t.same(give({ scopes: own.scopes })().scopes, own.scopes, 'more than the plain scopes is named')
   t.same(give({})().makers, ['key_first', 'key_own'])
@@ -47,14 +47,14 @@ t.test('a new key gets nothing that its maker lacks', (t) => {
   t.throws(give({ user: 'bert' }), refused('user'))
   t.same(give({ models: ['one'], addresses: ['192.0.2.7'], expires_at: now + 1000 })().models, ['one'])
   const delegate = { ...own, scopes: [...own.scopes, 'api_key.delegate'] } as KeyRow
-  t.equal(granted({ user: 'bert' }, delegate, settings, now).user, 'bert')
+  t.equal(grantedPowers({ user: 'bert' }, delegate, settings, now).user, 'bert')
   t.end()
 })
 
 t.test('a key stays in the team of its maker, and is given only teams of the configuration', (t) => {
   const organizations = { acme: { teams: { blue: {}, red: {} } } }
   const its = v.parse(SettingsShape, { organizations })
-  const give = (team: string | undefined, of: KeyRow = own) => granted({ team }, of, its, now).team
+  const give = (team: string | undefined, of: KeyRow = own) => grantedPowers({ team }, of, its, now).team
   t.equal(give(undefined), null)
   t.equal(give('blue'), 'blue')
   t.throws(() => give('green'), { name: 'BadRequest', validator: { team: /Expected/ } } as { name: string })
@@ -70,7 +70,7 @@ t.test('a key stays in the team of its maker, and is given only teams of the con
 
 t.test('a key is widened by a caller with every scope of it, and narrowed by any', (t) => {
   const key: KeyRow = { ...own, id: 'key_other', models: ['one'], scopes: ['models.read'], limits: {} }
-  const change = (given: object, of = key) => changing(given, own, settings, now)(of)
+  const change = (given: object, of = key) => changedKey(given, own, settings, now)(of)
   t.same(change({ models: ['one', 'two'] }).change, { models: ['one', 'two'] })
   t.throws(() => change({ models: ['three'] }), refused('models'))
   const wide: KeyRow = { ...key, scopes: ['models.read', 'audio.translation'] }
@@ -82,33 +82,33 @@ t.test('a key is widened by a caller with every scope of it, and narrowed by any
 
 t.test('a key that administers is narrowed only while another reaches as far', (t) => {
   const admin: KeyRow = { ...own, id: 'key_admin', scopes: ['api_key.create', 'api_key.delete'], models: ['one'] }
-  const { leaves } = changing({ models: [] }, own, settings, now)(admin)
+  const { leaves } = changedKey({ models: [] }, own, settings, now)(admin)
   t.type(leaves, 'function')
   t.equal(leaves!({ ...admin, id: 'key_twin' }), true)
   t.equal(leaves!({ ...admin, id: 'key_less', scopes: ['api_key.create'] }), false)
   t.equal(leaves!({ ...admin, id: 'key_short', expires_at: now + 1 }), false)
   t.equal(leaves!({ ...admin, id: 'key_test', mode: 'test' }), false)
   const plain: KeyRow = { ...admin, scopes: ['models.read'] }
-  t.equal(changing({ models: [] }, own, settings, now)(plain).leaves, null, 'another key may be narrowed freely')
+  t.equal(changedKey({ models: [] }, own, settings, now)(plain).leaves, null, 'another key may be narrowed freely')
   t.end()
 })
 
 t.test('one list of addresses lies within another entry by entry', (t) => {
-  t.ok(reaches(null, null))
-  t.notOk(reaches(['192.0.2.0/24'], null))
-  t.ok(reaches(['192.0.2.0/24'], ['192.0.2.0/25', '192.0.2.200']))
-  t.notOk(reaches(['192.0.2.0/24'], ['192.0.2.1', '192.0.3.1']))
-  t.notOk(reaches(['192.0.2.0/25'], ['192.0.2.0/24']))
-  t.notOk(reaches(['::ffff:0:0/96'], ['192.0.2.1']), 'an address of one family never lies within the other')
-  t.notOk(reaches(['::/0'], ['192.0.2.1']), 'whatever the length of the range')
+  t.ok(admitsAll(null, null))
+  t.notOk(admitsAll(['192.0.2.0/24'], null))
+  t.ok(admitsAll(['192.0.2.0/24'], ['192.0.2.0/25', '192.0.2.200']))
+  t.notOk(admitsAll(['192.0.2.0/24'], ['192.0.2.1', '192.0.3.1']))
+  t.notOk(admitsAll(['192.0.2.0/25'], ['192.0.2.0/24']))
+  t.notOk(admitsAll(['::ffff:0:0/96'], ['192.0.2.1']), 'an address of one family never lies within the other')
+  t.notOk(admitsAll(['::/0'], ['192.0.2.1']), 'whatever the length of the range')
   t.end()
 })
 
 t.test('a limit of its own is less than the configured one', (t) => {
   const inner = (limits: object) => ({ ...own, limits })
-  t.ok(within('limits', inner({ tokensPerDay: 500 }), own, settings))
+  t.ok(isWithinBound('limits', inner({ tokensPerDay: 500 }), own, settings))
   const equal = inner({ tokensPerDay: 1000 })
-  t.notOk(within('limits', inner({}), equal, settings), 'though the configured one is the same today')
-  t.ok(within('limits', inner({}), { ...own, limits: {} }, settings))
+  t.notOk(isWithinBound('limits', inner({}), equal, settings), 'though the configured one is the same today')
+  t.ok(isWithinBound('limits', inner({}), { ...own, limits: {} }, settings))
   t.end()
 })

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { random } from '../../../adapters/memory/platform.ts'
 import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import { type Scope, scopes } from '../../../core/access/caller.ts'
-import { digest } from '../../../core/access/credential.ts'
-import { changing } from '../../../core/access/grants.ts'
+import { credentialHash } from '../../../core/access/credential.ts'
+import { changedKey } from '../../../core/access/grants.ts'
 import { keys } from '../../../core/access/key-row.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
 import { plugin, use } from '../../../core/plugin.ts'
@@ -51,8 +51,8 @@ t.test('a stored key of 1.0.0 goes on, and has the scopes that came later if it 
   const stored = async (held: readonly Scope[], now?: object) => {
     const { credential, row } = await its.create({ scopes: held })
     const { makers: _, ...old } = row
-    await rows.remove(keys, digest(credential))
-    await rows.create(keys, digest(credential), { ...old, ...now })
+    await rows.remove(keys, credentialHash(credential))
+    await rows.create(keys, credentialHash(credential), { ...old, ...now })
     return { id: row.id, found: (await its.find(credential))?.caller.scopes }
   }
   const whole = await stored(twelve)
@@ -69,8 +69,8 @@ t.test('a caller knows its team, and a key of 1.0.0 has none', async (t) => {
   const { credential, row } = await its.create({ team: 'blue' })
   t.equal((await its.find(credential))?.caller.team, 'blue')
   const { team: _, ...old } = row
-  await rows.remove(keys, digest(credential))
-  await rows.create(keys, digest(credential), old)
+  await rows.remove(keys, credentialHash(credential))
+  await rows.create(keys, credentialHash(credential), old)
   t.equal((await its.get(row.id, null))?.team, null)
 })
 
@@ -108,7 +108,7 @@ t.test('of acts at once that rest on each other’s keys, one leaves its key', a
     const organization = `race-${round}`
     const targets = await Promise.all(processes.map((it) => it.create({ organization })))
     const { row: lesser } = await processes[0]!.create({ organization, scopes: ['api_key.update'] })
-    const narrowed = changing({ models: [] }, lesser, usual, clock.now())
+    const narrowed = changedKey({ models: [] }, lesser, usual, clock.now())
     const acts = processes.map((it, at) => it.change(targets[at]!.row.id, organization, narrowed))
     await Promise.allSettled(acts)
     const { rows } = await processes[0]!.list(organization, 10, 0)
@@ -204,5 +204,5 @@ t.test('the store holds the hash of a key, and never the key', async (t) => {
   t.notOk(JSON.stringify(await rows.list(keys, {})).includes(credential.slice(8, 30)))
   t.equal(row.hint, credential.slice(-4))
   t.equal(await its.find(`${credential}1`), null)
-  t.equal(await its.find(digest(credential)), null, 'and the hash opens nothing')
+  t.equal(await its.find(credentialHash(credential)), null, 'and the hash opens nothing')
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { faultOf, toldFault } from '../../../core/dialects/backend.ts'
-import { fitToTell } from '../../../core/dialects/fit-to-tell.ts'
+import { redactedSentence } from '../../../core/dialects/redact-sentence.ts'
 import { refusalIn } from '../../../core/dialects/refusal.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 
@@ -69,6 +69,8 @@ t.test('what is the caller’s is told to the caller', async (t) => {
   }
   const said = error({ message: 'Too hot' })
   t.equal(fault(400, said).told, 'Too hot')
+  const passed = error({ message: 'Provider returned error', metadata: { raw: JSON.stringify(said) } })
+  t.equal(fault(400, passed).told, 'Too hot', 'what another backend said')
   t.equal(fault(422, said).told, 'Too hot')
   t.equal(fault(413, said).told, 'Too hot')
   for (const status of [401, 402, 403, 404, 409, 429, 500, 503]) t.equal(fault(status, said).told, null, `${status}`)
@@ -96,7 +98,7 @@ t.test('sentences that say nothing of the operator stay as they are', async (t) 
     'The models Qwen/Qwen2.5-72B-Instruct, gemini-2.5-pro, claude-3-5-sonnet-20241022 and llama3.2:1b take image/png, e.g. v1.2.3.',
     'Your organization has no access to it, and the user is to ask.',
   ])
-    t.equal(fitToTell(said), said)
+    t.equal(redactedSentence(said), said)
 })
 
 /** What must never be told, in every place of a sentence. */
@@ -133,7 +135,7 @@ const secrets = [
 t.test('addresses, hosts, keys and ids never come through', async (t) => {
   for (const secret of secrets)
     for (const said of [`${secret} fails`, `It fails at ${secret}.`, `It fails ("${secret}"), sadly`, `x='${secret}'`])
-      t.notOk(fitToTell(said)?.includes(secret), said)
+      t.notOk(redactedSentence(said)?.includes(secret), said)
   for (const [said, secret] of [
     ['in organization acme on tokens', 'acme'],
     ["The organization 'Acme Corp' may not", 'Acme'],
@@ -141,19 +143,20 @@ t.test('addresses, hosts, keys and ids never come through', async (t) => {
     ['for account id: 7x2', '7x2'],
     ['user bob has none', 'bob'],
   ] as const)
-    t.notOk(fitToTell(said)!.includes(secret), said)
+    t.notOk(redactedSentence(said)!.includes(secret), said)
   for (const said of ['Invalid API key given', 'Your billing is over', 'authentication failed', ' \n\u0000 '])
-    t.equal(fitToTell(said), null, said)
+    t.equal(redactedSentence(said), null, said)
 })
 
 t.test('whatever a backend says, a sentence is short, of one line and read in little time', async (t) => {
   const texts = fc.oneof(fc.string({ maxLength: 3_000 }), fc.stringMatching(/^[a-z0-9.:/@_\- ]{0,600}$/))
   fc.assert(
     fc.property(texts, fc.constantFrom(...secrets), (text, secret) => {
-      const said = fitToTell(`${text} ${secret} ${text}`) ?? ''
+      const said = redactedSentence(`${text} ${secret} ${text}`) ?? ''
       return said.length <= 500 && !/[\n\r\u0000-\u001f]/.test(said) && !said.includes(secret)
     }),
   )
+  t.equal(redactedSentence('It is too long. '.repeat(100))?.length, 500)
   const began = performance.now()
   for (const piece of ['a.', 'a-', '::', '/a', '@a', '"', 'sk-', 'org', '9', 'a1', ' a'])
     refusalIn(400, JSON.stringify(error({ message: piece.repeat(16_384 / piece.length) })))

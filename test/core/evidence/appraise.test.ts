@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { type Question, appraise } from '../../../core/sealed/evidence/appraise.ts'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
-import type { Seen } from '../../../core/sealed/evidence/finding.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
+import type { SeenNumbers } from '../../../core/sealed/evidence/finding.ts'
 import { type PlatformPolicy, PolicyError, parsePolicy, readPolicy } from '../../../core/sealed/evidence/policy.ts'
 import { toHex } from '../../../core/sealed/wire/hex.ts'
 import { releaseSigner, signedList } from '../../fakes/platform/releases.ts'
@@ -36,7 +36,7 @@ const of = (made: ReturnType<typeof snp>, own: PlatformPolicy = policy): Platfor
 })
 
 t.test('a proof by the test platform never counts as a platform', async (t) => {
-  const checks = checking()
+  const checks = newChecks()
   const verdict = await appraise(genoa.evidence, policy, question, checks)
   t.equal(verdict.verified, 'test', 'it is called a test')
   t.match(verdict, {
@@ -280,15 +280,15 @@ t.test('notices tighten a policy, and stale ones refuse', async (t) => {
   t.equal(await said(genoa.evidence, { ...policy, notices: keys }), 'collateral_missing: notices')
   const asReleases = { ...policy, notices: { ...keys, document: signedList(notice, [first, second]) } }
   t.equal(await said(genoa.evidence, asReleases), 'releases_unsigned', 'signed as something else')
-  let seen: Seen = {}
-  const memory = { load: () => seen, save: (now: Seen) => void (seen = now) }
+  let seen: SeenNumbers = {}
+  const memory = { load: () => seen, save: (now: SeenNumbers) => void (seen = now) }
   t.equal(await tried({ serial: 2 }, { ...policy, memory }), null)
   t.equal(await tried({ serial: 1 }, { ...policy, memory }), 'releases_rolled_back')
 })
 
 t.test('a memory refuses evidence with lower numbers', async (t) => {
-  let seen: Seen = {}
-  const memory = { load: () => seen, save: (now: Seen) => void (seen = now) }
+  let seen: SeenNumbers = {}
+  const memory = { load: () => seen, save: (now: SeenNumbers) => void (seen = now) }
   const serial = async (serial: number) => said(genoa.evidence, { ...listed({ serial }), memory })
   t.equal(await serial(7), null)
   t.strictSame(seen, { lists: { 'AMD Genoa': '01' }, releases: { example: 7 } })

@@ -39,8 +39,8 @@ export const fuzzed = (
   seed: number,
   samples: readonly Uint8Array[],
   read: (bytes: Uint8Array) => unknown,
-) =>
-  t.test(`${name}: ${cases} changed inputs`, async (t) => {
+): void => {
+  void t.test(`${name}: ${cases} changed inputs`, async (t) => {
     const pick = random(seed)
     const before = process.memoryUsage().heapUsed
     let [refused, slowest] = [0, 0]
@@ -59,3 +59,4 @@ export const fuzzed = (
     t.ok(slowest < 1000, `slowest ${slowest.toFixed(1)} ms`)
     t.ok(process.memoryUsage().heapUsed - before < 256 * 1024 * 1024, 'bounded memory')
   })
+}

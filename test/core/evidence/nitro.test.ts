@@ -2,8 +2,8 @@ import t from 'tap'
 import { p384 } from '@noble/curves/nist.js'
 import { appraise } from '../../../core/sealed/evidence/appraise.ts'
 import { readCbor } from '../../../core/sealed/evidence/cbor.ts'
-import { skew } from '../../../core/sealed/evidence/chain.ts'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
+import { clockSkewMs } from '../../../core/sealed/evidence/chain.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import { checkNitro } from '../../../core/sealed/evidence/nitro.ts'
 import { readDocument } from '../../../core/sealed/evidence/nitro-document.ts'
 import { nitroMeasurement } from '../../../core/sealed/evidence/measurement.ts'
@@ -23,7 +23,7 @@ const [valid, debug] = [
 ]
 const evidenceOf = (document: Uint8Array) => ({ type: 'nitro', v: 1, document: toHex(document) })
 const refused = (evidence: object, now: number, own = rules) =>
-  refusal(() => checkNitro(evidence as Record<string, unknown>, own, now, checking()))
+  refusal(() => checkNitro(evidence as Record<string, unknown>, own, now, newChecks()))
 
 t.test('real documents', async (t) => {
   const { timestamp, chain, signature, signed, userData } = readDocument(valid)
@@ -35,7 +35,7 @@ t.test('real documents', async (t) => {
   t.equal(await refused(evidenceOf(valid), timestamp + 1000), whole)
   t.equal(await refused(evidenceOf(valid), timestamp + 299_000), whole)
   t.equal(await refused(evidenceOf(valid), timestamp + 300_001), 'evidence_stale: too old')
-  t.equal(await refused(evidenceOf(valid), leaf.notAfter + skew + 1000), 'certificate_expired: no longer valid')
+  t.equal(await refused(evidenceOf(valid), leaf.notAfter + clockSkewMs + 1000), 'certificate_expired: no longer valid')
   t.equal(await refused(evidenceOf(valid), Date.parse('2026-11-22')), 'certificate_expired: no longer valid')
   t.equal(await refused(evidenceOf(debug), readDocument(debug).timestamp + 1000), 'debug: pcrs')
   const passed: string[] = []
@@ -86,8 +86,8 @@ const rows: readonly Row[] = [
   ['no timestamp', { members: member('timestamp', undefined) }, 'evidence_malformed: timestamp'],
   ['as old as may be', { members: member('timestamp', now - 300_000) }, null],
   ['too old', { members: member('timestamp', now - 300_001) }, 'evidence_stale: too old'],
-  ['nearly of the future', { members: member('timestamp', now + skew) }, null],
-  ['of the future', { members: member('timestamp', now + skew + 1) }, 'evidence_stale: of the future'],
+  ['nearly of the future', { members: member('timestamp', now + clockSkewMs) }, null],
+  ['of the future', { members: member('timestamp', now + clockSkewMs + 1) }, 'evidence_stale: of the future'],
   ['PCR0 of zeros', { pcrs: pcr(0, register(0)) }, 'debug: pcrs'],
   ['PCR1 of zeros', { pcrs: pcr(1, register(0)) }, 'debug: pcrs'],
   ['PCR2 of zeros', { pcrs: pcr(2, register(0)) }, 'debug: pcrs'],
@@ -102,8 +102,8 @@ const rows: readonly Row[] = [
     { members: (it) => (it.set('nonce', reportData), void it.delete('user_data')) },
     'report_data_mismatch: user_data',
   ],
-  ['leaf ended', { leaf: { notAfter: now - skew - 1000 } }, 'certificate_expired: no longer valid'],
-  ['leaf within the skew', { leaf: { notAfter: now - skew + 1000 } }, null],
+  ['leaf ended', { leaf: { notAfter: now - clockSkewMs - 1000 } }, 'certificate_expired: no longer valid'],
+  ['leaf within the skew', { leaf: { notAfter: now - clockSkewMs + 1000 } }, null],
   ['leaf by another key', { leaf: { by: nitroKeys.other } }, 'chain_broken: signature'],
   ['zone is no authority', { zone: { extensions: [keyUsage(0x04)] } }, 'chain_broken: an issuer is no authority'],
   ['leaf is an authority', { leaf: { extensions: [constraints()] } }, 'chain_broken: the leaf is an authority'],

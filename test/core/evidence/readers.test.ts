@@ -2,15 +2,15 @@ import { X509Certificate, generateKeyPairSync } from 'node:crypto'
 import { p256, p384 } from '@noble/curves/nist.js'
 import t from 'tap'
 import { readCertificate } from '../../../core/sealed/evidence/certificate.ts'
-import { checkChain, skew } from '../../../core/sealed/evidence/chain.ts'
+import { checkChain, clockSkewMs } from '../../../core/sealed/evidence/chain.ts'
 import {
   booleanOf,
   cursor,
-  magnitude,
+  unsignedBytes,
   octetsOf,
   oidOf,
-  only,
-  small,
+  onlyItem,
+  smallInteger,
   tags,
   timeOf,
 } from '../../../core/sealed/evidence/der.ts'
@@ -84,10 +84,10 @@ t.test('a chain refuses', async (t) => {
   await refused([leaf, readCertificate(pem('snp/ask_ark_genoa_vlek.pem')[0]!), ark], at, 'chain_broken: names')
   await refused([ask, ark], at, 'chain_broken: the leaf is an authority')
   await refused([leaf, leaf, ark], at, 'chain_broken: names')
-  await refused(genoa, leaf.notBefore - skew - 1000, 'certificate_expired: not valid yet')
-  await refused(genoa, leaf.notBefore - skew + 1000, null)
-  await refused(genoa, leaf.notAfter + skew + 1000, 'certificate_expired: no longer valid')
-  await refused(genoa, leaf.notAfter + skew - 1000, null)
+  await refused(genoa, leaf.notBefore - clockSkewMs - 1000, 'certificate_expired: not valid yet')
+  await refused(genoa, leaf.notBefore - clockSkewMs + 1000, null)
+  await refused(genoa, leaf.notAfter + clockSkewMs + 1000, 'certificate_expired: no longer valid')
+  await refused(genoa, leaf.notAfter + clockSkewMs - 1000, null)
   const altered = { ...leaf, signed: leaf.signed.slice() }
   altered.signed[100]! ^= 1
   await refused([altered, ask, ark], at, 'chain_broken: signature')
@@ -108,8 +108,11 @@ t.test('real lists', async (t) => {
     await refusal(() => checkList(list, ark, list.ends + week + 1000, week)),
     'collateral_expired: revocation list',
   )
-  t.equal(await refusal(() => checkList(list, ark, list.issued - skew + 1000, week)), null)
-  t.equal(await refusal(() => checkList(list, ark, list.issued - skew - 1000, week)), 'crl_invalid: of the future')
+  t.equal(await refusal(() => checkList(list, ark, list.issued - clockSkewMs + 1000, week)), null)
+  t.equal(
+    await refusal(() => checkList(list, ark, list.issued - clockSkewMs - 1000, week)),
+    'crl_invalid: of the future',
+  )
   t.equal(await refusal(() => checkList(list, ask, list.ends, week)), 'crl_invalid: issuer')
   t.equal(await refusal(() => checkList(list, { ...ark, usage: 4 }, list.ends, week)), 'crl_invalid: issuer')
   t.equal(
@@ -133,9 +136,9 @@ t.test('DER has one form', async (t) => {
     t.equal(await refusal(work), wanted === null ? null : `evidence_malformed: der ${wanted}`)
   const first = (text: string) => cursor(hex(text)).any()
   await refused(() => first('300000'), null)
-  await refused(() => only(hex('3000'), tags.sequence), null)
-  await refused(() => only(hex('300000'), tags.sequence), 'trailing bytes')
-  await refused(() => only(hex('3100'), tags.sequence), 'tag')
+  await refused(() => onlyItem(hex('3000'), tags.sequence), null)
+  await refused(() => onlyItem(hex('300000'), tags.sequence), 'trailing bytes')
+  await refused(() => onlyItem(hex('3100'), tags.sequence), 'tag')
   await refused(() => first('3080 0000'), 'length')
   await refused(() => first('308101 00'), 'length')
   await refused(() => first(`30817f${'00'.repeat(127)}`), 'length')
@@ -147,11 +150,11 @@ t.test('DER has one form', async (t) => {
   await refused(() => first('3f0000'), 'tag')
   const integers = { '020100': null, '02017f': null, '02020080': null, '0200': 'integer', '020180': 'integer' }
   for (const [text, wanted] of Object.entries({ ...integers, '0202007f': 'integer', '02020000': 'integer' }))
-    await refused(() => magnitude(first(text)), wanted)
-  await refused(() => small(first('02047fffffff')), null)
-  await refused(() => small(first('02050080000000')), 'integer')
-  await refused(() => small(first('02050100000000')), 'integer')
-  t.equal(small(first('02020100')), 256)
+    await refused(() => unsignedBytes(first(text)), wanted)
+  await refused(() => smallInteger(first('02047fffffff')), null)
+  await refused(() => smallInteger(first('02050080000000')), 'integer')
+  await refused(() => smallInteger(first('02050100000000')), 'integer')
+  t.equal(smallInteger(first('02020100')), 256)
   await refused(() => oidOf(first('0603550403')), null)
   for (const text of ['0600', '06025580', '0603558003', '0602 8001', `0621${'01'.repeat(33)}`])
     await refused(() => oidOf(first(text.replace(' ', ''))), 'oid')

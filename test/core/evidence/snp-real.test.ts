@@ -1,7 +1,7 @@
 import t from 'tap'
 import { p384 } from '@noble/curves/nist.js'
 import { readCertificate } from '../../../core/sealed/evidence/certificate.ts'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import { snpFloors } from '../../../core/sealed/evidence/floors.ts'
 import { snpProfiles } from '../../../core/sealed/evidence/profiles.ts'
 import { roots } from '../../../core/sealed/evidence/roots.ts'
@@ -45,10 +45,10 @@ const at = Date.parse('2026-03-01')
 const aged: SnpRules = { ...standard, grace: 365 * day }
 
 const refused = async (evidence: object, rules: SnpRules, now: number): Promise<string | null> =>
-  refusal(() => checkSnp(evidence as Record<string, unknown>, rules, now, checking()))
+  refusal(() => checkSnp(evidence as Record<string, unknown>, rules, now, newChecks()))
 
 t.test('a real Genoa passes in everything but the age of its list', async (t) => {
-  const found = await checkSnp(genoa, aged, at, checking())
+  const found = await checkSnp(genoa, aged, at, newChecks())
   t.equal(found.product, 'Genoa')
   t.equal(found.measurement, toHex(genoaReport.subarray(0x90, 0xc0)))
   t.strictSame(found.tcb, { fmc: 0, bootloader: 10, tee: 0, snp: 23, microcode: 84 })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
-import { skew } from '../../../core/sealed/evidence/chain.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
+import { clockSkewMs } from '../../../core/sealed/evidence/chain.ts'
 import { type SnpRules, checkSnp } from '../../../core/sealed/evidence/snp.ts'
 import { platformInfo } from '../../../core/sealed/evidence/snp-bits.ts'
 import { snpProfiles } from '../../../core/sealed/evidence/profiles.ts'
@@ -34,7 +34,7 @@ const tried = async (changes: Changes, rules: Partial<SnpRules> = {}, evidence?:
     ...rules,
   }
   const shown = evidence === undefined ? made.evidence : evidence(made.evidence)
-  return refusal(() => checkSnp(shown as Record<string, unknown>, all, now, checking()))
+  return refusal(() => checkSnp(shown as Record<string, unknown>, all, now, newChecks()))
 }
 
 const set =
@@ -110,10 +110,10 @@ const shape: readonly Row[] = [
 ]
 
 const certificates: readonly Row[] = [
-  ['leaf ended', { vek: dates(now - 9 * day, now - skew - 1000) }, 'certificate_expired: no longer valid'],
-  ['leaf within the skew', { vek: dates(now - 9 * day, now - skew + 1000) }, null],
-  ['leaf of the future', { vek: dates(now + skew + 1000, now + day) }, 'certificate_expired: not valid yet'],
-  ['leaf nearly of the future', { vek: dates(now + skew - 1000, now + day) }, null],
+  ['leaf ended', { vek: dates(now - 9 * day, now - clockSkewMs - 1000) }, 'certificate_expired: no longer valid'],
+  ['leaf within the skew', { vek: dates(now - 9 * day, now - clockSkewMs + 1000) }, null],
+  ['leaf of the future', { vek: dates(now + clockSkewMs + 1000, now + day) }, 'certificate_expired: not valid yet'],
+  ['leaf nearly of the future', { vek: dates(now + clockSkewMs - 1000, now + day) }, null],
   ['intermediate ended', { ica: dates(now - 9 * day, now - day) }, 'certificate_expired: no longer valid'],
   ['root ended', { ark: dates(now - 9 * day, now - day) }, 'certificate_expired: no longer valid'],
   ['leaf by another key', { vek: { by: snpKeys.other } }, 'chain_broken: signature'],
@@ -197,8 +197,8 @@ const certificates: readonly Row[] = [
   ],
   ['list within its grace', { crl: { ends: now - 7 * day } }, null],
   ['list beyond its grace', { crl: { ends: now - 7 * day - 1000 } }, 'collateral_expired: revocation list'],
-  ['list of the future', { crl: { issued: now + skew + 1000 } }, 'crl_invalid: of the future'],
-  ['list nearly of the future', { crl: { issued: now + skew - 1000 } }, null],
+  ['list of the future', { crl: { issued: now + clockSkewMs + 1000 } }, 'crl_invalid: of the future'],
+  ['list nearly of the future', { crl: { issued: now + clockSkewMs - 1000 } }, null],
 ]
 
 const endorsement: readonly Row[] = [
@@ -418,7 +418,7 @@ t.test('the shape of the evidence', async (t) => {
 
 t.test('checks are told in order, to the first that failed', async (t) => {
   const made = makeSnp({ now, reportData, report: bit(8, 19) })
-  const checks = checking()
+  const checks = newChecks()
   const rules = { ...snpProfiles.standard, roots: { Genoa: made.root }, floors: { Genoa: level('Genoa') } }
   const whole = { ...rules, clouds: [], chips: null, mitigations: null, provisional: null }
   await t.rejects(checkSnp(made.evidence, whole, now, checks))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { p256 } from '@noble/curves/nist.js'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import { tdxFloor } from '../../../core/sealed/evidence/floors.ts'
 import { snpProfiles } from '../../../core/sealed/evidence/profiles.ts'
 import { roots } from '../../../core/sealed/evidence/roots.ts'
@@ -29,7 +29,7 @@ const evidenceOf = (quote: Uint8Array, collateral: string) => ({
   collateral: json(collateral),
 })
 const refused = (evidence: object, now: number, own: TdxRules = rules) =>
-  refusal(() => checkTdx(evidence as Record<string, unknown>, own, now, checking()))
+  refusal(() => checkTdx(evidence as Record<string, unknown>, own, now, newChecks()))
 
 const four = evidenceOf(sample('tdx/phala_tdx_quote'), 'tdx/phala_tdx_quote_collateral.json')
 const fiveQuote = sample('tdx/gotdx_quote_v5_sample.dat')
@@ -37,10 +37,10 @@ const five = evidenceOf(fiveQuote, 'tdx/phala_tdx_quote_outdated_collateral.json
 const [fourAt, fiveAt] = [Date.parse('2025-06-20'), Date.parse('2026-03-01')]
 
 t.test('real quotes pass at the time of their collateral', async (t) => {
-  const found = await checkTdx(four, rules, fourAt, checking())
+  const found = await checkTdx(four, rules, fourAt, newChecks())
   t.match(found, { product: 'TDX b0c06f000000', tcb: { status: 'UpToDate', evaluation: 17 } })
   t.equal(found.measurement.length, 96)
-  t.match(await checkTdx(five, rules, fiveAt, checking()), { tcb: { status: 'UpToDate', evaluation: 18 } })
+  t.match(await checkTdx(five, rules, fiveAt, newChecks()), { tcb: { status: 'UpToDate', evaluation: 18 } })
 })
 
 t.test('the signatures of a real quote hold for @noble too', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { skew } from '../../../core/sealed/evidence/chain.ts'
-import { checking } from '../../../core/sealed/evidence/checks.ts'
+import { clockSkewMs } from '../../../core/sealed/evidence/chain.ts'
+import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import type { TdxRules } from '../../../core/sealed/evidence/rules.ts'
 import { checkTdx } from '../../../core/sealed/evidence/tdx.ts'
 import { extension, keyUsage } from '../../fakes/platform/certificates.ts'
@@ -30,7 +30,7 @@ const tried = (changes: Changes, rules: Partial<TdxRules> = {}, change = (eviden
     ...{ root: made.root, minimumEvaluation: 17, ppids: null, withoutAdvisories: false, statuses: {}, grace: 7 * day },
     ...rules,
   }
-  return refusal(() => checkTdx(change(made.evidence) as Record<string, unknown>, all, now, checking()))
+  return refusal(() => checkTdx(change(made.evidence) as Record<string, unknown>, all, now, newChecks()))
 }
 
 const set =
@@ -107,7 +107,7 @@ const certificates: readonly Row[] = [
   ['root list beyond its grace', { rootList: { ends: now - 7 * day - 1000 } }, 'collateral_expired: revocation list'],
   ['root list within its grace', { rootList: { ends: now - 7 * day } }, null],
   ['PCK list beyond its grace', { pckList: { ends: now - 7 * day - 1000 } }, 'collateral_expired: revocation list'],
-  ['PCK list of the future', { pckList: { issued: now + skew + 1000 } }, 'crl_invalid: of the future'],
+  ['PCK list of the future', { pckList: { issued: now + clockSkewMs + 1000 } }, 'crl_invalid: of the future'],
   [
     'delta list',
     { pckList: { extensions: [extension('2.5.29.27', integer(1), true)] } },
@@ -141,10 +141,10 @@ const data: readonly Row[] = [
   ['qe_identity ended', { identity: identity({ nextUpdate: iso(now - 1000) }) }, 'collateral_expired: qe_identity'],
   [
     'tcb_info of the future',
-    { info: info({ issueDate: iso(now + skew + 1000) }) },
+    { info: info({ issueDate: iso(now + clockSkewMs + 1000) }) },
     'collateral_invalid: tcb_info is of the future',
   ],
-  ['tcb_info nearly of the future', { info: info({ issueDate: iso(now + skew - 1000) }) }, null],
+  ['tcb_info nearly of the future', { info: info({ issueDate: iso(now + clockSkewMs - 1000) }) }, null],
   [
     'evaluation of tcb_info',
     { info: info({ tcbEvaluationDataNumber: 16 }) },

@@ -46,6 +46,7 @@ t.test('an error is readable for the page too', async (t) => {
     const answer = await fetch(it.base + path, { method: 'POST', headers: { origin: page }, body: '{}' })
     t.same([answer.status, answer.headers.get('access-control-allow-origin')], [status, page])
   }
+  t.equal((await options(it.base, '/nowhere', asks)).status, 404, 'a browser asks for no path that is not there')
 })
 
 t.test('no other origin is told anything', async (t) => {

@@ -2,9 +2,9 @@ import t from 'tap'
 import * as v from 'valibot'
 import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
 import { bodyBudget } from '../../../core/http/body-budget.ts'
-import { slots } from '../../../core/http/concurrency.ts'
+import { renewedPlaces } from '../../../core/http/concurrency.ts'
 import { keylessAllowance } from '../../../core/http/keyless.ts'
-import { counting } from '../../../core/http/limits.ts'
+import { countRequests } from '../../../core/http/limits.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { RateLimiter } from '../../../core/ports/rate-limiter.ts'
@@ -19,12 +19,12 @@ const house = (settings: SettingsInput = {}) => {
   const clock = fakeClock()
   const own = use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock }))
   const limiter = made(RateLimiter, use(rateLimiter), own)
-  return { clock, limiter, count: counting(limiter, v.parse(SettingsShape, settings)) }
+  return { clock, limiter, count: countRequests(limiter, v.parse(SettingsShape, settings)) }
 }
 
 t.test('a place is held for as long as its request runs, and then is free', async (t) => {
   const { clock, limiter } = house()
-  const take = slots(limiter, clock, chance)
+  const take = renewedPlaces(limiter, clock, chance)
   const release = await take('stream/key/key_1', 1)
   for (let minutes = 0; minutes < 5; minutes++) {
     await t.rejects(take('stream/key/key_1', 1), { name: 'TooMany' }, `after ${minutes} minutes`)
@@ -40,7 +40,7 @@ t.test('a place is held for as long as its request runs, and then is free', asyn
 
 t.test('places are those of one name', async (t) => {
   const { clock, limiter } = house()
-  const take = slots(limiter, clock, chance)
+  const take = renewedPlaces(limiter, clock, chance)
   await take('a', 2)
   await take('a', 2)
   await t.rejects(take('a', 2), { name: 'TooMany' })

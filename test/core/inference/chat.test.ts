@@ -12,7 +12,7 @@ import {
   wireUsage,
   withoutUsage,
 } from '../../../core/dialects/chat-completions.ts'
-import { fold, unfold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import type { Chunk, Completion } from '../../../core/ports/upstream.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -89,7 +89,7 @@ const delta = (delta: object, more: object = {}, index = 0) => ({
 })
 
 t.test('folds choices, tool calls, thoughts, log-probabilities and what nobody knows', async (t) => {
-  const whole = await fold(
+  const whole = await collectChunks(
     stream(
       delta(
         { role: 'assistant', content: '' },
@@ -157,7 +157,7 @@ t.test('folds choices, tool calls, thoughts, log-probabilities and what nobody k
 t.test('tool calls without an index are told apart by their ids', async (t) => {
   const call = (id: string | undefined, args: string) =>
     delta({ tool_calls: [{ ...(id && { id }), function: { ...(id && { name: id }), arguments: args } }] })
-  const { choices } = await fold(
+  const { choices } = await collectChunks(
     stream(call('a', '1'), call(undefined, '2'), call('b', '3'), call('b', '4'), call('a', '5')),
   )
   t.same(choices[0]!.message.tool_calls, [
@@ -171,8 +171,8 @@ t.test('what the chunks throw is thrown, and no field reaches a prototype', asyn
     yield* stream(delta({ content: 'x' }))
     throw new Error('cut')
   }
-  await t.rejects(fold(broken()), { message: 'cut' })
-  await fold(
+  await t.rejects(collectChunks(broken()), { message: 'cut' })
+  await collectChunks(
     stream(
       delta(
         JSON.parse(
@@ -225,7 +225,10 @@ t.test('folding what was unfolded gives it back', async () => {
     }))
   await fc.assert(
     fc.asyncProperty(completion, async (it) => {
-      deepEqual(structuredClone(await fold(unfold(it as unknown as Completion))), structuredClone(it))
+      deepEqual(
+        structuredClone(await collectChunks(chunksOfCompletion(it as unknown as Completion))),
+        structuredClone(it),
+      )
     }),
     { numRuns: 100 },
   )

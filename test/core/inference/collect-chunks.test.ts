@@ -1,7 +1,7 @@
 import t from 'tap'
-import { fold, unfold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import type { Chunk } from '../../../core/ports/upstream.ts'
-import { merged } from '../../../core/sealed/enclave/merge-chunks.ts'
+import { mergedChunk } from '../../../core/sealed/enclave/merge-chunks.ts'
 
 const chunk = (delta: string, more: object = {}): Chunk =>
   ({
@@ -20,18 +20,18 @@ async function* inRow(...chunks: readonly Chunk[]) {
 const poison = '{"__proto__":{"refusal":"poisoned","polluted":true},"content":"a"}'
 
 t.test('a field that sets a prototype is dropped', async (t) => {
-  const whole = await fold(
+  const whole = await collectChunks(
     inRow(chunk(poison), chunk('{"content":"b","tool_calls":[{"index":0,"__proto__":{"x":1}}]}')),
   )
   const { message } = whole.choices[0]!
   t.equal(message.content, 'ab')
   t.equal((message as { refusal?: unknown }).refusal, undefined)
   t.equal(Object.getPrototypeOf(message), Object.prototype)
-  const joined = merged(chunk('{"content":"b"}'), chunk(poison)).choices[0]!.delta as { refusal?: unknown }
+  const joined = mergedChunk(chunk('{"content":"b"}'), chunk(poison)).choices[0]!.delta as { refusal?: unknown }
   t.equal(joined.refusal, undefined)
   t.equal(Object.getPrototypeOf(joined), Object.prototype)
   const logs = JSON.parse('{"logprobs":{"__proto__":{"content":["x"]},"refusal":[1]}}') as object
-  const lists = merged(chunk('{}', { logprobs: { refusal: [0] } }), chunk('{}', logs)).choices[0]!.logprobs
+  const lists = mergedChunk(chunk('{}', { logprobs: { refusal: [0] } }), chunk('{}', logs)).choices[0]!.logprobs
   t.equal(Object.getPrototypeOf(lists), Object.prototype)
   t.same((lists as { refusal: unknown }).refusal, [0, 1])
   t.equal(({} as { polluted?: unknown }).polluted, undefined)
@@ -40,7 +40,7 @@ t.test('a field that sets a prototype is dropped', async (t) => {
 t.test('pieces become one completion, and it the same answer as a stream', async (t) => {
   const calls = (index: number, text: string, id?: string) =>
     JSON.stringify({ tool_calls: [{ index, ...(id && { id }), function: { arguments: text } }] })
-  const whole = await fold(
+  const whole = await collectChunks(
     inRow(
       chunk('{"role":"assistant","content":"He"}'),
       chunk('{"role":"assistant","content":"ron"}'),
@@ -69,7 +69,7 @@ t.test('pieces become one completion, and it the same answer as a stream', async
     ],
     usage: { total_tokens: 3 },
   })
-  t.same(await fold(unfold(whole)), whole)
+  t.same(await collectChunks(chunksOfCompletion(whole)), whole)
 })
 
 t.test('a broken stream makes no completion', async (t) => {
@@ -77,20 +77,20 @@ t.test('a broken stream makes no completion', async (t) => {
     yield chunk('{"content":"a"}')
     throw new Error('broken')
   }
-  await t.rejects(fold(broken()), { message: 'broken' })
+  await t.rejects(collectChunks(broken()), { message: 'broken' })
 })
 
 t.test('two chunks become one: texts are joined, and what is said once is kept', (t) => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const one = { ...chunk('{"role":"assistant","content":"a"}'), usage }
-  const both = merged(one, chunk('{"role":"assistant","content":"b"}', { finish_reason: 'stop' }))
+  const both = mergedChunk(one, chunk('{"role":"assistant","content":"b"}', { finish_reason: 'stop' }))
   t.match(both.choices, [{ delta: { role: 'assistant', content: 'ab' }, finish_reason: 'stop' }])
   t.same(both.usage, usage)
   const other = { ...chunk('{"content":"x"}'), choices: [{ index: 1, delta: { content: 'x' }, finish_reason: null }] }
   t.same(
-    merged(one, other as Chunk).choices.map(({ index }) => index),
+    mergedChunk(one, other as Chunk).choices.map(({ index }) => index),
     [0, 1],
   )
-  t.match(merged(chunk('{"content":"a"}'), chunk('{"content":null}')).choices[0]!.delta, { content: 'a' })
+  t.match(mergedChunk(chunk('{"content":"a"}'), chunk('{"content":null}')).choices[0]!.delta, { content: 'a' })
   t.end()
 })

@@ -6,11 +6,11 @@ import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../../../core/
 import { Inference, inference } from '../../../core/inference/inference.ts'
 import { breaker } from '../../../core/inference/routing/breaker.ts'
 import { candidateOf, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { affinityOf, pick } from '../../../core/inference/routing/order-backends.ts'
+import { affinityOf, orderBackends } from '../../../core/inference/routing/order-backends.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import type { ChatBody, Chunk, Upstream } from '../../../core/ports/upstream.ts'
-import { Witness } from '../../../core/ports/backend-observer.ts'
+import { BackendObserver } from '../../../core/ports/backend-observer.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../core/settings.ts'
 import { actor, chunk, failed, say, silence, stop, usage, type Actor } from '../../fakes/backends.ts'
 import { fakeClock, settled, type FakeClock } from '../../fakes/clock.ts'
@@ -37,7 +37,7 @@ const infer = (
   clock: FakeClock,
   settings: SettingsInput = {},
   random: Random = fixed(0),
-  saw: Witness['saw'] = () => undefined,
+  saw: BackendObserver['saw'] = () => undefined,
 ): Inference =>
   made(
     Inference,
@@ -45,7 +45,7 @@ const infer = (
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Random, name: 'random', create: () => random })),
-    use(plugin({ port: Witness, name: 'kept', create: () => ({ saw }) })),
+    use(plugin({ port: BackendObserver, name: 'kept', create: () => ({ saw }) })),
   )
 
 const entry = (upstreams: readonly Upstream[], more: Partial<v.InferInput<typeof ModelSettings>> = {}): Entry => {
@@ -82,7 +82,7 @@ t.test('pick', async (t) => {
     const first = new Map<string, number>()
     const rounds = 20_000
     for (let i = 0; i < rounds; i++) {
-      const [it] = pick({ entry: five_, ability: 'chat' }, { ...closed, fraction })
+      const [it] = orderBackends({ entry: five_, ability: 'chat' }, { ...closed, fraction })
       first.set(it!.provider, (first.get(it!.provider) ?? 0) + 1)
     }
     for (const [index, share] of [0.1, 0.2, 0.3, 0.4].entries()) {
@@ -94,7 +94,7 @@ t.test('pick', async (t) => {
 
   t.test('affinity stays, is fair, and moves only what must move', async (t) => {
     const by = (candidates: typeof five, affinity: string) =>
-      pick(
+      orderBackends(
         { entry: { ...five_, candidates }, ability: 'chat', affinity },
         { ...closed, fraction: () => t.fail('no lot') as never },
       )[0]!
@@ -116,7 +116,7 @@ t.test('pick', async (t) => {
 
   t.test('priority first, open breakers last', async (t) => {
     const order = (open: string) =>
-      pick(
+      orderBackends(
         { entry: entry([actor('a', []), actor('b', []), actor('c', [])]), ability: 'chat' },
         { fraction: dice(3).fraction, isOpen: ({ provider }) => provider === open },
       ).map(({ provider }) => provider)
@@ -128,10 +128,10 @@ t.test('pick', async (t) => {
     const choice = { entry: entry([actor('a', []), actor('b', [])]), ability: 'chat' } as const
     const weighing = { ...closed, fraction: () => 0.5 }
     t.same(
-      pick({ ...choice, provider: 'b' }, weighing).map(({ provider }) => provider),
+      orderBackends({ ...choice, provider: 'b' }, weighing).map(({ provider }) => provider),
       ['b'],
     )
-    const refused = t.throws(() => pick({ ...choice, provider: 'nobody' }, weighing), BadRequest)
+    const refused = t.throws(() => orderBackends({ ...choice, provider: 'nobody' }, weighing), BadRequest)
     t.match(refused, { status: 400, validator: { provider: 'expected one of a, b' } })
   })
 

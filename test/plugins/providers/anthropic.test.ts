@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatAnswer, ChatBody, Completion } from '../../../core/ports/upstream.ts'
 import anthropic from '../../../plugins/providers/anthropic.ts'
@@ -26,19 +26,21 @@ const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
 const messages = [{ role: 'user', content: 'Hi' }]
 
 const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
-  answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+  answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 
 const read = ({ body }: Asked) => JSON.parse(body.toString())
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before message_stop throws', async (t) => {
+t.test('a stream without message_stop throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.ok(bytes > 2000)
   t.same(fooled, [bytes])
 })
 
-t.test('speaks the common format', async (t) => {
+t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const { created, ...answer } = await whole(
@@ -78,7 +80,7 @@ t.test('speaks the common format', async (t) => {
   }
 })
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => {
     if (path.startsWith('/v1/models')) {
       return { headers: json, body: await vector(`anthropic/models-${path.includes('after_id') ? 2 : 1}.json`) }
@@ -297,7 +299,7 @@ const exchange = async (t: Parameters<typeof provided>[0], take: Take, settings 
   }
 }
 
-t.test('thinks no further where its earlier thoughts are lost', async (t) => {
+t.test('a turn without its earlier thoughts asks for no more thinking', async (t) => {
   const { chat, asked } = await exchange(t, { headers: json, body: await vector('anthropic/chat.json') })
   const called = (more: object) => ({
     reasoning_effort: 'low',
@@ -322,7 +324,7 @@ t.test('thinks no further where its earlier thoughts are lost', async (t) => {
   t.same(asked().thinking, { type: 'enabled', budget_tokens: 2000 }, 'their own words win')
 })
 
-t.test('JSON', async (t) => {
+t.test('answers follow a JSON schema', async (t) => {
   const input = { sky: 'blue', n: [1, 2] }
   const use = { type: 'tool_use', id: 'toolu_1', name: 'json_answer', input }
   const message = { ...JSON.parse((await vector('anthropic/tools.json')).toString()), content: [use] }
@@ -368,7 +370,7 @@ t.test('JSON', async (t) => {
   t.equal(asked().tools, undefined)
 })
 
-t.test('goes on from a prefix where the model does', async (t) => {
+t.test('a model that continues a prefix gets the prefix', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!(
@@ -399,7 +401,7 @@ t.test('goes on from a prefix where the model does', async (t) => {
   await t.rejects(refused, new UpstreamFailed(undefined, { again: true, answered: 400 }))
 })
 
-t.test('what the common format has no word for comes back', async (t) => {
+t.test('members beyond the common format return with the next turn', async (t) => {
   const both: unknown[] = []
   for (const streamed of [false, true]) {
     const body = await vector(`anthropic/search.${streamed ? 'sse' : 'json'}`)
@@ -419,7 +421,7 @@ t.test('what the common format has no word for comes back', async (t) => {
   t.same(both[0], both[1])
 })
 
-t.test('faults', async (t) => {
+t.test('faults of the backend become errors of the gateway', async (t) => {
   const { chat } = await exchange(t, { status: 529, headers: json, body: await vector('anthropic/error-529.json') })
   await t.rejects(chat('m', {}), new UpstreamFailed(undefined, { again: true, answered: 529 }))
   const unpaid = {
@@ -452,7 +454,7 @@ t.test('faults', async (t) => {
   }
 })
 
-t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {
   const { chat } = await exchange(t, { status: 500, body: '' })
   const wrong: object[] = [
     { n: 2 },
@@ -468,7 +470,7 @@ t.test('what it cannot say in their words is the caller’s mistake', async (t) 
   for (const body of wrong) await t.rejects(chat('m', body), BadRequest)
 })
 
-t.test('settings', async (t) => {
+t.test('wrong settings are refused', async (t) => {
   t.throws(() => use(anthropic, {}), /apiKey/)
   t.throws(() => use(anthropic, { apiKey: 'k', generation: { thinks: 'hard' } }), /generation.thinks/)
   const own = { betas: ['a-1', 'b-2'], generation: { thinks: 'never', maxTokens: 77, samples: true } }

@@ -33,7 +33,7 @@ const transcribing = (it: Upstream): Upstream => ({
   },
 })
 
-t.test('contract', async (t) => {
+t.test('the provider keeps the contract of upstreams', async (t) => {
   const skip = 'it does not chat'
   await conform(
     t,
@@ -55,7 +55,7 @@ t.test('contract', async (t) => {
 const audio = { name: 'a.mp3', mime: 'audio/mpeg\r\nx: y', bytes: new Uint8Array([0, 1, 255]) }
 const call: TranscribeCall = { model: 'nova-3', audio }
 
-t.test('asks as documented', async (t) => {
+t.test('requests have the documented form', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/chat.json') }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: `${server.url}/v1/` })
   const asked = async (more: Partial<TranscribeCall>) => {
@@ -83,7 +83,7 @@ t.test('asks as documented', async (t) => {
   t.equal(new URL(server.asked.at(-1)!.path, 'http://x').searchParams.get('keyterm'), 'Zoë')
 })
 
-t.test('who said what, and when', async (t) => {
+t.test('the transcript names the speaker and the time of each word', async (t) => {
   const recorded = await vector('deepgram/chat.json')
   const server = await backend(t, () => ({ headers: json, body: recorded }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
@@ -106,7 +106,7 @@ t.test('who said what, and when', async (t) => {
   })
 })
 
-t.test('its models, each once', async (t) => {
+t.test('the list names each model once', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('deepgram/models.json') }))
   const it = await provided(t, deepgram, { apiKey: 'dg-1', baseUrl: server.url })
   t.same(await it.models(signal), [

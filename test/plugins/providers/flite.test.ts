@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { utter } from '../../../plugins/shared/sounds/speech.ts'
+import { speakLocally } from '../../../plugins/shared/sounds/speech.ts'
 import { secondsOf, soundOf, type Sound } from '../../../plugins/shared/sounds/wav.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type SpeakCall } from '../../../core/ports/upstream.ts'
@@ -46,7 +46,7 @@ const stage = (): Stage => {
 const none = 'it has no backend that could break'
 const silent = 'it does not chat'
 
-t.test('contract', (t) =>
+t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, stage, {
     'calls tools in a stream as in one piece': silent,
     'says the same however its bytes arrive': none,
@@ -73,7 +73,7 @@ const loudness = ({ rate, samples }: Sound): readonly number[] => {
   })
 }
 
-t.test('each voice speaks, for as long as it takes to say it', async (t) => {
+t.test('each voice speaks for the length of its text', async (t) => {
   t.match(await it.models(never), [{ id: 'flite', type: 'AUDIO_SPEECH', description: /slt, rms, awb, kal16, kal$/ }])
   const sounds = new Set<string>()
   for (const voice of ['slt', 'rms', 'awb', 'kal16', 'kal']) {
@@ -91,7 +91,7 @@ t.test('each voice speaks, for as long as it takes to say it', async (t) => {
   t.ok(Math.abs((await length(2)) - (await length(1)) / 2) < 0.3, 'twice as fast')
 })
 
-t.test('a text longer than a breath is spoken to its end', async (t) => {
+t.test('a long text is spoken to its end', async (t) => {
   const seconds = async (text: string) => secondsOf(soundOf((await speak({ text, voice: 'kal16' })).bytes)!)
   const one = await seconds('Nobody objected to the budget of 25 million dollars.')
   const fifty = await seconds('Nobody objected to the budget of 25 million dollars. '.repeat(50))
@@ -101,7 +101,7 @@ t.test('a text longer than a breath is spoken to its end', async (t) => {
   t.ok(Math.abs((await seconds('Café “Zoë” – closed…')) - (await seconds('Cafe "Zoe" - closed...'))) < 0.01)
 })
 
-t.test('formats', async (t) => {
+t.test('each format has its own bytes', async (t) => {
   const voice = 'kal16'
   const plain = soundOf((await speak({ voice, format: 'wav' })).bytes)!
   const long = secondsOf(plain)
@@ -131,7 +131,7 @@ t.test('formats', async (t) => {
   }
 })
 
-t.test('what it can not speak is the caller’s mistake', async (t) => {
+t.test('a text beyond the voices is the caller’s mistake', async (t) => {
   const wrong: readonly (readonly [Partial<SpeakCall>, string])[] = [
     [{ text: '日本語 …!' }, 'text'],
     [{ text: '' }, 'text'],
@@ -147,12 +147,12 @@ t.test('what it can not speak is the caller’s mistake', async (t) => {
     t.ok(fault instanceof BadRequest, `${fault}`)
     t.match(fault, { validator: { [field]: /^Expected / } })
   }
-  const endlessly = utter({ text: '9'.repeat(2000), voice: 'kal' }, never, 60)
+  const endlessly = speakLocally({ text: '9'.repeat(2000), voice: 'kal' }, never, 60)
   await t.rejects(endlessly, { name: 'BadRequest', validator: { text: /half an hour/ } })
   t.throws(() => use(flite, { voice: 'alloy' }), /voice/)
 })
 
-t.test('a package or a program that is missing is named', async (t) => {
+t.test('the refusal names a missing package or program', async (t) => {
   const module = createRequire(import.meta.url)('node:module') as { _resolveFilename(...from: unknown[]): string }
   const [resolve, path] = [module._resolveFilename, process.env['PATH']]
   t.teardown(() => (module._resolveFilename = resolve))
@@ -170,7 +170,7 @@ t.test('a package or a program that is missing is named', async (t) => {
   t.equal((await speak({ format: 'wav' })).mime, 'audio/wav')
 })
 
-t.test('whoever leaves is let go at once', async (t) => {
+t.test('a caller that leaves gets its reason at once', async (t) => {
   const reason = new Error('enough')
   await t.rejects(speak({}, AbortSignal.abort(reason)), reason)
   await t.rejects(it.models(AbortSignal.abort(reason)), reason)

@@ -1,7 +1,7 @@
 import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatAnswer, ChatBody, Completion, TranscribeCall } from '../../../core/ports/upstream.ts'
 import gemini from '../../../plugins/providers/gemini.ts'
@@ -29,11 +29,11 @@ const sse = { 'content-type': 'text/event-stream' }
 const messages = [{ role: 'user', content: 'Hi' }]
 
 const whole = (answer: ChatAnswer): Completion | Promise<Completion> =>
-  answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+  answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 
 const read = ({ body }: Asked) => JSON.parse(body.toString())
 
-t.test('contract', (t) =>
+t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, async (t) => {
     let model: string | undefined
     const streams = (path: string) => {
@@ -46,13 +46,13 @@ t.test('contract', (t) =>
   }),
 )
 
-t.test('a stream that ends anywhere before the end of its answer throws', async (t) => {
+t.test('a stream without the end of its answer throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.ok(bytes > 2000)
   t.same(fooled, [bytes - 1, bytes], 'only the line feed behind the last return may be missing')
 })
 
-t.test('speaks the common format', async (t) => {
+t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const { created, ...answer } = await whole(
@@ -103,7 +103,7 @@ t.test('speaks the common format', async (t) => {
   }
 })
 
-t.test('calls bear their signatures, and give them back', async (t) => {
+t.test('tool calls carry their signatures to the next turn', async (t) => {
   const stage = await staged(t, recording)
   stage.scene('calls tools')
   for (const stream of [false, true]) {
@@ -141,7 +141,7 @@ t.test('calls bear their signatures, and give them back', async (t) => {
   }
 })
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ method, path }) => {
     if (method === 'GET') {
       return { headers: json, body: await vector(`gemini/models-${path.includes('pageToken') ? 2 : 1}.json`) }
@@ -422,7 +422,7 @@ const exchange = async (t: Parameters<typeof provided>[0], take: Take) => {
 
 const said = (...candidates: object[]) => JSON.stringify({ candidates, responseId: 'r', modelVersion: 'm' })
 
-t.test('how answers end', async (t) => {
+t.test('each reason of the vendor becomes a reason of the common format', async (t) => {
   for (const [theirs, ours] of [
     ['MAX_TOKENS', 'length'],
     ['SAFETY', 'content_filter'],
@@ -468,7 +468,7 @@ t.test('how answers end', async (t) => {
   )
 })
 
-t.test('images, code and calls without an id', async (t) => {
+t.test('images, code and calls without an id have the common format', async (t) => {
   const parts = [
     { text: 'Look:' },
     { inlineData: { mimeType: 'image/png', data: 'AA==' } },
@@ -493,7 +493,7 @@ t.test('images, code and calls without an id', async (t) => {
   t.same(found[0]!['parts'], [parts[2]])
 })
 
-t.test('faults', async (t) => {
+t.test('faults of the backend become errors of the gateway', async (t) => {
   const key = await exchange(t, { status: 400, headers: json, body: await vector('gemini/error-key.json') })
   await t.rejects(key.chat(), new UpstreamFailed(undefined, { again: true, answered: 400 }), 'our key')
   const limited = await exchange(t, { status: 429, headers: json, body: await vector('gemini/error-429.json') })
@@ -503,7 +503,7 @@ t.test('faults', async (t) => {
   await t.rejects(prefixed, new UpstreamFailed(undefined, { again: true }))
 })
 
-t.test('many texts, many images', async (t) => {
+t.test('many texts and images take several requests', async (t) => {
   const server = await backend(t, ({ path, body }) => {
     const { requests } = JSON.parse(body.toString())
     if (path.includes('Embed')) {
@@ -537,7 +537,7 @@ t.test('many texts, many images', async (t) => {
   )
 })
 
-t.test('media', async (t) => {
+t.test('answers contain images and sound', async (t) => {
   const filtered = await exchange(t, { headers: json, body: await vector('gemini/image-filtered.json') })
   await t.rejects(filtered.it.draw!({ model: 'i', prompt: 'x' }, signal), BadRequest)
   const text = await exchange(t, {
@@ -561,7 +561,7 @@ t.test('media', async (t) => {
   t.same([...(await file.it.speak!({ ...call, format: 'pcm' }, signal)).bytes], samples)
 })
 
-t.test('transcripts by any model', async (t) => {
+t.test('every model transcribes', async (t) => {
   const { it, asked } = await exchange(t, { headers: json, body: await vector('gemini/transcript.json') })
   const audio = { name: 'a.mp3', mime: 'audio/mp3', bytes: new Uint8Array([1, 2, 3]) }
   const call: TranscribeCall = { model: 'gemini-3.8-flash', audio, translate: true, diarize: true, prompt: 'Zoë' }
@@ -582,7 +582,7 @@ t.test('transcripts by any model', async (t) => {
   await t.rejects(it.transcribe!({ ...call, model: 'gemini-3.5-transcribe' }, signal), BadRequest)
 })
 
-t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {
   const { chat } = await exchange(t, { status: 500, body: '' })
   const wrong: object[] = [
     { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }] }] },

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { messagesFor } from '../../../core/inference/decisions/prompt.ts'
 import { isMark } from '../../../plugins/providers/llama/decide-by-logits.ts'
 import { use } from '../../../core/plugin.ts'
@@ -41,7 +41,7 @@ const opened = (settings: { readonly file: string; readonly packages?: string; r
 
 const body = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more })
 
-t.test('a package that is missing is named', async (t) => {
+t.test('the refusal names a missing package', async (t) => {
   const it = opened({ file: join(t.testdir(), 'model.gguf'), packages: t.testdirName })
   const fault = { name: 'UpstreamFailed', message: 'This model needs the package node-llama-cpp', again: false }
   await t.rejects(it.models(never), fault)
@@ -50,20 +50,20 @@ t.test('a package that is missing is named', async (t) => {
   await t.rejects(it.decide!(call, never), fault)
 })
 
-t.test('settings', async (t) => {
+t.test('wrong settings are refused', async (t) => {
   t.throws(() => use(llama, {}), /file/)
   t.throws(() => use(llama, { file: 'x', contextSize: 1 }), /contextSize/)
   t.throws(() => use(llama, { file: 'x', url: 'y' }), /url is not a known setting/)
 })
 
-t.test('marks are told from other words', async (t) => {
+t.test('a mark differs from every other word', async (t) => {
   for (const mark of ['A', ' b', '7', 'yes', ' No', 'YES ']) t.ok(isMark(mark), mark)
   for (const other of ['', ' ', 'ab', '10', 'nor', '!', '\u00e4']) t.notOk(isMark(other), other)
 })
 
 const skip = packages === null && 'node-llama-cpp is not installed'
 
-t.test('a model file', { skip }, async (t) => {
+t.test('a model file answers', { skip }, async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'tiny.gguf')
   await writeModel(file)
@@ -76,7 +76,7 @@ t.test('a model file', { skip }, async (t) => {
     const options = { max_tokens: 16, temperature: 0, ...more }
     const call = { model, body: body(content, options), stream: false, ...(prefix !== undefined && { prefix }) }
     const answer = await it.chat!(call, never)
-    return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+    return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
   }
   const choice: Question = {
     type: 'choice',
@@ -87,9 +87,11 @@ t.test('a model file', { skip }, async (t) => {
   const score: Question = { type: 'score', instructions: 'How much?', levels: ['none', 'some', 'much', 'all'] }
   const questions = [choice, noul, score]
 
-  await t.test('contract', (t) => conform(t, decider.contract, () => ({ upstream: it, model })))
+  await t.test('the provider keeps the contract of deciders', (t) =>
+    conform(t, decider.contract, () => ({ upstream: it, model })),
+  )
 
-  await t.test('lists itself under the name of the file', async (t) => {
+  await t.test('the list has the name of the file', async (t) => {
     t.match(await it.models(never), [{ id: 'tiny', type: 'CHAT' }])
     const absent = opened({ file: join(folder, 'none.gguf'), packages: packages! })
     await t.rejects(absent.models(never), { name: 'UpstreamFailed', message: 'The model file is not there' })
@@ -99,7 +101,7 @@ t.test('a model file', { skip }, async (t) => {
     })
   })
 
-  await t.test('chats the same in a stream as in one piece', async (t) => {
+  await t.test('a streamed answer equals the whole answer', async (t) => {
     const whole = await chat('Hello')
     const { message, finish_reason } = whole.choices[0]!
     t.equal(finish_reason, 'length')
@@ -118,7 +120,7 @@ t.test('a model file', { skip }, async (t) => {
     t.ok(Math.abs(whole.usage!.completion_tokens - 16) <= 1)
   })
 
-  await t.test('speaks through the model’s own template, and goes on from a prefix', async (t) => {
+  await t.test('prompts follow the model’s own template, and a prefix is continued', async (t) => {
     const said = String((await chat('Hello')).choices[0]!.message.content)
     const other = join(folder, 'other.gguf')
     await writeModel(other, 1, "{% for message in messages %}<{{ message['content'] }}>{% endfor %}")
@@ -130,7 +132,7 @@ t.test('a model file', { skip }, async (t) => {
     t.not((await chat('Hello', {}, 'So then')).choices[0]!.message.content, said)
   })
 
-  await t.test('what it can not do is the caller’s mistake', async (t) => {
+  await t.test('a request beyond the model’s abilities is the caller’s mistake', async (t) => {
     const wrong = { name: 'BadRequest' }
     await t.rejects(chat('Hi', { tools: [{ type: 'function', function: { name: 'x' } }] }), wrong)
     await t.rejects(chat('Hi', { n: 2 }), wrong)
@@ -141,7 +143,7 @@ t.test('a model file', { skip }, async (t) => {
     await t.rejects(decide('word '.repeat(2000), [choice]), wrong)
   })
 
-  await t.test('obeys a schema and a stop word', async (t) => {
+  await t.test('answers obey a schema and a stop word', async (t) => {
     const schema = { enum: ['alpha', 'beta'] }
     const told = await chat('Hi', {
       max_tokens: 200,
@@ -155,7 +157,7 @@ t.test('a model file', { skip }, async (t) => {
     t.equal(stopped.choices[0]!.message.content, said.slice(0, said.indexOf(stop)))
   })
 
-  await t.test('decides by its whole vocabulary', async (t) => {
+  await t.test('a decision takes the whole vocabulary', async (t) => {
     const { distributions, engine, usage, ignored } = await decide('Something happened.', questions)
     t.equal(engine, 'logprobs')
     t.equal(ignored, undefined)
@@ -175,7 +177,7 @@ t.test('a model file', { skip }, async (t) => {
     t.ok(usage.cached! < usage.input)
   })
 
-  await t.test('label mass is exact: what the whole vocabulary gives beside it, asked directly', async (t) => {
+  await t.test('label mass equals the mass of the marks in the whole vocabulary', async (t) => {
     const near = createRequire(join(packages!, 'package.json'))
     const { getLlama, LlamaChat } = await import(pathToFileURL(near.resolve('node-llama-cpp')).href)
     const its = await getLlama({ build: 'never', progressLogs: false, maxThreads: 1, logger() {} })
@@ -205,7 +207,7 @@ t.test('a model file', { skip }, async (t) => {
     t.ok(Math.abs(probabilities[0]! - mass.yes / (mass.yes + mass.no)) < 1e-4)
   })
 
-  await t.test('questions are independent, and the same each time', async (t) => {
+  await t.test('questions are independent, and their answers repeat', async (t) => {
     const { distributions } = await decide('A state.', questions)
     const near = (some: typeof distributions, others: typeof distributions) =>
       some.forEach(({ probabilities }, index) =>
@@ -218,7 +220,7 @@ t.test('a model file', { skip }, async (t) => {
     t.notSame((await decide('Another state.', questions)).distributions, distributions)
   })
 
-  await t.test('a model that thinks is asked for its answer behind an empty thought', async (t) => {
+  await t.test('the prompt of a thinking model has an empty thought before the answer', async (t) => {
     const empty = '<think>\n\n</think>'
     const inputOf = async (name: string, own: string, thinking: string) => {
       const file = join(folder, `${name}.gguf`)
@@ -236,7 +238,7 @@ t.test('a model file', { skip }, async (t) => {
     t.equal(thinks - (await inputOf('plain', '', '')), empty.length)
   })
 
-  await t.test('samples are rotations', async (t) => {
+  await t.test('samples rotate the labels', async (t) => {
     const { distributions, usage, ignored } = await decide('A state.', questions, { samples: 8, steps: 2 })
     t.same(
       distributions.map(({ reads }) => reads),
@@ -246,7 +248,7 @@ t.test('a model file', { skip }, async (t) => {
     t.same(ignored, ['steps'])
   })
 
-  await t.test('stops when the caller leaves, and is free for the next', async (t) => {
+  await t.test('the model stops when the caller leaves, and serves the next call', async (t) => {
     const reason = new Error('enough')
     await t.rejects(
       it.decide!({ model, state: '', questions, images: [], samples: null, steps: null }, AbortSignal.abort(reason)),

@@ -1,7 +1,7 @@
 import { Ollama } from 'ollama'
 import t from 'tap'
 import { BadRequest } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import ollama from '../../../plugins/providers/ollama.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -24,14 +24,16 @@ const recording: Recording = {
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before its last line throws', async (t) => {
+t.test('a stream without its last line throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.same(fooled, [bytes])
 })
 
-t.test('speaks the common format', async (t) => {
+t.test('answers have the common format', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!(
@@ -39,7 +41,7 @@ t.test('speaks the common format', async (t) => {
       signal,
     )
     const { id, created, choices, usage, ...rest } =
-      answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+      answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     t.match(id, /^chatcmpl-[0-9a-f]{24}$/)
     t.equal(created, Math.floor(Date.parse('2025-11-15T09:46:40Z') / 1000))
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
@@ -51,7 +53,7 @@ t.test('speaks the common format', async (t) => {
   }
 })
 
-t.test('models and embeddings', async (t) => {
+t.test('models and embeddings have the common format', async (t) => {
   const server = await backend(t, async ({ path }) => ({
     headers: json,
     body: await vector(`ollama/${path.endsWith('tags') ? 'models' : 'embeddings'}.json`),
@@ -124,7 +126,7 @@ const theirBody = {
   options: { temperature: 0.5, num_predict: 9, stop: ['\n'], num_ctx: 4096 },
 }
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => {
     const name = path.endsWith('tags') ? 'models' : path.endsWith('embed') ? 'embeddings' : 'chat'
     return body.includes('"stream":true')
@@ -143,7 +145,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
   await theirs.chat({ model: 'qwen3:8b', stream: false, ...structuredClone(theirBody) })
   compare()
   const answer = await ours.chat!({ model: 'qwen3:8b', stream: true, body }, signal)
-  if (answer.kind === 'chunks') await fold(answer.chunks)
+  if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   for await (const _ of await theirs.chat({ model: 'qwen3:8b', stream: true, ...structuredClone(theirBody) }));
   compare()
   await ours.embed!({ model: 'nomic-embed-text', texts: ['a', 'b'], dimensions: 3 }, signal)
@@ -154,7 +156,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
   compare()
 })
 
-t.test('what it cannot say in their words is the caller’s mistake', async (t) => {
+t.test('a request beyond the vendor’s format is the caller’s mistake', async (t) => {
   const it = await provided(t, ollama, { baseUrl: 'http://127.0.0.1:1' })
   const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '[not json' } }]
   const work = it.chat!({ model: 'm', stream: false, body: { messages: [{ role: 'assistant', tool_calls }] } }, signal)
@@ -167,7 +169,7 @@ t.test('what it cannot say in their words is the caller’s mistake', async (t) 
   await t.rejects(heard, BadRequest)
 })
 
-t.test('goes on from a prefix', async (t) => {
+t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)
   const messages = [{ role: 'user', content: 'x' }]
   await stage.upstream.chat!(
@@ -190,11 +192,11 @@ t.test('goes on from a prefix', async (t) => {
 
 const deciding = (url: string) => ({ baseUrl: url, decisions: true })
 
-t.test('decides', (t) =>
+t.test('decisions travel in the vendor’s form', (t) =>
   decides(t, { provider: ollama, settings: deciding, path: '/v1/systemone', answer: systemOneAnswer }),
 )
 
-t.test('asks for decisions one by one, as the vendor’s own client does', async (t) => {
+t.test('each question is one request, equal to that of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => ({
     headers: json,
     body: path.endsWith('tags') ? await vector('ollama/models.json') : systemOneAnswer(body.toString()),
@@ -237,7 +239,7 @@ t.test('asks for decisions one by one, as the vendor’s own client does', async
   })
 })
 
-t.test('one that fails ends the others', async (t) => {
+t.test('a failed question ends the other questions', async (t) => {
   const { url, seen } = await waiting(t, (body) => body.includes('"noul"'), 3)
   const it = await provided(t, ollama, deciding(url))
   await t.rejects(it.decide!(decideCall('m'), signal))

@@ -1,6 +1,6 @@
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import t from 'tap'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import openai from '../../../plugins/providers/openai.ts'
@@ -35,16 +35,18 @@ const fieldsOf = async ({ headers, body }: Asked) => {
   return fields.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+t.test('a stream without its end mark throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   const mark = 'data: [DONE]\n\n'.length
   t.ok(bytes > 2000)
   t.same(fooled, [bytes], `only the whole ${bytes} bytes pass, ${mark} of them the mark`)
 })
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ path, body }) => {
     const name = /models$/.test(path)
       ? 'models'
@@ -124,7 +126,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
         { model: 'gpt-4o', stream: true, body: { ...asBody, stream_options: { include_obfuscation: false } } },
         signal,
       )
-      if (answer.kind === 'chunks') await fold(answer.chunks)
+      if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     },
     async () => {
       const options = { include_obfuscation: false, include_usage: true }
@@ -213,7 +215,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
   )
 })
 
-t.test('on Azure', async (t) => {
+t.test('requests to Azure name the deployment', async (t) => {
   const azure: Recording = {
     ...recording,
     settings: (url) => ({
@@ -249,18 +251,18 @@ t.test('on Azure', async (t) => {
   t.same(JSON.parse(one.body.toString()), JSON.parse(other.body.toString()))
 })
 
-t.test('settings', async (t) => {
+t.test('wrong settings are refused', async (t) => {
   t.throws(() => use(openai, { apiKey: 'k', apikey: 'k' }), /apikey is not a known setting/)
   t.throws(() => use(openai, { baseUrl: 'nowhere' }), /baseUrl/)
 })
 
 const deciding = (url: string) => ({ apiKey: 'sk-1', baseUrl: `${url}/v1`, decisions: true })
 
-t.test('decides', (t) =>
+t.test('decisions travel in the vendor’s form', (t) =>
   decides(t, { provider: openai, settings: deciding, path: '/v1/decisions', answer: decisionsAnswer }),
 )
 
-t.test('asks for decisions with the vendor’s own headers', async (t) => {
+t.test('requests for decisions carry the vendor’s own headers', async (t) => {
   const server = await backend(t, async ({ path, body }) => ({
     headers: { 'content-type': 'application/json' },
     body: path.endsWith('models') ? JSON.stringify({ data: [{ id: 'gpt-6-luna' }] }) : decisionsAnswer(body.toString()),

@@ -1,7 +1,7 @@
 import { OpenRouter } from '@openrouter/sdk'
 import t from 'tap'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import type { Message } from '../../../core/ports/upstream.ts'
 import openrouter from '../../../plugins/providers/openrouter.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -23,21 +23,24 @@ const recording: Recording = {
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+t.test('a stream without its end mark throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.same(fooled, [bytes])
 })
 
-t.test('thoughts, cost and provider come through, streamed or not', async (t) => {
+t.test('thoughts, cost and provider reach the caller, streamed or not', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!(
       { model: 'm', stream, body: { messages: [{ role: 'user', content: 'x' }] } },
       signal,
     )
-    const { choices, usage, ...rest } = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    const { choices, usage, ...rest } =
+      answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     const thought = 'We count them.'
     const { message, native_finish_reason } = choices[0]! as { message: Message; native_finish_reason?: string }
     t.equal(message['reasoning'], thought)
@@ -49,7 +52,7 @@ t.test('thoughts, cost and provider come through, streamed or not', async (t) =>
   }
 })
 
-t.test('an error inside a 200', async (t) => {
+t.test('an error inside a 200 becomes an error of the gateway', async (t) => {
   const server = await backend(t, async () => ({ headers: json, body: await vector('openrouter/error-in-200.json') }))
   const it = await provided(t, openrouter, recording.settings(server.url))
   for (const stream of [false, true]) {
@@ -63,7 +66,7 @@ t.test('an error inside a 200', async (t) => {
   }
 })
 
-t.test('models and embeddings', async (t) => {
+t.test('models and embeddings have the common format', async (t) => {
   const server = await backend(t, async ({ path }) => ({
     headers: json,
     body: await vector(`openrouter/${path.endsWith('models') ? 'models' : 'embeddings'}.json`),
@@ -84,7 +87,7 @@ t.test('models and embeddings', async (t) => {
   t.same(usage, { input: 8, output: 0 })
 })
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, async ({ body }) =>
     body.includes('"stream":true')
       ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('openrouter/chat.sse') }
@@ -133,7 +136,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
       },
       signal,
     )
-    if (answer.kind === 'chunks') await fold(answer.chunks)
+    if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     const chatRequest = {
       model: 'deepseek/deepseek-r1',
       messages: told,
@@ -159,11 +162,11 @@ t.test('asks as the vendor’s own client does', async (t) => {
 
 const deciding = (url: string) => ({ ...recording.settings(url), decisions: true })
 
-t.test('decides', (t) =>
+t.test('decisions travel in the vendor’s form', (t) =>
   decides(t, { provider: openrouter, settings: deciding, path: '/api/v1/systemone', answer: systemOneAnswer }),
 )
 
-t.test('asks for decisions as the vendor’s own client does', async (t) => {
+t.test('requests for decisions equal those of the vendor’s own client', async (t) => {
   const decides = { output_modalities: ['decisions'], input_modalities: ['text'] }
   const talks = JSON.parse((await vector('openrouter/models.json')).toString())
   const listed = { data: [...talks.data, { id: 'typesafe/jev-1.14', description: 'Decides.', architecture: decides }] }

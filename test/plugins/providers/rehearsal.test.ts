@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fold, unfold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
 import { Upstream, type ChatCall } from '../../../core/ports/upstream.ts'
 import rehearsal from '../../../plugins/providers/rehearsal.ts'
@@ -12,7 +12,7 @@ const it = fitted(use(rehearsal)).supply({ upstreams: Upstream }).upstreams[0]!
 const ask = async (content: string, more: object = {}, stream = false, prefix?: string) => {
   const body = { messages: [{ role: 'user', content }], ...more }
   const answer = await it.chat!({ model: 'rehearsal', body, stream, ...(prefix !== undefined && { prefix }) }, signal)
-  return answer.kind === 'completion' ? answer.completion : fold(answer.chunks)
+  return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 }
 
 const tools = [
@@ -38,7 +38,7 @@ const stage = (): Stage => {
 
 const none = 'it has no backend that could break'
 
-t.test('contract', (t) =>
+t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, stage, {
     'calls tools in a stream as in one piece': 'it calls one tool, with what was said last',
     'says the same however its bytes arrive': none,
@@ -56,7 +56,7 @@ t.test('contract', (t) =>
   }),
 )
 
-t.test('says what it is, the same each time, word by word', async (t) => {
+t.test('the answer says that it is a rehearsal, and repeats word by word', async (t) => {
   const answer = await ask('How are  you?\n')
   t.equal(
     answer.choices[0]!.message.content,
@@ -76,7 +76,7 @@ t.test('says what it is, the same each time, word by word', async (t) => {
   t.same(answer.usage, { prompt_tokens: 4, completion_tokens: 16, total_tokens: 20 })
 })
 
-t.test('limits, prefixes, JSON and tools', async (t) => {
+t.test('answers obey limits, prefixes, JSON and tools', async (t) => {
   const short = await ask('Hi', { max_tokens: 3 })
   t.match(short.choices[0], { message: { content: 'This is a' }, finish_reason: 'length' })
   t.equal(short.usage!.completion_tokens, 3)
@@ -102,10 +102,10 @@ t.test('limits, prefixes, JSON and tools', async (t) => {
     signal,
   )
   t.match(told, { completion: { choices: [{ message: { content: /sunny$/ } }] } })
-  t.same(await fold(unfold(short)), short)
+  t.same(await collectChunks(chunksOfCompletion(short)), short)
 })
 
-t.test('stops between two words', async (t) => {
+t.test('the stream stops between two words', async (t) => {
   const controller = new AbortController()
   const answer = await it.chat!(
     { model: 'm', stream: true, body: { messages: [{ role: 'user', content: 'x' }] } },
@@ -119,7 +119,7 @@ t.test('stops between two words', async (t) => {
   t.equal(await it.models(controller.signal).catch((fault) => fault), reason)
 })
 
-t.test('texts that share words are near each other', async (t) => {
+t.test('vectors of texts with common words are near each other', async (t) => {
   const texts = ['The cat sat on the mat', 'the CAT sat on a mat!', 'Quarterly revenue grew', '', '!!!']
   const { vectors, usage } = await it.embed!({ model: 'rehearsal-embedding', texts }, signal)
   const near = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, at) => sum + x * b[at]!, 0)

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import sglang from '../../../plugins/providers/sglang.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
@@ -22,17 +22,19 @@ const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+t.test('a stream without its end mark throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.same(fooled, [bytes])
 })
 
-t.test('goes on from a prefix', async (t) => {
+t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)
   const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, signal)
-  if (answer.kind === 'chunks') await fold(answer.chunks)
+  if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   t.same(stage.asked(), {
     model: 'm',
     messages: [...messages, { role: 'assistant', content: 'Two ca' }],
@@ -42,11 +44,11 @@ t.test('goes on from a prefix', async (t) => {
   })
 })
 
-t.test('its own fields and embeddings', async (t) => {
+t.test('the server’s own fields and embeddings pass', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal)
-    const { choices } = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    const { choices } = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     t.equal(choices[0]!['matched_stop'], 151645)
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
     t.equal(choices[0]!.message.role, 'assistant', 'a null role says nothing')
@@ -64,7 +66,7 @@ t.test('its own fields and embeddings', async (t) => {
   t.same(usage, { input: 8, output: 0 })
 })
 
-t.test('asks as its documented client does', async (t) => {
+t.test('requests equal those of the documented client', async (t) => {
   const server = await backend(t, async ({ body }) =>
     body.includes('"stream":true')
       ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('sglang/chat.sse') }
@@ -75,7 +77,7 @@ t.test('asks as its documented client does', async (t) => {
   const own = { separate_reasoning: true, regex: '[ab]', min_p: 0.1 }
   for (const stream of [false, true]) {
     const answer = await ours.chat!({ model: 'm', stream, body: { messages, ...own } }, signal)
-    if (answer.kind === 'chunks') await fold(answer.chunks)
+    if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     const options = stream ? { stream, stream_options: { include_usage: true } } : {}
     const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
     if (stream) for await (const _ of result);
@@ -94,7 +96,7 @@ for (const [decisions, answer] of [
   t.test(`decides by ${decisions}`, (t) => decides(t, { provider: sglang, settings, path: `/v1/${decisions}`, answer }))
 }
 
-t.test('questions have no key that it does not know, and images stand beside the state', async (t) => {
+t.test('questions have known keys only, and images stand beside the state', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
   const it = await provided(t, sglang, { ...recording.settings(server.url), type: 'DECISION', decisions: 'systemone' })
   t.ok(it.chat, 'and still chats')

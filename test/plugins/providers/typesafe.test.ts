@@ -11,7 +11,7 @@ const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 const settings = (url: string) => ({ apiKey: 'ts-1', baseUrl: `${url}/` })
 
-t.test('contract', (t) =>
+t.test('the provider keeps the contract of deciders', (t) =>
   conform(t, decider.contract, async (t) => {
     const list = JSON.stringify({ models: [{ name: 'jev-1.14' }] })
     const server = await backend(t, ({ method, body }) => ({
@@ -22,9 +22,11 @@ t.test('contract', (t) =>
   }),
 )
 
-t.test('decides', (t) => decides(t, { provider: typesafe, settings, path: '/v1/systemone', answer: systemOneAnswer }))
+t.test('decisions travel in the vendor’s form', (t) =>
+  decides(t, { provider: typesafe, settings, path: '/v1/systemone', answer: systemOneAnswer }),
+)
 
-t.test('models', async (t) => {
+t.test('the list names the models that decide', async (t) => {
   const list = { models: [{ name: 'jev-1.14', description: 'Decides.', release_date: '2026-10-01' }, { name: 'bare' }] }
   let body: unknown = list
   const server = await backend(t, () => ({ headers: json, body: JSON.stringify(body) }))
@@ -44,7 +46,7 @@ t.test('models', async (t) => {
     await t.rejects(it.models(signal), UpstreamFailed)
 })
 
-t.test('asks as the vendor’s own client does', async (t) => {
+t.test('requests equal those of the vendor’s own client', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
   const it = await provided(t, typesafe, settings(server.url))
   const client = new TypeSafeClient({ apiKey: 'ts-1', baseURL: server.url })
@@ -83,7 +85,7 @@ t.test('asks as the vendor’s own client does', async (t) => {
   t.same(JSON.parse(one!.body.toString()), JSON.parse(other!.body.toString()))
 })
 
-t.test('images go by name, and the state mentions each', async (t) => {
+t.test('images have names, and the state mentions each name', async (t) => {
   const server = await backend(t, ({ body }) => ({ headers: json, body: systemOneAnswer(body.toString()) }))
   const it = await provided(t, typesafe, {
     ...settings(server.url),
@@ -103,7 +105,7 @@ t.test('images go by name, and the state mentions each', async (t) => {
   t.equal(Object.keys(said.state)[0], 'images', 'ahead of the state')
 })
 
-t.test('two digits are enough, as they round', async (t) => {
+t.test('probabilities of two digits count, as the vendor rounds', async (t) => {
   const probabilities = { 10: 0.33, 2: 0.33, b: 0.33, ['__proto__']: 0 }
   const body = JSON.stringify({ answers: { q1: { type: 'choice', choice: '10', probabilities, confidence: 0 } } })
   const server = await backend(t, () => ({ headers: json, body: body }))

@@ -34,9 +34,11 @@ const heat: Question = { type: 'score', instructions: 'How hot is it?', levels: 
 const questions = [team, refund, pets, heat]
 const state = 'You charged me twice. Please give me my money back.'
 
-t.test('contract', (t) => conform(t, decider.contract, () => ({ upstream: it, model: 'use-lite' })))
+t.test('the provider keeps the contract of deciders', (t) =>
+  conform(t, decider.contract, () => ({ upstream: it, model: 'use-lite' })),
+)
 
-t.test('lists a model that decides and one that embeds', async (t) => {
+t.test('the list has a model that decides and a model that embeds', async (t) => {
   t.match(await it.models(never), [
     { id: 'use-lite', type: 'DECISION' },
     { id: 'use-lite-embedding', type: 'EMBEDDING' },
@@ -44,7 +46,7 @@ t.test('lists a model that decides and one that embeds', async (t) => {
   await t.rejects(it.models(AbortSignal.abort(new Error('enough'))), { message: 'enough' })
 })
 
-t.test('embeds: unit vectors, the same each time, and near for what means the same', async (t) => {
+t.test('embeddings are unit vectors, repeat, and are near for texts of one meaning', async (t) => {
   const texts = ['The cat sleeps on the sofa.', 'A kitten naps on the couch.', 'Interest rates rose again.', '', ' ']
   const call = { model: 'use-lite-embedding', texts }
   const { vectors, usage } = await it.embed!(call, never)
@@ -68,10 +70,11 @@ t.test('the event loop stays free while 64 texts are embedded', async (t) => {
   await it.embed!({ model: 'use-lite-embedding', texts }, never)
   const { active, idle } = performance.eventLoopUtilization(before)
   t.ok(idle > 50, 'it takes a while')
-  t.ok(active < 50, 'but not here')
+  // A busy machine stretches both.
+  t.ok(active < idle / 2, `but not here: ${active.toFixed(0)} of ${idle.toFixed(0)} ms`)
 })
 
-t.test('decides what is plain', async (t) => {
+t.test('plain questions get the right answer', async (t) => {
   const { distributions, engine, usage, ignored } = await decide(state, questions)
   t.equal(engine, 'embeddings')
   t.equal(ignored, undefined)
@@ -94,7 +97,7 @@ t.test('decides what is plain', async (t) => {
   t.same(both.distributions, distributions.slice(0, 1))
 })
 
-t.test('order, company and structure change nothing', async (t) => {
+t.test('order, other questions and structure change no answer', async (t) => {
   const { distributions } = await decide(state, questions)
   t.same((await decide(state, questions.toReversed())).distributions, distributions.toReversed())
   for (const [at, question] of questions.entries()) {
@@ -113,7 +116,7 @@ t.test('order, company and structure change nothing', async (t) => {
   )
 })
 
-t.test('a long state counts to its end, and any state has an answer', async (t) => {
+t.test('a long state counts to its end, and every state has an answer', async (t) => {
   const long = 'The weather was as usual and nothing else happened on that day. '.repeat(10)
   const [before] = (await decide(long, [team])).distributions
   const [after] = (await decide(long + 'The parcel was not delivered to my door. '.repeat(15), [team])).distributions
@@ -133,14 +136,14 @@ t.test('a question becomes statements', async (t) => {
   t.same(answersOf({ type: 'score', instructions: null, levels: [null, new Map([['a', 1]])] }), ['0', 'a: 1'])
 })
 
-t.test('images are refused as the caller’s mistake', (t) =>
+t.test('images are the caller’s mistake', (t) =>
   t.rejects(decide(state, [team], { images: ['data:image/png;base64,AA=='] }), {
     name: 'BadRequest',
     validator: { images: 'expected none for this model' },
   }),
 )
 
-t.test('whoever leaves is let go at once, and nobody else waits longer for it', async (t) => {
+t.test('a caller that leaves gets its reason at once, and no other caller waits longer', async (t) => {
   const controller = new AbortController()
   const texts = Array.from({ length: 200 }, (_, at) => `Something about number ${at}`)
   const work = it.embed!({ model: 'use-lite-embedding', texts }, controller.signal)
@@ -150,7 +153,7 @@ t.test('whoever leaves is let go at once, and nobody else waits longer for it', 
   t.equal((await decide(state, [team])).distributions.length, 1)
 })
 
-t.test('a package that is missing is named', async (t) => {
+t.test('the refusal names a missing package', async (t) => {
   const module = createRequire(import.meta.url)('node:module') as { _resolveFilename(...from: unknown[]): string }
   const resolve = module._resolveFilename
   t.teardown(() => (module._resolveFilename = resolve))
@@ -166,7 +169,7 @@ t.test('a package that is missing is named', async (t) => {
   }
 })
 
-t.test('a thread that crashes takes one batch with it; too much waiting is refused', async (t) => {
+t.test('a crashed thread loses one batch, and a full queue refuses texts', async (t) => {
   const code = `const { parentPort } = require("node:worker_threads")
   parentPort.on('message', ({ texts }) => {
     if (texts[0] === 'exit') process.exit(3)

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import { fold } from '../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import vllm from '../../../plugins/providers/vllm.ts'
 import { conform } from '../../contracts/contract.ts'
 import { upstream } from '../../contracts/upstream.ts'
@@ -22,17 +22,19 @@ const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 
-t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+t.test('the provider keeps the contract of upstreams', (t) =>
+  conform(t, upstream.contract, (t) => staged(t, recording)),
+)
 
-t.test('a stream that ends anywhere before its end mark throws', async (t) => {
+t.test('a stream without its end mark throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)
   t.same(fooled, [bytes])
 })
 
-t.test('goes on from a prefix', async (t) => {
+t.test('a prefix is continued', async (t) => {
   const stage = await staged(t, recording)
   const answer = await stage.upstream.chat!({ model: 'm', stream: true, body: { messages }, prefix: 'Two ca' }, signal)
-  if (answer.kind === 'chunks') await fold(answer.chunks)
+  if (answer.kind === 'chunks') await collectChunks(answer.chunks)
   t.same(stage.asked(), {
     model: 'm',
     messages: [...messages, { role: 'assistant', content: 'Two ca' }],
@@ -43,11 +45,11 @@ t.test('goes on from a prefix', async (t) => {
   })
 })
 
-t.test('its own fields, embeddings and transcripts', async (t) => {
+t.test('the server’s own fields, embeddings and transcripts pass', async (t) => {
   const stage = await staged(t, recording)
   for (const stream of [false, true]) {
     const answer = await stage.upstream.chat!({ model: 'm', stream, body: { messages } }, signal)
-    const { choices } = answer.kind === 'completion' ? answer.completion : await fold(answer.chunks)
+    const { choices } = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
     t.ok('stop_reason' in choices[0]!)
   }
@@ -75,7 +77,7 @@ t.test('its own fields, embeddings and transcripts', async (t) => {
   t.equal(it.draw, undefined)
 })
 
-t.test('asks as its documented client does', async (t) => {
+t.test('requests equal those of the documented client', async (t) => {
   const server = await backend(t, async ({ body }) =>
     body.includes('"stream":true')
       ? { headers: { 'content-type': 'text/event-stream' }, body: await vector('vllm/chat.sse') }
@@ -86,7 +88,7 @@ t.test('asks as its documented client does', async (t) => {
   const own = { top_k: 20, guided_choice: ['a', 'b'], chat_template_kwargs: { enable_thinking: false } }
   for (const stream of [false, true]) {
     const answer = await ours.chat!({ model: 'm', stream, body: { messages, ...own } }, signal)
-    if (answer.kind === 'chunks') await fold(answer.chunks)
+    if (answer.kind === 'chunks') await collectChunks(answer.chunks)
     const options = stream ? { stream, stream_options: { include_usage: true } } : {}
     const result: any = await theirs.chat.completions.create({ model: 'm', messages, ...own, ...options } as never)
     if (stream) for await (const _ of result);
@@ -97,7 +99,7 @@ t.test('asks as its documented client does', async (t) => {
   }
 })
 
-t.test('decides', (t) =>
+t.test('decisions travel in the server’s form', (t) =>
   decides(t, {
     provider: vllm,
     settings: (url) => ({ ...recording.settings(url), decisions: 'decisions' }),
@@ -106,7 +108,7 @@ t.test('decides', (t) =>
   }),
 )
 
-t.test('decides by the tokens of the answers alone', async (t) => {
+t.test('a decision takes the tokens of the answers alone', async (t) => {
   const vocabulary = ['A', 'B', 'C', 'D', ' A', 'a', 'yes', ' Yes', 'no', 'No', '0', '1', '2']
   const server = await backend(t, ({ path, body }) => {
     const said = JSON.parse(body.toString())

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Pdf } from '../../../core/ports/file-content.ts'
+import { type Item, joinItems } from '../../../plugins/readers/pdf/pdf-lines.ts'
 import pdf from '../../../plugins/readers/pdf.ts'
 import { conform } from '../../contracts/contract.ts'
 import { reader } from '../../contracts/reader.ts'
@@ -68,4 +69,20 @@ t.test('pages are chosen', async (t) => {
   t.match(second.content, { pages: [{ number: 2, text: /^Outlook/ }], pageCount: 2, truncated: false })
   t.match((await made(pdf).read(two, soon(), { from: 1, to: 1 })).content, { pages: { length: 1 }, truncated: false })
   t.match((await made(pdf).read(two, soon(), { from: 9 })).content, { pages: { length: 0 }, truncated: false })
+})
+
+t.test('pieces that stand apart on the page stay apart in the text', (t) => {
+  const item = (str: string, x: number, y = 100, hasEOL = false) => ({
+    ...{ str, hasEOL, width: 10 * str.length, height: 12 },
+    transform: [12, 0, 0, 12, x, y],
+  })
+  const said = (...items: readonly Item[]) => items.map(joinItems()).join('')
+  t.equal(said(item('one', 0), item('word', 30)), 'oneword', 'pieces of a word')
+  t.equal(said(item('one', 0), item('two', 60)), 'one two', 'a gap')
+  t.equal(said(item('one', 0), item('two', 30, 80)), 'one\ntwo', 'another line')
+  t.equal(said(item('one', 200), item('two', 0)), 'one two', 'a step back')
+  t.equal(said(item('one', 0, 100, true), item('two', 0, 80)), 'one\ntwo', 'the end of a line is told once')
+  const turned = { ...item('up', 300), transform: [0, 12, -12, 0, 300, 300] }
+  t.equal(said(item('one', 0), turned), 'oneup', 'turned text is left as it comes')
+  t.end()
 })

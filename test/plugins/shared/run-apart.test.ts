@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { onErrand } from '../../../core/errand.ts'
+import { runErrand } from '../../../core/errand.ts'
 import { Unreadable } from '../../../core/errors.ts'
-import { usualQueue } from '../../../core/fair-shares.ts'
-import { apart } from '../../../plugins/shared/run-apart.ts'
-import { fences } from '../../../plugins/shared/child.ts'
+import { defaultQueue } from '../../../core/fair-shares.ts'
+import { runApart } from '../../../plugins/shared/run-apart.ts'
+import { fences } from '../../../plugins/shared/job-child.ts'
 import { readDocument } from '../../../plugins/readers/document/document.ts'
 import { readData } from '../../../plugins/readers/data/data.ts'
 import { othersMayRun } from '../../fakes/other-user.ts'
@@ -25,7 +25,7 @@ t.test('a parser reaches no network, no file, no program and no environment', li
   const file = join(t.testdir(), 'secret')
   writeFileSync(file, 'x', { mode: 0o644 })
   const { port } = server.address() as AddressInfo
-  const told = await apart<Record<string, unknown>>('../test/fakes/prisoner', { port, file } satisfies Tries, soon())
+  const told = await runApart<Record<string, unknown>>('../test/fakes/prisoner', { port, file } satisfies Tries, soon())
   const { offline, strangers, fileless } = fences()
   t.match(told, { network: !offline, surroundings: [] })
   if (fileless) t.match(told, { reads: false, writes: false, starts: false }, 'by the permissions of Node')
@@ -35,14 +35,14 @@ t.test('a parser reaches no network, no file, no program and no environment', li
 
 t.test('no process serves two files', async (t) => {
   const tries: Tries = { port: 1, file: '/nowhere' }
-  const jobs = Array.from({ length: 3 }, () => apart<{ process: number }>('../test/fakes/prisoner', tries, soon()))
+  const jobs = Array.from({ length: 3 }, () => runApart<{ process: number }>('../test/fakes/prisoner', tries, soon()))
   const processes = (await Promise.all(jobs)).map((it) => it.process)
   t.equal(new Set([...processes, process.pid]).size, 4)
 })
 
 t.test('an answer that is larger than an answer may be is not read', async (t) => {
-  await t.resolves(apart('../test/fakes/talker', 2 ** 20, soon()))
-  await t.rejects(apart('../test/fakes/talker', 200 * 2 ** 20, soon()), Unreadable)
+  await t.resolves(runApart('../test/fakes/talker', 2 ** 20, soon()))
+  await t.rejects(runApart('../test/fakes/talker', 200 * 2 ** 20, soon()), Unreadable)
 })
 
 t.test('a line of one organisation is read at once beside a hundred hostile files of another', async (t) => {
@@ -51,21 +51,21 @@ t.test('a line of one organisation is read at once beside a hundred hostile file
   const errand = (organization: string, key = 'key') => ({
     organization,
     key,
-    queue: usualQueue,
+    queue: defaultQueue,
     models: null,
     uses: [],
   })
   const line = async () => {
     const began = performance.now()
     const file = { name: 'a.txt', mime: '', bytes: Buffer.from('one line') }
-    await onErrand(errand('few'), () => readDocument(file, soon()))
+    await runErrand(errand('few'), () => readDocument(file, soon()))
     return performance.now() - began
   }
   await line()
   const alone = Math.max(await line(), await line())
   const left = new AbortController()
   const hostile = Array.from({ length: 100 }, (_, at) =>
-    onErrand(errand('many', `${at % 4}`), () => readData({ name: 'a.yaml', mime: '', bytes: yaml }, left.signal)),
+    runErrand(errand('many', `${at % 4}`), () => readData({ name: 'a.yaml', mime: '', bytes: yaml }, left.signal)),
   )
   const ended = Promise.allSettled(hostile)
   await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -13,6 +13,7 @@ import { metadataStore } from '../../contracts/metadata-store.ts'
 import { fakeClock } from '../../fakes/clock.ts'
 import { startRedis, wireTo } from '../../fakes/redis.ts'
 import { fitted } from '../../fitted.ts'
+import { isWhole } from '../../whole.ts'
 
 interface Note {
   organization: string
@@ -218,9 +219,10 @@ t.test('an index that is newer than its rows, and than another replica', skip, a
   }
 })
 
-t.test('a hundred thousand rows of one tenant', skip, async (t) => {
+const most = isWhole ? 100_000 : 20_000
+
+t.test(`${most} rows of one tenant`, skip, async (t) => {
   const { store } = at(t)
-  const most = 100_000
   const filling = performance.now()
   for (let i = 0; i < most; i += 2000) {
     await Promise.all(Array.from({ length: 2000 }, (_, j) => store.create(notes, `note_${i + j}`, note((i + j) * 7))))
@@ -246,7 +248,7 @@ t.test('a hundred thousand rows of one tenant', skip, async (t) => {
     (await store.list(notes, { where: { organization: 'o' }, between: { field: 'created', to: 6993 } })).total,
     1000,
   )
-  t.same(await ids(store, { prefix: 'note_9999', limit: 2 }), ['note_9999', 'note_99990'])
+  t.same(await ids(store, { prefix: 'note_1999', limit: 2 }), ['note_1999', 'note_19990'])
   t.equal((await store.list(notes, { ...tenant, limit: 1300 })).rows.length, 1300, 'more than one script gives')
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { Unconfigured, Unreadable, UpstreamFailed } from '../../../core/errors.ts'
-import { headOf } from '../../../core/inference/media/image-heads.ts'
+import { imageHeadOf } from '../../../core/inference/media/image-heads.ts'
 import imageDescribeAndCaption from '../../../plugins/tools/imageDescribeAndCaption.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
@@ -40,7 +40,7 @@ const shown = ({ asked }: AtWork) => {
   const [instruction, picture] = body.messages[0].content
   const [, mime, base64] = /^data:([^;]+);base64,(.+)$/.exec(picture.image_url.url)!
   const bytes = Buffer.from(base64!, 'base64')
-  return { body, instruction, mime, bytes, head: headOf(bytes) }
+  return { body, instruction, mime, bytes, head: imageHeadOf(bytes) }
 }
 
 t.test('contract', async (t) => {
@@ -90,10 +90,10 @@ t.test('other kinds, turned and large ones become a JPEG', { skip }, async (t) =
     return [head!.width, head!.height]
   }
   const bmp = await fileOf('order.bmp')
-  const { width, height } = headOf(bmp.bytes)!
+  const { width, height } = imageHeadOf(bmp.bytes)!
   t.same(await became(bmp), [width, height])
   const turned = await fileOf('order-turned-by-exif.jpg')
-  const stored = headOf(turned.bytes)!
+  const stored = imageHeadOf(turned.bytes)!
   t.ok(stored.orientation > 4, 'lies on its side')
   t.same(await became(turned), [stored.height, stored.width])
   t.same(await became(await drawn('tiff', '300x200')), [300, 200])

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { factsOf } from '../../../plugins/tools/imageDescribeAndCaptionFallback/image-facts.ts'
-import { findObjects, looked } from '../../../plugins/tools/imageDescribeAndCaptionFallback/image-objects.ts'
+import { findObjects, searchPixels } from '../../../plugins/tools/imageDescribeAndCaptionFallback/image-objects.ts'
 import { openImage } from '../../../plugins/shared/pictures/image.ts'
 import { drawImage } from '../../../plugins/shared/pictures/raster-image.ts'
 import { use } from '../../../core/plugin.ts'
@@ -49,7 +49,7 @@ t.test('recognises a thing in a photo, and where it is', { skip }, async (t) => 
 
 t.test('knows a cat', { skip }, async (t) => {
   const image = openImage((await fileOf('cat.webp')).bytes)
-  const pixels = await drawImage(image, { colours: 'rgb', longest: looked }, AbortSignal.timeout(30_000))
+  const pixels = await drawImage(image, { colours: 'rgb', longest: searchPixels }, AbortSignal.timeout(30_000))
   const objects = await findObjects(image, pixels, AbortSignal.timeout(30_000))
   t.same(
     objects.map(({ label }) => label),

@@ -8,7 +8,7 @@ import { clock, log, random } from '../../../adapters/memory/platform.ts'
 import { fetch } from '../../../adapters/production/platform.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import type { Part } from '../../../plugins/tools/shared/audio-transcript.ts'
-import { byBackend, saidBy } from '../../../plugins/tools/shared/attribute-speech.ts'
+import { attributeByBackend, speakerTurns } from '../../../plugins/tools/shared/attribute-speech.ts'
 import { inference } from '../../../core/inference/inference.ts'
 import { catalog } from '../../../core/inference/models/catalog.ts'
 import { plugin, use } from '../../../core/plugin.ts'
@@ -153,7 +153,7 @@ t.test('a backend counts anew in each piece, our ears tell who is who', async (t
     { speaker: 1, start: 9.8, end: 29.5 },
     { speaker: 0, start: 29.8, end: 41 },
   ]
-  t.same(saidBy(parts, byBackend(parts, turns)), [
+  t.same(speakerTurns(parts, attributeByBackend(parts, turns)), [
     { speaker: 1, start: 0, end: 9, text: 'I begin.' },
     { speaker: 2, start: 10, end: 29, text: 'I go on. So do I.' },
     { speaker: 1, start: 30, end: 39, text: 'I began.' },

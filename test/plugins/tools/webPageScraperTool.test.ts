@@ -12,10 +12,10 @@ import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { fetch } from '../../../adapters/production/platform.ts'
 import { BadRequest, GatewayError, Unconfigured } from '../../../core/errors.ts'
-import { findChromium, unwanted, walls } from '../../../plugins/tools/webPageScraperTool/chromium.ts'
+import { findChromium, unwantedOptions, offlineOptions } from '../../../plugins/tools/webPageScraperTool/chromium.ts'
 import { decodePage } from '../../../plugins/shared/charset.ts'
-import { provide } from '../../../plugins/tools/webPageScraperTool/browser-requests.ts'
-import type { Want } from '../../../plugins/tools/webPageScraperTool/render-process.ts'
+import { answerBrowser } from '../../../plugins/tools/webPageScraperTool/browser-requests.ts'
+import type { BrowserRequest } from '../../../plugins/tools/webPageScraperTool/render-process.ts'
 import { use } from '../../../core/plugin.ts'
 import { Fetch, type Answer, type Door } from '../../../core/ports/platform.ts'
 import { Tool } from '../../../core/ports/tool.ts'
@@ -362,8 +362,8 @@ t.test('a page gets nothing from inside through a browser, nor past the limits',
 
 t.test('a browser reaches nothing by itself, were there no interception', skip, async (t) => {
   const { port, seen, proven } = await secret(t)
-  const args = [...walls]
-  const browser = await chromium.launch({ executablePath: path!, args, ignoreDefaultArgs: [...unwanted] })
+  const args = [...offlineOptions]
+  const browser = await chromium.launch({ executablePath: path!, args, ignoreDefaultArgs: [...unwantedOptions] })
   t.teardown(() => browser.close())
   const page = await browser.newPage()
   await page.route('https://start.example/', (route) =>
@@ -437,8 +437,8 @@ t.test('a browser gets only allowed answers', async (t) => {
       { url: landed },
     )
   }
-  const { have, wasCut } = provide(page, door, new AbortController().signal)
-  const want = (url: string, more: Partial<Want> = {}) =>
+  const { have, wasCut } = answerBrowser(page, door, new AbortController().signal)
+  const want = (url: string, more: Partial<BrowserRequest> = {}) =>
     have({ kind: 'want', id: 1, page: false, url, method: 'GET', headers: {}, body: null, ...more })
 
   t.equal(Buffer.from((await want(page.url, { page: true }))!.bytes).toString(), 'page', 'the page itself, once')

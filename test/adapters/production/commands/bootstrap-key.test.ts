@@ -2,7 +2,7 @@ import t from 'tap'
 import * as v from 'valibot'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { clock, random } from '../../../../adapters/memory/platform.ts'
-import { firstKey, givenKey } from '../../../../adapters/production/commands/bootstrap-key.ts'
+import { makeFirstKey, storeGivenKey } from '../../../../adapters/production/commands/bootstrap-key.ts'
 import { Audit, audit } from '../../../../core/access/audit.ts'
 import { Keyring, keyring } from '../../../../core/access/keyring.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
@@ -39,7 +39,9 @@ t.test('of first starts at once, one tells a key, and that key alone lives', asy
     },
   }
   const starts = [start(rows), start(rows), start(rows)]
-  const told = (await Promise.all(starts.map(({ keys, audit }) => firstKey(keys, audit)))).filter((it) => it !== null)
+  const told = (await Promise.all(starts.map(({ keys, audit }) => makeFirstKey(keys, audit)))).filter(
+    (it) => it !== null,
+  )
   t.equal(told.length, 1)
   t.ok(await start(inner).keys.find(told[0]!))
   const living = (await start(inner).keys.list(null, 10, 0)).rows.filter(({ revoked_at }) => revoked_at === null)
@@ -49,11 +51,11 @@ t.test('of first starts at once, one tells a key, and that key alone lives', asy
 t.test('a store with a key gets no further one', async (t) => {
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
   const { keys, audit } = start(rows)
-  t.type(await firstKey(keys, audit), 'string')
-  t.equal(await firstKey(keys, audit), null)
+  t.type(await makeFirstKey(keys, audit), 'string')
+  t.equal(await makeFirstKey(keys, audit), null)
   const given = `sk_live_${'2'.repeat(44)}`
-  await givenKey(keys, audit, given)
-  await givenKey(keys, audit, given)
+  await storeGivenKey(keys, audit, given)
+  await storeGivenKey(keys, audit, given)
   t.ok(await keys.find(given))
   t.equal((await keys.list(null, 10, 0)).total, 2, 'a given key is made once')
 })

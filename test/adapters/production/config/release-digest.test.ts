@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkedConfig } from '../../../../adapters/production/config/config.ts'
-import { enclaveLine } from '../../../../adapters/production/enclave/enclave-client.ts'
+import { enclaveClient } from '../../../../adapters/production/enclave/enclave-client.ts'
 import { releaseDigest } from '../../../../adapters/production/config/release-digest.ts'
-import { namesIn } from '../../../../adapters/production/config/variables.ts'
+import { variablesIn } from '../../../../adapters/production/config/variables.ts'
 import { fromHex, toHex } from '../../../../core/sealed/wire/hex.ts'
 import { parseKeyset } from '../../../../core/sealed/wire/keyset.ts'
 import { enclosed } from '../../../fakes/served.ts'
@@ -20,7 +20,7 @@ const written = {
 const env = { HOUSE_KEY: 'one', TEAM: 'one', SEARCH_KEY: 'one' }
 
 const digest = async (written: object, env: Readonly<Record<string, string>>, options: readonly string[] = []) => {
-  const start = { written, options, arguments: ['enclave'], variables: namesIn(written) }
+  const start = { written, options, arguments: ['enclave'], variables: variablesIn(written) }
   return toHex(await releaseDigest(checkedConfig(written, { ...env }), start))
 }
 
@@ -81,7 +81,7 @@ t.test('two machines give the same digest', async (t) => {
     await writeFile(file, JSON.stringify({ ...written, enclave: { listen } }))
     const child = await enclosed({ ...env, ...own, SEALGATE_CONFIG: file }, null, options)
     t.teardown(() => child.kill('SIGKILL'))
-    const line = enclaveLine(listen, null)
+    const line = enclaveClient(listen, null)
     const { keyset } = await line.keys()
     await line.dispose?.()
     return toHex(parseKeyset(fromHex(keyset, 1 << 20)!)!.releaseDigest)

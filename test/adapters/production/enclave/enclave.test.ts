@@ -8,8 +8,8 @@ import memoryEnclave from '../../../../adapters/memory/enclave.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
-import { connected, started } from '../../../../adapters/production/enclave/enclave.ts'
-import { several } from '../../../../adapters/production/enclave/enclave-pool.ts'
+import { connectedEnclaves, startedEnclave } from '../../../../adapters/production/enclave/enclave.ts'
+import { enclavePool } from '../../../../adapters/production/enclave/enclave-pool.ts'
 import { connect } from '../../../../core/sealed/client/client.ts'
 import { Unavailable } from '../../../../core/errors.ts'
 import { use } from '../../../../core/plugin.ts'
@@ -22,7 +22,7 @@ import { fakeClock } from '../../../fakes/clock.ts'
 import { enclosed, program } from '../../../fakes/served.ts'
 import { fitted, made } from '../../../fitted.ts'
 import { folderOf } from '../../../helpers.ts'
-import { unproved } from '../../../fakes/proof-witness.ts'
+import { unproved } from '../../../fakes/proof-observer.ts'
 
 const providers = { rehearsal: { use: 'rehearsal' } }
 
@@ -47,12 +47,12 @@ const inside = async (
 t.test('in this process', (t) => conform(t, enclave.contract, (t) => opened(t, use(memoryEnclave))))
 
 t.test('in a process of its own', async (t) => {
-  const it = opened(t, use(started, { config: { providers } }))
+  const it = opened(t, use(startedEnclave, { config: { providers } }))
   await conform(t, enclave.contract, () => it)
 })
 
 t.test('killed: new keys, and clients recover by themselves', async (t) => {
-  const it = await running(t, { ...memory(), enclave: use(started, { config: { providers } }) })
+  const it = await running(t, { ...memory(), enclave: use(startedEnclave, { config: { providers } }) })
   const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
   const say = () => client.chat.completions.create({ model: 'rehearsal', messages: [{ role: 'user', content: 'Hi' }] })
   t.ok((await say()).choices[0], 'before')
@@ -80,7 +80,7 @@ t.test('several: each request goes to the enclave that holds its key', async (t)
   const folder = await folderOf(t)
   const sockets = ['a', 'b'].map((name) => join(folder, `${name}.sock`))
   const children = [await inside(t, { listen: sockets[0] }), await inside(t, { listen: sockets[1] })]
-  const it = opened(t, use(connected, { connect: sockets }))
+  const it = opened(t, use(connectedEnclaves, { connect: sockets }))
   const [one, other] = [await it.keys('e0'), await it.keys('e1')]
   t.not(one.keyset, other.keyset, 'keys of their own')
   await conform(t, enclave.contract, () => ({
@@ -133,7 +133,7 @@ const pair = (heard: Log = made(Log, use(log))) => {
       },
     }
   }
-  const it = several([line('old', 1), line('new', 2)], clock, heard)
+  const it = enclavePool([line('old', 1), line('new', 2)], clock, heard)
   const ask = (enclaveKid: string, route = 'body') => it.handle(route, { enclaveKid }, grant, never)
   return { it, ask, clock, silent, gone }
 }
@@ -289,7 +289,7 @@ t.test('over TCP both sides prove themselves', { skip }, async (t) => {
   const line = async (name: string, ca: string) =>
     opened(
       t,
-      use(connected, {
+      use(connectedEnclaves, {
         connect: [`127.0.0.1:${port}`],
         tls: {
           ca: await readFile(file(`${ca}.pem`)),

@@ -6,7 +6,7 @@ import inspector from 'node:inspector'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { allowed, harden } from '../../../../adapters/production/enclave/harden.ts'
+import { allowedVariables, hardenStart } from '../../../../adapters/production/enclave/harden.ts'
 import { program } from '../../../fakes/served.ts'
 import { folderOf } from '../../../helpers.ts'
 
@@ -160,13 +160,13 @@ t.test('doors that the process itself could open are shut', async (t) => {
     report,
     on: (signal: string) => void signals.push(signal),
   } as unknown as NodeJS.Process
-  t.match(harden(it), { arguments: ['enclave'], options: [], variables: ['HOUSE_KEY', 'SEARCH_KEY'] })
+  t.match(hardenStart(it), { arguments: ['enclave'], options: [], variables: ['HOUSE_KEY', 'SEARCH_KEY'] })
   t.same(Object.values(report), [false, false, false], 'no report of what is in its memory')
   t.same(signals, ['SIGUSR1'])
   inspector.open(0, '127.0.0.1')
-  t.throws(() => harden(it), /an inspector/, 'one that was open before')
+  t.throws(() => hardenStart(it), /an inspector/, 'one that was open before')
   inspector.close()
-  t.same(Object.keys(allowed({ PATH: '', HOME: '', NODE_OPTIONS: '', SEALGATE_CONFIG: '', LC_ALL: '' })), [
+  t.same(Object.keys(allowedVariables({ PATH: '', HOME: '', NODE_OPTIONS: '', SEALGATE_CONFIG: '', LC_ALL: '' })), [
     'PATH',
     'HOME',
   ])

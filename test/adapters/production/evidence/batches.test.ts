@@ -1,5 +1,5 @@
 import t from 'tap'
-import { batching, treeOf } from '../../../../adapters/production/evidence/batches.ts'
+import { batchedAttest, treeOf } from '../../../../adapters/production/evidence/batches.ts'
 import { TooMany, Unavailable } from '../../../../core/errors.ts'
 import type { Keyset } from '../../../../core/ports/enclave.ts'
 import { checkReportData } from '../../../../core/sealed/evidence/report-data.ts'
@@ -42,7 +42,7 @@ t.test('every challenge of a batch of any size is answered, and no other', async
 
 t.test('one report is in flight; later challenges share the next report', async (t) => {
   const { questions, ask } = slow()
-  const attest = batching(ask, fakeClock())
+  const attest = batchedAttest(ask, fakeClock())
   const first = attest(asked(1))
   await settled()
   questions[0]!.tell()
@@ -70,7 +70,7 @@ t.test('one report is in flight; later challenges share the next report', async 
 
 t.test('a fault fails its batch alone', async (t) => {
   const { questions, ask } = slow()
-  const attest = batching(ask, fakeClock())
+  const attest = batchedAttest(ask, fakeClock())
   const first = attest(asked(1))
   await settled()
   questions[0]!.tell()
@@ -91,7 +91,7 @@ t.test('a fault fails its batch alone', async (t) => {
 
 t.test('evidence that proves nothing, or of a kind of ones own, is made for each', async (t) => {
   const { questions, ask } = slow('dev')
-  const attest = batching(ask, fakeClock())
+  const attest = batchedAttest(ask, fakeClock())
   const all = [1, 2, 3].map((byte) => attest(asked(byte)))
   await settled()
   t.equal(questions.length, 3)
@@ -107,7 +107,7 @@ t.test('evidence that proves nothing, or of a kind of ones own, is made for each
 t.test('an enclave that is busy is asked again, for ten seconds', async (t) => {
   const { questions, ask } = slow()
   const clock = fakeClock()
-  const attest = batching(ask, clock)
+  const attest = batchedAttest(ask, clock)
   const first = attest(asked(1))
   await settled()
   questions[0]!.fail(new TooMany('Busy'))
@@ -116,7 +116,7 @@ t.test('an enclave that is busy is asked again, for ten seconds', async (t) => {
   questions[1]!.tell()
   await holds(await first, asked(1))
 
-  const never = batching(async () => {
+  const never = batchedAttest(async () => {
     throw new TooMany('Busy')
   }, clock)
   const given = t.rejects(never(asked(1)), { name: 'TooMany' })
@@ -126,7 +126,7 @@ t.test('an enclave that is busy is asked again, for ten seconds', async (t) => {
 
 t.test('no more wait than there is room for', async (t) => {
   const { questions, ask } = slow()
-  const attest = batching(ask, fakeClock())
+  const attest = batchedAttest(ask, fakeClock())
   const first = attest(asked(1))
   await settled()
   questions[0]!.tell()

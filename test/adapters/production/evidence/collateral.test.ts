@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { splitAuxblob } from '../../../../adapters/production/evidence/auxblob.ts'
-import { completed } from '../../../../adapters/production/evidence/complete.ts'
-import { shelf } from '../../../../adapters/production/evidence/shelf.ts'
-import { folder, services } from '../../../../adapters/production/evidence/sources.ts'
+import { completedEvidence } from '../../../../adapters/production/evidence/complete-evidence.ts'
+import { pieceStore } from '../../../../adapters/production/evidence/piece-store.ts'
+import { folderSource, serviceSource } from '../../../../adapters/production/evidence/sources.ts'
 import { openUpstream } from '../../../../adapters/production/network/fetch-upstream.ts'
 import { use } from '../../../../core/plugin.ts'
 import type { Evidence } from '../../../../core/ports/enclave.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { inspect } from '../../../../core/sealed/evidence/appraise.ts'
-import { checking } from '../../../../core/sealed/evidence/checks.ts'
+import { newChecks } from '../../../../core/sealed/evidence/checks.ts'
 import { type TestRoots, readPolicy } from '../../../../core/sealed/evidence/policy.ts'
 import { rulesOf } from '../../../../core/sealed/evidence/rules.ts'
 import { checkTdx } from '../../../../core/sealed/evidence/tdx.ts'
@@ -56,7 +56,7 @@ const stage = async (
     appraised: () => undefined,
     ailing: () => [],
   }
-  const find = shelf({ clock, log, rows, proof }, at === null ? services(door) : folder(at))
+  const find = pieceStore({ clock, log, rows, proof }, at === null ? serviceSource(door) : folderSource(at))
   const rules = rulesOf(readPolicy({ testRoots }), now)
   const { amd, intel, intelRootList } = service.settings
   const from = {
@@ -65,10 +65,10 @@ const stage = async (
   }
   return {
     ...{ service, clock, events, ended, rows },
-    whole: (evidence: Evidence) => completed(evidence, find, from),
+    whole: (evidence: Evidence) => completedEvidence(evidence, find, from),
     /** What a client says to it. */
     async judged(evidence: Evidence) {
-      const answer = await completed(evidence, find, from)
+      const answer = await completedEvidence(evidence, find, from)
       const question = { keysetHash, challenge, now: clock.now() }
       return refusal(() => inspect(answer, { testRoots, platforms: ['sev-snp', 'tdx'] }, question))
     },
@@ -305,13 +305,13 @@ t.test('a real quote with the answers of the real services', async (t) => {
   }
   const rules = rulesOf(readPolicy({}), at)
   const { amd, intel, intelRootList } = service.settings
-  const whole = await completed(
+  const whole = await completedEvidence(
     { type: 'tdx', v: 1, quote: Buffer.from(sample('tdx/phala_tdx_quote')).toString('hex') },
-    shelf(needs, services(door)),
+    pieceStore(needs, serviceSource(door)),
     {
       amd: { service: amd, rules: rules.snp },
       intel: { service: intel, rootList: intelRootList, rules: rules.tdx },
     },
   )
-  t.match(await checkTdx(whole, rules.tdx, at, checking()), { tcb: { status: 'UpToDate' } })
+  t.match(await checkTdx(whole, rules.tdx, at, newChecks()), { tcb: { status: 'UpToDate' } })
 })

@@ -45,9 +45,9 @@ const doors = {
   outside: `const { openOutside } = await import(at('network/fetch-outside.js'))
     const own = { ports: [+new URL(url).port], bytes: 1e6, time: 5000, allow: ['127.0.0.1', 'localhost'] }
     const ask = () => openOutside(own)(url, { method: 'POST', headers, body: secret, signal })`,
-  line: `const { enclaveLine } = await import(at('enclave/enclave-client.js'))
+  line: `const { enclaveClient } = await import(at('enclave/enclave-client.js'))
     const { ca, cert, key } = {}
-    const ask = () => enclaveLine(new URL(url).host, { ca, cert, key }).handle('chat', { secret }, {}, signal)`,
+    const ask = () => enclaveClient(new URL(url).host, { ca, cert, key }).handle('chat', { secret }, {}, signal)`,
   unfenced: `process.removeAllListeners('warning')
     const { request } = await import('node:https')
     const ask = () => new Promise((resolve, reject) =>

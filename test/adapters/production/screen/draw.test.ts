@@ -1,10 +1,10 @@
 import t from 'tap'
-import { type Start, plainLines, screen } from '../../../../adapters/production/screen/draw.ts'
+import { type StartFacts, plainLines, firstScreen } from '../../../../adapters/production/screen/draw.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { surfaces } from '../../../../core/settings.ts'
 import type { Survey } from '../../../../core/survey.ts'
 
-const start: Start = {
+const start: StartFacts = {
   version: '1.2.3',
   url: 'http://127.0.0.1:8787',
   surfaces,
@@ -56,8 +56,8 @@ sealgate 1.2.3 serves http://127.0.0.1:8787
 `
 
 t.test('the first screen', (t) => {
-  t.equal(screen(start, survey, false), recorded)
-  const coloured = screen(start, survey, true)
+  t.equal(firstScreen(start, survey, false), recorded)
+  const coloured = firstScreen(start, survey, true)
   t.match(coloured, '\u001b[33mdevelopment: it proves nothing.', 'in yellow')
   t.match(coloured, '\u001b[31m✗\u001b[39m openai')
   t.equal(coloured.replace(/\u001b\[\d+m/g, ''), recorded, 'colours change no letter')
@@ -81,10 +81,10 @@ t.test('without a terminal there are lines, and no key', (t) => {
 
 t.test('missing facts are not drawn', (t) => {
   const lacks = { names: ['ocr'], command: 'npm i tesseract.js@^7.0.0' }
-  t.match(screen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}npm i tesseract\.js@\^7\.0\.0\n/)
+  t.match(firstScreen({ ...start, lacks }, survey, false), /lacks {10}ocr\n {17}npm i tesseract\.js@\^7\.0\.0\n/)
   t.match(plainLines({ ...start, lacks }, survey), 'sealgate lacks ocr: npm i tesseract.js@^7.0.0\n')
   const none = { ...survey, backends: [], models: [], evidence: null, enclaveFault: refused }
-  const text = screen({ ...start, surfaces: ['files'], key: { file: "/srv/it's/first-key" } }, none, false)
+  const text = firstScreen({ ...start, surfaces: ['files'], key: { file: "/srv/it's/first-key" } }, none, false)
   t.notMatch(text, /curl|API/)
   t.match(text, /backends {7}none/)
   t.match(text, /enclave {8}✗ nothing listens there/)

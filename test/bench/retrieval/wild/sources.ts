@@ -1,9 +1,8 @@
-/** A package whose documents are searched; its bytes are fetched when the bench runs, and checked. */
-export interface Source {
+import type { Packaged } from '../../unpacked.ts'
+
+/** A package whose documents are searched. */
+export interface Source extends Packaged {
   readonly collection: Collection
-  readonly name: string
-  readonly url: string
-  readonly sha256: string
   /** Files of the package that are documents, by their path. */
   readonly files: RegExp
 }

@@ -1,5 +1,5 @@
-import { library } from '../../../../core/sealed/retrieval/search-index.ts'
-import { readingOf, split } from '../../../../core/sealed/retrieval/split.ts'
+import { searchIndex } from '../../../../core/sealed/retrieval/search-index.ts'
+import { embeddedTextOf, splitSections } from '../../../../core/sealed/retrieval/split.ts'
 import type { Embed } from '../measure.ts'
 import { wildDocuments } from './fetched.ts'
 import { type Shown, reciprocalRanks } from './judge.ts'
@@ -26,15 +26,15 @@ const most = 10
 /** All engines get the same passages; ours are judged by the snippets that they show. */
 export const measured = async (questions: readonly WildQuestion[], embed: Embed): Promise<Measured> => {
   const documents = await wildDocuments()
-  const files = documents.map(({ id, sections }) => ({ id, title: titleOf(id), passages: split(sections) }))
+  const files = documents.map(({ id, sections }) => ({ id, title: titleOf(id), passages: splitSections(sections) }))
   const rows = files.flatMap(({ id, title, passages }) => passages.map((passage) => ({ id, title, passage })))
   const given = rows.map(({ title, passage }) => ({ heading: `${title} ${passage.heading ?? ''}`, text: passage.text }))
   const begun = process.cpuUsage()
-  const vectors = await embed(rows.map(({ passage }) => readingOf(passage)))
+  const vectors = await embed(rows.map(({ passage }) => embeddedTextOf(passage)))
   const vectorSeconds = seconds(begun)
   const queries = await embed(questions.map(({ query }) => query))
   const begunWords = process.cpuUsage()
-  const searched = library()
+  const searched = searchIndex()
   let row = 0
   for (const { id, title, passages } of files) {
     searched.put(

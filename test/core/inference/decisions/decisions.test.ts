@@ -18,7 +18,7 @@ import {
   confidenceOf,
   measure,
 } from '../../../../core/inference/decisions/decision-answer.ts'
-import { ask } from '../../../../core/inference/decisions/decide-by-chat.ts'
+import { decideByChat } from '../../../../core/inference/decisions/decide-by-chat.ts'
 import { Inference, inference } from '../../../../core/inference/inference.ts'
 import type { Catalog } from '../../../../core/inference/models/catalog.ts'
 import type { Entry } from '../../../../core/inference/models/catalog-entry.ts'
@@ -35,7 +35,7 @@ import type {
   Question,
   Upstream,
 } from '../../../../core/ports/upstream.ts'
-import { decisions } from '../../../../core/routes/decision.ts'
+import { decisionRoutes } from '../../../../core/routes/decision.ts'
 import { ModelSettings, Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { made } from '../../../fitted.ts'
 
@@ -209,13 +209,13 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
     settled,
     async decide(body: unknown, { by = caller, signal = never, route = 0 as 0 | 1 } = {}) {
       const input = parseDecision(readOrdered(typeof body === 'string' ? body : JSON.stringify(body)))
-      const reply = await decisions[route].handle(request(input, by, signal), supplied)
+      const reply = await decisionRoutes[route].handle(request(input, by, signal), supplied)
       if (reply.kind !== 'json') throw new Error('no JSON')
       const text = print(reply.body)
       return { reply, text, body: JSON.parse(text), ordered: readOrdered(text) as ReadonlyMap<string, any> }
     },
     async models(by = caller) {
-      const reply = await decisions[2].handle(request(undefined, by, never), supplied)
+      const reply = await decisionRoutes[2].handle(request(undefined, by, never), supplied)
       return reply.kind === 'json' ? (reply.body as any) : null
     },
   }
@@ -742,7 +742,7 @@ t.test('backends of the second form', async (t) => {
 t.test('reads of a chat model', async (t) => {
   const one = async (question: Question, top: readonly [string, number][], temperature = 1) => {
     const { upstream } = chatting(() => completion('A', top))
-    return (await ask(upstream, callOf(question), temperature, never)).distributions[0]!
+    return (await decideByChat(upstream, callOf(question), temperature, never)).distributions[0]!
   }
   const near = (t: Test, given: readonly number[], wanted: readonly number[]) =>
     t.ok(
@@ -764,7 +764,7 @@ t.test('reads of a chat model', async (t) => {
       ]),
       images: ['data:x'],
     }
-    const { engine, usage } = await ask(upstream, call, 1, never)
+    const { engine, usage } = await decideByChat(upstream, call, 1, never)
     t.equal(engine, 'logprobs')
     t.same(usage, { input: 20, output: 2 })
     t.same(calls[0], {
@@ -880,14 +880,14 @@ t.test('reads of a chat model', async (t) => {
     const { upstream, calls } = chatting((body) =>
       body['response_format'] ? completion('{"yes":30,"no":10}', null) : completion('yes', null),
     )
-    const first = await ask(upstream, callOf(noul), 1, never)
+    const first = await decideByChat(upstream, callOf(noul), 1, never)
     t.equal(first.engine, 'structured')
     near(t, first.distributions[0]!.probabilities, [0.75, 0.25])
     t.equal(first.distributions[0]!.labelMass, undefined)
     t.equal(calls.length, 2)
-    await ask(upstream, callOf(noul), 1, never)
+    await decideByChat(upstream, callOf(noul), 1, never)
     t.equal(calls.length, 3, 'not asked for them again')
-    await ask(upstream, { ...callOf(noul), model: 'other' }, 1, never)
+    await decideByChat(upstream, { ...callOf(noul), model: 'other' }, 1, never)
     t.equal(calls.length, 5, 'another model is another matter')
     for (const content of [
       '{"yes":1}',
@@ -899,7 +899,7 @@ t.test('reads of a chat model', async (t) => {
       '{"yes":101,"no":1}',
     ]) {
       const bad = chatting(() => completion(content, null))
-      await t.rejects(ask(bad.upstream, callOf(noul), 1, never), fault(UpstreamFailed), content)
+      await t.rejects(decideByChat(bad.upstream, callOf(noul), 1, never), fault(UpstreamFailed), content)
     }
   })
 
@@ -908,15 +908,18 @@ t.test('reads of a chat model', async (t) => {
       if (body['chat_template_kwargs']) throw new BadRequest('Unknown field')
       return opinion(body)
     })
-    t.equal((await ask(upstream, callOf(noul), 1, never)).engine, 'logprobs')
-    await ask(upstream, callOf(noul), 1, never)
+    t.equal((await decideByChat(upstream, callOf(noul), 1, never)).engine, 'logprobs')
+    await decideByChat(upstream, callOf(noul), 1, never)
     t.equal(calls.length, 3)
     const strict = chatting(() => {
       throw new BadRequest('No images here')
     })
-    await t.rejects(ask(strict.upstream, callOf(noul), 1, never), fault(BadRequest, { message: 'No images here' }))
+    await t.rejects(
+      decideByChat(strict.upstream, callOf(noul), 1, never),
+      fault(BadRequest, { message: 'No images here' }),
+    )
     t.equal(strict.calls.length, 3)
-    await ask(strict.upstream, callOf(noul), 1, never).catch(() => {})
+    await decideByChat(strict.upstream, callOf(noul), 1, never).catch(() => {})
     t.equal(strict.calls.length, 6, 'and nothing was learned from that')
   })
 
@@ -954,7 +957,7 @@ t.test('reads of a chat model', async (t) => {
         shownIn(textOf(body)).map(({ mark }, index) => [mark, index === 0 ? 0.7 : 0.1] as [string, number]),
       ),
     )
-    const { distributions } = await ask(
+    const { distributions } = await decideByChat(
       biased.upstream,
       { ...callOf(choice(['a', 'b', 'c', 'd'])), samples: 4, steps: 3 },
       1,
@@ -964,7 +967,7 @@ t.test('reads of a chat model', async (t) => {
     t.equal(biased.calls.length, 4)
     t.equal(distributions[0]!.agreement, 0.25)
     const reversed = chatting(opinion)
-    await ask(reversed.upstream, { ...callOf(score('a', 'b', 'c')), samples: 2 }, 1, never)
+    await decideByChat(reversed.upstream, { ...callOf(score('a', 'b', 'c')), samples: 2 }, 1, never)
     t.match(textOf(reversed.calls[1]!.body), /\n2: c\n1: b\n0: a\n/, 'a level keeps its number')
   })
 
@@ -981,12 +984,12 @@ t.test('reads of a chat model', async (t) => {
         shown.map(({ mark, says }) => [mark, weightOf(says) / all] as [string, number]),
       )
     })
-    const { distributions } = await ask(upstream, callOf(choice(labels)), 1, never)
+    const { distributions } = await decideByChat(upstream, callOf(choice(labels)), 1, never)
     t.equal(calls.length, 3)
     t.ok(distributions[0]!.probabilities.every((it, index) => Math.abs(it - truth[index]! / sum) < 1e-9))
     t.ok(checkDistribution(choice(labels), distributions[0], 0))
     const twenty = chatting(opinion)
-    await ask(twenty.upstream, callOf(choice(labels.slice(0, 20))), 1, never)
+    await decideByChat(twenty.upstream, callOf(choice(labels.slice(0, 20))), 1, never)
     t.equal(twenty.calls.length, 1)
   })
 
@@ -1000,7 +1003,7 @@ t.test('reads of a chat model', async (t) => {
     })
     const timed = async (count: number) => {
       const began = performance.now()
-      await ask(
+      await decideByChat(
         upstream,
         callOf(...Array.from({ length: count }, (_, index) => choice(['a', 'b'], `Question ${index}?`))),
         1,
@@ -1024,11 +1027,11 @@ t.test('reads of a chat model', async (t) => {
       return new Promise((_, reject) => signal.addEventListener('abort', () => (ended++, reject(signal.reason))))
     })
     const questions = Array.from({ length: 16 }, (_, index) => choice(['a', 'b', 'c', 'd'], `Question ${index}?`))
-    await t.rejects(ask(upstream, { ...callOf(...questions), samples: 4 }, 1, never), UpstreamFailed)
+    await t.rejects(decideByChat(upstream, { ...callOf(...questions), samples: 4 }, 1, never), UpstreamFailed)
     t.equal(asked, 16, 'and what waits is never asked')
     t.equal(ended, 12, 'four reads of each of the first four questions were under way, four of them failed')
     const leaving = new AbortController()
-    const going = ask(upstream, callOf(noul), 1, leaving.signal)
+    const going = decideByChat(upstream, callOf(noul), 1, leaving.signal)
     leaving.abort(new Error('left'))
     await t.rejects(going, { message: 'left' })
   })

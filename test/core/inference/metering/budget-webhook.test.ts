@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { system } from '../../../../adapters/memory/platform.ts'
 import { fetch } from '../../../../adapters/production/platform.ts'
-import { BudgetWebhook, budgetWebhook, type Share } from '../../../../core/inference/metering/budget-webhook.ts'
+import { BudgetWebhook, budgetWebhook, type ReachedShare } from '../../../../core/inference/metering/budget-webhook.ts'
 import { Lifecycle } from '../../../../core/lifecycle.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
 import { Clock, Log, type LogFacts, Random } from '../../../../core/ports/platform.ts'
@@ -13,7 +13,7 @@ import { until } from '../../../until.ts'
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`
 
-const shareOf = (name: string, ends: number | null = Date.UTC(2030, 1, 1)): Share => ({
+const shareOf = (name: string, ends: number | null = Date.UTC(2030, 1, 1)): ReachedShare => ({
   budget: {
     allowance: { name, concern: 'money', most: 1, per: 1, ...(ends !== null && { until: ends }) },
     of: 'organization',

@@ -19,8 +19,8 @@ import { Clock, Log, Random } from '../../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { RateLimiter } from '../../../../core/ports/rate-limiter.ts'
 import { Upstream, type Usage } from '../../../../core/ports/upstream.ts'
-import { chat } from '../../../../core/routes/chat.ts'
-import { usage as usageRoute } from '../../../../core/routes/usage.ts'
+import { chatRoutes } from '../../../../core/routes/chat.ts'
+import { usageRoutes as usageRoute } from '../../../../core/routes/usage.ts'
 import { Settings, SettingsShape, type SettingsInput } from '../../../../core/settings.ts'
 import { actor, chunk, failed, say, stop, usage, type Actor, type Step } from '../../../fakes/backends.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
@@ -369,7 +369,10 @@ t.test('totals', async (t) => {
     await put('org_2', 'k9', '2030-01-02', { requests: 1 })
     const ask = async (query: object) => {
       const checked = v.parse(usageRoute[0].query!, query)
-      const reply = await usageRoute[0].handle({ caller, query: checked } as never, its)
+      const reply = await usageRoute[0].handle({ caller, query: checked } as never, {
+        ...its,
+        settings: v.parse(SettingsShape, {}),
+      })
       return (
         reply as unknown as {
           data: {
@@ -403,7 +406,7 @@ t.test('totals', async (t) => {
 })
 
 t.test('chat', async (t) => {
-  const [complete] = chat
+  const [complete] = chatRoutes
 
   const ask = (its: House, input: object = {}, signal: AbortSignal = never, who: Caller = caller): Promise<Reply> => {
     const said = { model: 'small', stream: true, messages: [{ role: 'user', content: 'Say it.' }], ...input }
@@ -418,7 +421,7 @@ t.test('chat', async (t) => {
       headers: {},
       signal,
     }
-    return complete.handle(request as never, its) as Promise<Reply>
+    return complete.handle(request as never, { ...its, guards: [] }) as Promise<Reply>
   }
 
   const read = async (reply: Reply) => {

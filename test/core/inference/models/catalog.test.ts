@@ -2,7 +2,7 @@ import t from 'tap'
 import * as v from 'valibot'
 import cache from '../../../../adapters/memory/cache.ts'
 import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
-import { isListed, listed } from '../../../../core/inference/models/listing.ts'
+import { isListed, catalogEntryOf } from '../../../../core/inference/models/listing.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
 import { Clock, Log } from '../../../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../../../core/ports/upstream.ts'
@@ -194,7 +194,7 @@ t.test('from what the providers list', async (t) => {
     await clock.pass(5_001)
     t.equal((await it.find('y', never))!.name, 'y')
     t.ok(it.isWhole())
-    const id = String(listed((await it.find('y', never))!, 'standard').id)
+    const id = String(catalogEntryOf((await it.find('y', never))!, 'standard').id)
     t.equal((await it.find(id, never))!.name, 'y', 'by its id')
   })
 
@@ -259,7 +259,7 @@ t.test('as the catalog shows it', async (t) => {
     },
   })
   const [small, vectors, named] = await it.list(never)
-  t.same(listed(small!, 'standard'), {
+  t.same(catalogEntryOf(small!, 'standard'), {
     id: 142779992488902,
     object: 'model',
     created: Math.floor(fakeClock().now() / 1000),
@@ -279,11 +279,11 @@ t.test('as the catalog shows it', async (t) => {
     total_reviews: 0,
     rating_percent: 0,
   })
-  t.same(listed(small!, 'confidential').price_config, {
+  t.same(catalogEntryOf(small!, 'confidential').price_config, {
     standard: {},
     confidential: { eu: { prompt_price_per_k: 0.2 } },
   })
-  t.match(listed(named!, 'standard'), {
+  t.match(catalogEntryOf(named!, 'standard'), {
     id: 7,
     name: 'Named',
     owned_by: 'us',

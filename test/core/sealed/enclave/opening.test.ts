@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { Epochs } from '../../../../core/sealed/enclave/epochs.ts'
-import { type Outer, OpenedRefusal, opening } from '../../../../core/sealed/enclave/open.ts'
+import { type OuterFields, SealedRefusal, requestOpener } from '../../../../core/sealed/enclave/open.ts'
 import { keyOf } from '../../../../core/sealed/enclave/open-stored-file.ts'
 import { replayTables } from '../../../../core/sealed/enclave/replay.ts'
 import { indexRequest } from '../../../../core/sealed/enclave/index-request.ts'
@@ -18,20 +18,20 @@ const hour = 3_600_000
 /** An error, as far as a test tells it. */
 const thrown = (facts: object) => ({ name: /./, ...facts })
 const route = 'rvenc/chat/completions'
-const outer: Outer = {
+const outer: OuterFields = {
   cipherText: { field: 'cipherText', check: checks.cipherText },
   params: { field: 'encryptedInference', nonce: 'nonce' },
   parts: {},
   kid: 'enclaveKid',
 }
-const keyed: Outer = { ...outer, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
+const keyed: OuterFields = { ...outer, parts: { encryptedFileDek: { nonce: 'fileNonce', check: checks.key } } }
 
 const house = ({ allowed = ['x-wing', 'x25519'] as readonly Kem['name'][], requireBinding = true } = {}) => {
   const clock = fakeClock()
   const epochs = new Epochs(clock, { length: hour, kems: allowed, releaseDigest: new Uint8Array(32) })
   const keyFor = (name: Kem['name'] = 'x25519', at = 0): EnclaveKey =>
     epochs.keyset().keys.filter(({ kem }) => kem === kems.find((it) => it.name === name)!.id)[at]!
-  return { clock, epochs, keyFor, open: opening(epochs, requireBinding) }
+  return { clock, epochs, keyFor, open: requestOpener(epochs, requireBinding) }
 }
 
 const nonceOf = (byte: number) => new Uint8Array(24).fill(byte)
@@ -68,7 +68,7 @@ t.test('a valid request opens, without the fields that bind it', async (t) => {
 t.test('a request of another route is refused under its own seal', async (t) => {
   const { keyFor, open } = house()
   const elsewhere = await open('tools/getTime', outer, sealedTo(keyFor(), bound)).catch((error: unknown) => error)
-  t.ok(elsewhere instanceof OpenedRefusal)
+  t.ok(elsewhere instanceof SealedRefusal)
   t.match(elsewhere, { code: 'sealed_elsewhere' })
   await t.rejects(open(route, outer, sealedTo(keyFor(), { model: 'm' })), { code: 'sealed_elsewhere' })
   const lenient = house({ requireBinding: false })
@@ -96,7 +96,7 @@ t.test('a request is opened once', async (t) => {
   )
 })
 
-const refusals = async (t: Test, outer: Outer, right: object, wrong: Readonly<Record<string, object>>) => {
+const refusals = async (t: Test, outer: OuterFields, right: object, wrong: Readonly<Record<string, object>>) => {
   const { keyFor, open } = house()
   t.ok(await open(route, outer, { ...sealedTo(keyFor(), bound, [part]), ...right }))
   for (const [what, change] of Object.entries(wrong))
@@ -218,7 +218,7 @@ t.test('a replay table forgets nothing, and a full table refuses', (t) => {
 t.test('one nonce may seal the same key twice, and never two keys', async (t) => {
   const { keyFor, open } = house()
   const key = keyFor()
-  const twice: Outer = {
+  const twice: OuterFields = {
     ...keyed,
     parts: { ...keyed.parts, encryptedRagDek: { nonce: 'ragDekNonce', check: checks.key } },
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
-import { type Opened } from '../../../../core/sealed/enclave/open.ts'
+import { type OpenedRequest } from '../../../../core/sealed/enclave/open.ts'
 import { openRows, sealRows } from '../../../../core/sealed/enclave/index-file.ts'
 import { sealedFailure } from '../../../../core/sealed/enclave/reply.ts'
 import { runTool } from '../../../../core/sealed/enclave/tool.ts'
@@ -11,7 +11,7 @@ import { openContent, sealContent, sealLabel, sealWhole, sealedLength } from '..
 import { fromHex, toHex } from '../../../../core/sealed/wire/hex.ts'
 import { openJson } from '../../../../core/sealed/wire/seal.ts'
 import { NotFound, Unavailable, Unreadable, UpstreamFailed } from '../../../../core/errors.ts'
-import type { Shelf } from '../../../../core/ports/enclave.ts'
+import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
 import type { Tool } from '../../../../core/ports/tool.ts'
 
 const never = new AbortController().signal
@@ -19,8 +19,12 @@ const secret = new Uint8Array(32).fill(5)
 const dek = new Uint8Array(32).fill(7)
 const plain = new TextEncoder().encode('The ferry leaves at twelve.')
 
-const openedWith = (params: object = {}, parts: Opened['parts'] = {}, named: string | null = 'tools/t'): Opened => ({
-  params: params as Opened['params'],
+const openedWith = (
+  params: object = {},
+  parts: OpenedRequest['parts'] = {},
+  named: string | null = 'tools/t',
+): OpenedRequest => ({
+  params: params as OpenedRequest['params'],
   secret,
   receipt: null,
   nonce: new Uint8Array(24),
@@ -52,11 +56,11 @@ const record = {
   size: content.length,
 }
 
-/** The shelf of a caller with one file; each test makes one thing of it wrong. */
-const bench = (more: Partial<Shelf> = {}, mostFile = 1000) => {
+/** The files of a caller with one file; each test makes one thing of it wrong. */
+const bench = (more: Partial<EnclaveFiles> = {}, mostFile = 1000) => {
   let held = 0
   let kept: Uint8Array | null = null
-  const shelf = {
+  const enclaveFiles = {
     file: async (id: string) => (id === 'file_1' ? record : null),
     content: async () => once(content),
     async keep(_: unknown, bytes: AsyncIterable<Uint8Array>) {
@@ -64,12 +68,12 @@ const bench = (more: Partial<Shelf> = {}, mostFile = 1000) => {
       return { fileId: 'file_2', size: kept.length, path: 'p' }
     },
     ...more,
-  } as unknown as Shelf
+  } as unknown as EnclaveFiles
   const makeRoom = async (size: number) => {
     held += size
     return () => void (held -= size)
   }
-  return { shelf, search: async () => [], mostFile, makeRoom, held: () => held, kept: () => kept }
+  return { enclaveFiles, search: async () => [], mostFile, makeRoom, held: () => held, kept: () => kept }
 }
 
 const simple = (result: unknown): Tool => ({
@@ -103,8 +107,8 @@ t.test('a result is measured in bytes', async (t) => {
   await t.rejects(runTool(openedWith(), {}, simple('x'.repeat(most - 1)), bench(), never), { code: 'too_large' })
 })
 
-const read = (t: Test, key: Uint8Array, shelf: Partial<Shelf> = {}, most = 1000, id = 'file_1') => {
-  const it = bench(shelf, most)
+const read = (t: Test, key: Uint8Array, enclaveFiles: Partial<EnclaveFiles> = {}, most = 1000, id = 'file_1') => {
+  const it = bench(enclaveFiles, most)
   return runTool(openedWith({ fileId: id }, { encryptedFileDek: key }), {}, reading, it, never).finally(() =>
     t.equal(it.held(), 0, 'room is given back'),
   )
@@ -130,7 +134,7 @@ t.test('a tool reads the file that its caller vouches for', async (t) => {
   await t.rejects(read(t, dek, { content: longer }), unreadable, 'more than the record says')
   await t.rejects(read(t, dek, { content: async () => null }), unreadable)
   const first = sealWhole(dek, plain)
-  const old = (bytes: Uint8Array): Partial<Shelf> => ({
+  const old = (bytes: Uint8Array): Partial<EnclaveFiles> => ({
     file: async () => ({ ...record, version: '1', size: first.length }),
     content: async () => once(bytes),
   })

@@ -1,12 +1,12 @@
 import t from 'tap'
 import * as v from 'valibot'
 import { Unconfigured } from '../../../../core/errors.ts'
-import { usualQueue } from '../../../../core/fair-shares.ts'
+import { defaultQueue } from '../../../../core/fair-shares.ts'
 import type { Inference } from '../../../../core/inference/inference.ts'
 import { candidateOf, type Entry, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
 import type { Catalog } from '../../../../core/inference/models/catalog.ts'
-import { employ } from '../../../../core/inference/run-for-tool.ts'
-import type { Shelf } from '../../../../core/ports/enclave.ts'
+import { runForTool } from '../../../../core/inference/run-for-tool.ts'
+import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
 import { Upstream } from '../../../../core/ports/upstream.ts'
 import { openRows, sealRows } from '../../../../core/sealed/enclave/index-file.ts'
 import { retrieval } from '../../../../core/sealed/enclave/retrieval.ts'
@@ -54,7 +54,7 @@ const withModels = (...entries: readonly Entry[]) => {
 t.test('a model that only pretends works for a tool where no other can, and never for vectors', async (t) => {
   const employed = async (ability: 'chat' | 'embed', ...entries: readonly Entry[]) => {
     const { supplied, asked } = withModels(...entries)
-    const work = employ(
+    const work = runForTool(
       supplied,
       { ability },
       async () => ({}),
@@ -82,13 +82,13 @@ const searched = async (rows: readonly object[], ...entries: readonly Entry[]) =
   searchedWith(entries[0]?.name, rows, ...entries)
 
 const searchedWith = async (model: string | undefined, rows: readonly object[], ...entries: readonly Entry[]) => {
-  const shelf = {
+  const enclaveFiles = {
     indexes: async () => [{ id: 'file_1', version: '1' }],
     index: async () => sealRows(ragDek, 'file_1', rows as Parameters<typeof sealRows>[2]),
-  } as unknown as Shelf
-  const settings = { model, cache: 1, mostFile: 1, queue: usualQueue }
+  } as unknown as EnclaveFiles
+  const settings = { model, cache: 1, mostFile: 1, queue: defaultQueue }
   const { search } = retrieval(withModels(...entries).supplied, [], settings)
-  const hits = await search(shelf, ragDek, 'ferry', null, signal)
+  const hits = await search(enclaveFiles, ragDek, 'ferry', null, signal)
   return { found: hits.map(({ fileId }) => fileId), score: hits[0]?.score ?? 0, outdated: hits.outdated }
 }
 

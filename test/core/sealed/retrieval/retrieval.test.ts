@@ -1,6 +1,6 @@
 import t from 'tap'
-import { library } from '../../../../core/sealed/retrieval/search-index.ts'
-import { split } from '../../../../core/sealed/retrieval/split.ts'
+import { searchIndex } from '../../../../core/sealed/retrieval/search-index.ts'
+import { splitSections } from '../../../../core/sealed/retrieval/split.ts'
 import { recall, stageOf } from '../../../bench/retrieval/measure.ts'
 import { wildQuestions } from '../../../bench/retrieval/wild/questions.ts'
 
@@ -8,14 +8,14 @@ const section = (text: string, heading: string | null = null, page: number | nul
 
 t.test('passages keep to their sections, and nothing of a text is left out', async (t) => {
   const words = Array.from({ length: 400 }, (_, at) => `word${at}.`).join(' ')
-  const passages = split([section(words, 'First', 1), section('A short end.', 'Second', 2)])
+  const passages = splitSections([section(words, 'First', 1), section('A short end.', 'Second', 2)])
   t.ok(passages.length > 3, `${passages.length} passages`)
   t.ok(passages.every(({ heading, page }) => (heading === 'First' ? page === 1 : page === 2)))
   for (let at = 0; at < 400; at++)
     if (!passages.some(({ text }) => text.includes(`word${at}.`))) t.fail(`word${at} is nowhere`)
-  t.same(split([]), [])
+  t.same(splitSections([]), [])
   t.same(
-    split([section('  \n ')])
+    splitSections([section('  \n ')])
       .map(({ text }) => text.trim())
       .filter(Boolean),
     [],
@@ -24,11 +24,12 @@ t.test('passages keep to their sections, and nothing of a text is left out', asy
 
 t.test('a giant word and a text without spaces are cut all the same', async (t) => {
   const [giant, chinese] = ['x'.repeat(5_000), '灯塔看守人修好了铜灯。'.repeat(300)]
-  for (const text of [giant, chinese]) t.ok(split([section(text)]).every((passage) => passage.text.length <= 1_400))
+  for (const text of [giant, chinese])
+    t.ok(splitSections([section(text)]).every((passage) => passage.text.length <= 1_400))
 })
 
 t.test('a collection forgets, replaces, and keeps to the files that are asked for', async (t) => {
-  const it = library()
+  const it = searchIndex()
   const put = (id: string, text: string) => it.put(id, [{ passage: section(text, null, 3), vector: null }])
   put('a', 'The heron waits by the weir.')
   put('b', 'A heron is grey.')
@@ -67,7 +68,7 @@ const lines = (texts: readonly string[], heading: string | null = null) =>
   texts.map((text) => ({ passage: section(text, heading), vector: null }))
 
 t.test('words of a heading, and of the name of a file, count more than words in the text', async (t) => {
-  const it = library()
+  const it = searchIndex()
   it.put('text', lines(['A note on herons and on the weir.', 'Nothing.']))
   it.put('heading', lines(['They wait.', 'Nothing.'], 'Herons'))
   it.put('title', lines(['They stand there.', 'Nothing.']), { title: 'Storks' })
@@ -78,14 +79,14 @@ t.test('words of a heading, and of the name of a file, count more than words in 
 })
 
 t.test('words that every question has count less', async (t) => {
-  const it = library()
+  const it = searchIndex()
   it.put('a', lines(['How do you do? How do I do it? What is what, and why do you do it?']))
   it.put('b', lines(['The lantern.', 'The heron.', 'The weir.', 'The ferry.']))
   t.equal(it.search({ query: 'how do I do the lantern', vector: null, most: 1 })[0]?.fileId, 'b')
 })
 
 t.test('a passage is found by its vector alone, and the words count more', async (t) => {
-  const it = library()
+  const it = searchIndex()
   const vectors = Array.from({ length: 40 }, (_, at) => Float32Array.of(Math.cos(1 + at / 90), Math.sin(1 + at / 90)))
   it.put(
     'a',

@@ -4,7 +4,6 @@ import { x25519 } from '@noble/curves/ed25519.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import t from 'tap'
-import { nativeAgreement } from '../../../../core/sealed/enclave/native-x25519.ts'
 import { aead as native } from '../../../../core/sealed/wire/aead.node.ts'
 import { aead as portable } from '../../../../core/sealed/wire/aead.ts'
 import { utf8 } from '../../../../core/sealed/wire/bytes.ts'
@@ -12,6 +11,8 @@ import { fromHex, toHex } from '../../../../core/sealed/wire/hex.ts'
 import { encapsulate, kems, opener, publicKeyOf } from '../../../../core/sealed/wire/kem.ts'
 import { streamKey } from '../../../../core/sealed/wire/schedule.ts'
 import { open } from '../../../../core/sealed/wire/seal.ts'
+import { x25519 as nativeX25519 } from '../../../../core/sealed/wire/x25519.node.ts'
+import { x25519 as portableX25519 } from '../../../../core/sealed/wire/x25519.ts'
 
 const read = async (name: string) => JSON.parse(await readFile(`test/vectors/${name}.json`, 'utf8'))
 const edges = await read('edges')
@@ -19,7 +20,7 @@ const draft = await read('x-wing')
 const hex = (text: string): Uint8Array => fromHex(text, 1 << 20)!
 const kem = (name: string) => kems.find((it) => it.name === name)!
 const ciphers = { native, portable }
-const agreements = { native: nativeAgreement(), portable: undefined }
+const curves = { native: nativeX25519, portable: portableX25519 }
 
 t.test('XChaCha20-Poly1305', async (t) => {
   const { published, valid, invalid } = edges.aead
@@ -53,16 +54,18 @@ t.test('X25519', async (t) => {
   const { published, valid, refused, refused_lengths, seed } = edges.x25519
   for (const it of published) {
     t.equal(toHex(x25519.getSharedSecret(hex(it.scalar), hex(it.point))), it.dh, it.source)
-    t.equal(toHex(agreements.native(hex(it.scalar), hex(it.point))), it.dh, `${it.source}, native`)
+    for (const { publicKeyOf } of Object.values(curves))
+      t.equal(toHex(publicKeyOf(hex(it.scalar))), toHex(x25519.getPublicKey(hex(it.scalar))), it.source)
+    t.equal(toHex(curves.native.agree(hex(it.scalar), hex(it.point))), it.dh, `${it.source}, native`)
   }
-  for (const [name, dh] of Object.entries(agreements)) {
+  for (const [name, curve] of Object.entries(curves)) {
     for (const it of valid) {
-      const open = opener(kem('x25519'), hex(it.seed), dh)
+      const open = opener(kem('x25519'), hex(it.seed), curve.agree)
       t.equal(toHex(open(hex(it.cipherText))), it.shared_secret, `${name}: ${it.comment}`)
       t.not(it.shared_secret, it.dh, 'never the raw one')
     }
     for (const point of [...refused, ...refused_lengths]) {
-      t.throws(() => opener(kem('x25519'), hex(seed), dh)(hex(point)), `${name}: ${point.slice(0, 16)}`)
+      t.throws(() => opener(kem('x25519'), hex(seed), curve.agree)(hex(point)), `${name}: ${point.slice(0, 16)}`)
     }
   }
   t.throws(() => encapsulate(kem('x25519'), hex(refused[0])), 'nor is one sealed to')
@@ -86,8 +89,8 @@ for (const [name, it] of [
   ['x-wing', edges.xWing],
 ] as const) {
   t.test(name, async (t) => {
-    for (const [speed, dh] of Object.entries(agreements)) {
-      const open = opener(kem(name), hex(it.seed), dh)
+    for (const [speed, curve] of Object.entries(curves)) {
+      const open = opener(kem(name), hex(it.seed), curve.agree)
       t.equal(toHex(open(hex(it.cipherText))), it.shared_secret)
       for (const { at, by, shared_secret } of it.changed) {
         const wrong = hex(it.cipherText)
@@ -111,6 +114,17 @@ for (const [name, it] of [
   })
 }
 
+t.test('a public key that changes in its place is another key', async (t) => {
+  for (const name of ['ml-kem-768', 'x-wing']) {
+    const [one, other] = [1, 2].map((fill) => publicKeyOf(kem(name), new Uint8Array(kem(name).seed).fill(fill)))
+    const randomness = new Uint8Array(name === 'x-wing' ? 64 : 32).fill(7)
+    const [first, second] = [one!, other!].map((key) => toHex(encapsulate(kem(name), key, randomness).cipherText))
+    t.not(first, second)
+    one!.set(other!)
+    t.equal(toHex(encapsulate(kem(name), one!, randomness).cipherText), second)
+  }
+})
+
 t.test(draft.source, async (t) => {
   for (const it of draft.cases) {
     const publicKey = publicKeyOf(kem('x-wing'), hex(it.seed))
@@ -118,9 +132,9 @@ t.test(draft.source, async (t) => {
     t.equal(toHex(publicKey), it.public_key ?? toHex(publicKey), 'public key')
     t.equal(toHex(made.cipherText), it.cipherText ?? toHex(made.cipherText), 'ciphertext')
     t.equal(toHex(made.sharedSecret), it.shared_secret, 'shared secret')
-    for (const dh of Object.values(agreements)) {
+    for (const curve of Object.values(curves)) {
       t.equal(
-        toHex(opener(kem('x-wing'), hex(it.seed), dh)(hex(it.cipherText ?? toHex(made.cipherText)))),
+        toHex(opener(kem('x-wing'), hex(it.seed), curve.agree)(hex(it.cipherText ?? toHex(made.cipherText)))),
         it.shared_secret,
       )
     }

@@ -94,6 +94,7 @@ t.test('the vectors', async (t) => {
     t.ok(parseKeyset(concat(head, one!, other!)))
     t.equal(parseKeyset(concat(head, other!, one!)), null, 'keys have one order')
     const bytes = hex(more.keyset_two_epochs.bytes)
+    t.equal(parseKeyset(concat(utf8('rvenc-keyset/2\0'), bytes.subarray(15))), null, 'a keyset has its name')
     for (let at = 0; at < bytes.length; at++) t.equal(parseKeyset(bytes.subarray(0, at)), null) || t.comment(at)
   })
   t.test('files', async (t) => {
@@ -232,6 +233,8 @@ t.test('a changed stream does not open', async (t) => {
     t.ok(reader(a))
     t.equal(reader(bad), null, what)
     t.same([reader(second), reader(third)], [null, null], `${what}: nothing opens behind a bad frame`)
+    const other = frameOpener(key)
+    t.same([other(a)?.flag, other(bad), other(third)], [flags.data, null, null], `${what}: nor does the next in order`)
   }
   t.equal(frameOpener(key)(frameSealer(key)(new Uint8Array(1024 * 1024))), null, 'nor does a large one that is sealed')
   const strict = frameOpener(key)

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { overhear } from '../../../../plugins/providers/llama/push-to-pull.ts'
+import { pushToPull } from '../../../../plugins/providers/llama/push-to-pull.ts'
 import { turnsOf } from '../../../../plugins/providers/llama/local-chat-turns.ts'
-import { decideByVocabulary, type Glance } from '../../../../plugins/providers/llama/decide-by-logits.ts'
+import { decideByVocabulary, type NextTokens } from '../../../../plugins/providers/llama/decide-by-logits.ts'
 import type { DecideCall, Message, Question } from '../../../../core/ports/upstream.ts'
 
 const never = new AbortController().signal
 
-t.test('overhear: every piece in order, then the result', async (t) => {
-  const told = overhear<number, string>(async (tell) => {
+t.test('pushed pieces arrive in order, then the result', async (t) => {
+  const told = pushToPull<number, string>(async (tell) => {
     tell(1)
     tell(2)
     await Promise.resolve()
@@ -22,9 +22,9 @@ t.test('overhear: every piece in order, then the result', async (t) => {
   t.same(pieces, [1, 2, 3, 'done'])
 })
 
-t.test('overhear: a fault comes behind what was told, and who leaves stops the work', async (t) => {
+t.test('a fault follows the pushed pieces, and a reader that leaves stops the work', async (t) => {
   const fault = new Error('broken')
-  const broken = overhear<number, void>(async (tell) => {
+  const broken = pushToPull<number, void>(async (tell) => {
     tell(1)
     throw fault
   }, never)
@@ -32,7 +32,7 @@ t.test('overhear: a fault comes behind what was told, and who leaves stops the w
   await t.rejects(broken.next(), fault)
 
   let stopped = false
-  const endless = overhear<number, void>(
+  const endless = pushToPull<number, void>(
     (tell, signal) =>
       new Promise((_, reject) => {
         tell(1)
@@ -47,7 +47,7 @@ t.test('overhear: a fault comes behind what was told, and who leaves stops the w
   t.ok(stopped)
 })
 
-t.test('turns: text alone, and the last may be unfinished', async (t) => {
+t.test('turns hold text alone, and the last turn may be unfinished', async (t) => {
   const turns = (messages: readonly Message[], more: object = {}, prefix?: string) =>
     turnsOf({ model: 'm', body: { messages, ...more }, stream: false, ...(prefix !== undefined && { prefix }) })
   t.same(
@@ -84,7 +84,7 @@ t.test('turns: text alone, and the last may be unfinished', async (t) => {
   t.throws(() => turns([{ role: 'user', content: [{ type: 'image_url' }] }]), wrong)
 })
 
-t.test('a whole vocabulary: variants of a mark are summed, rotations averaged', async (t) => {
+t.test('a decision adds the variants of a mark and averages the rotations', async (t) => {
   const choice: Question = {
     type: 'choice',
     instructions: 'Which?',
@@ -94,7 +94,7 @@ t.test('a whole vocabulary: variants of a mark are summed, rotations averaged', 
   const prompts: string[] = []
   const look =
     (seen: Readonly<Record<string, number>>) =>
-    async (prompt: string): Promise<Glance> => {
+    async (prompt: string): Promise<NextTokens> => {
       prompts.push(prompt)
       return { probabilities: new Map(Object.entries(seen)), usage: { input: 10, output: 1, cached: 4 } }
     }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
-import { fold } from '../../../../core/inference/collect-chunks.ts'
+import { collectChunks } from '../../../../core/inference/collect-chunks.ts'
 import openai from '../../../../plugins/providers/openai.ts'
 import { backend, provided, vector } from '../../../fakes/stage.ts'
 
 const signal = new AbortController().signal
 const json = { 'content-type': 'application/json' }
 
-t.test('compatible servers of other habits', async (t) => {
+t.test('servers of other habits are understood', async (t) => {
   const chunk = (content: string, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`
   let body = ''
@@ -22,7 +22,7 @@ t.test('compatible servers of other habits', async (t) => {
       { model: 'm', stream: true, body: { messages }, ...(prefix !== undefined && { prefix }) },
       signal,
     )
-    return answer.kind === 'chunks' ? fold(answer.chunks) : answer.completion
+    return answer.kind === 'chunks' ? collectChunks(answer.chunks) : answer.completion
   }
 
   body = chunk('one') + chunk(' two', 'stop')
@@ -86,7 +86,7 @@ t.test('compatible servers of other habits', async (t) => {
   t.ok(wait > 50_000 && wait <= 60_000, 'a date')
 })
 
-t.test('a connection serves again behind the end mark, and one that stays open is closed', async (t) => {
+t.test('a connection serves again after the end mark, and an unfinished answer closes its connection', async (t) => {
   const body = await vector('openai/chat.sse')
   const headers = { 'content-type': 'text/event-stream' }
   for (const pace of ['whole', { stall: body.length }] as const) {
@@ -95,7 +95,7 @@ t.test('a connection serves again behind the end mark, and one that stays open i
     const call = { model: 'm', stream: true, body: { messages: [{ role: 'user', content: 'Hi' }] } }
     for (let n = 0; n < (pace === 'whole' ? 20 : 1); n++) {
       const answer = await it.chat!(call, signal)
-      if (answer.kind === 'chunks') await fold(answer.chunks)
+      if (answer.kind === 'chunks') await collectChunks(answer.chunks)
       await sleep(10)
     }
     t.equal(await server.open(), 1, 'one connection')
@@ -104,7 +104,7 @@ t.test('a connection serves again behind the end mark, and one that stays open i
   }
 })
 
-t.test('reads what is not chat', async (t) => {
+t.test('answers beyond chat are read', async (t) => {
   let diarized = false
   const image = Buffer.from('/9j/', 'base64')
   const server = await backend(t, async ({ path }) => {

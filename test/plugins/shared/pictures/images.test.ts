@@ -88,7 +88,8 @@ t.test('more than forty megapixels are refused before anything is unpacked', asy
   for (const [format, bytes] of Object.entries(claiming(40_000)))
     await t.rejects(readImage(bytes, soon()), Unreadable, format)
   const took = performance.now() - began
-  t.ok(took < 100, `${took.toFixed(1)} ms for all`)
+  // Decoding one of them takes many seconds.
+  t.ok(took < 2_000, `${took.toFixed(1)} ms for all`)
 })
 
 t.test('draws upright, on white, at a bounded size', { skip }, async (t) => {

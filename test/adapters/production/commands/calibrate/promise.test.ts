@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fractions, halves } from '../../../../../adapters/production/commands/calibrate/chance.ts'
+import { seededFractions, randomHalves } from '../../../../../adapters/production/commands/calibrate/chance.ts'
 import {
   binsOf,
   brier,
@@ -7,9 +7,9 @@ import {
   errorByChance,
 } from '../../../../../adapters/production/commands/calibrate/figures.ts'
 import { plotOf } from '../../../../../adapters/production/commands/calibrate/plot.ts'
-import { promised, upperBound } from '../../../../../adapters/production/commands/calibrate/promise.ts'
+import { thresholdFor, upperBound } from '../../../../../adapters/production/commands/calibrate/promise.ts'
 import { temperaturesOf } from '../../../../../adapters/production/commands/calibrate/temperatures.ts'
-import { cool } from '../../../../../core/inference/decisions/calibration.ts'
+import { softened } from '../../../../../core/inference/decisions/calibration.ts'
 
 t.test('a promise made with 95 % certainty holds in 88 of 100 draws at least', async (t) => {
   const wish = { errors: 0.2, certainty: 0.95 }
@@ -17,12 +17,12 @@ t.test('a promise made with 95 % certainty holds in 88 of 100 draws at least', a
   const wrongFrom = (from: number): number => 1 - (2 / 3) * ((1 - from ** 1.5) / (1 - from))
   let [held, made] = [0, 0]
   for (let seed = 1; seed <= 100; seed++) {
-    const fraction = fractions(seed)
+    const fraction = seededFractions(seed)
     const answers = Array.from({ length: 2000 }, () => {
       const confidence = fraction()
       return { confidence, right: fraction() < Math.sqrt(confidence) }
     })
-    const promise = promised(...halves(answers, fraction), wish)
+    const promise = thresholdFor(...randomHalves(answers, fraction), wish)
     if (promise !== null) made++
     if (promise === null || wrongFrom(promise.confidence) <= wish.errors) held++
   }
@@ -31,13 +31,13 @@ t.test('a promise made with 95 % certainty holds in 88 of 100 draws at least', a
 })
 
 t.test('nothing is promised of a model that is too often wrong, or of too few answers', async (t) => {
-  const fraction = fractions(7)
+  const fraction = seededFractions(7)
   const answers = (count: number, share: number) =>
     Array.from({ length: count }, () => ({ confidence: fraction(), right: fraction() < share }))
   const wish = { errors: 0.05, certainty: 0.95 }
-  t.equal(promised(answers(500, 0.7), answers(500, 0.7), wish), null)
-  t.equal(promised(answers(40, 1), answers(40, 1), wish), null, '58 right answers prove less than 95 %')
-  t.equal(promised(answers(200, 1), answers(200, 1), wish)?.wrong, 0)
+  t.equal(thresholdFor(answers(500, 0.7), answers(500, 0.7), wish), null)
+  t.equal(thresholdFor(answers(40, 1), answers(40, 1), wish), null, '58 right answers prove less than 95 %')
+  t.equal(thresholdFor(answers(200, 1), answers(200, 1), wish)?.wrong, 0)
 })
 
 t.test('bounds and figures are those of the textbook', async (t) => {
@@ -53,7 +53,7 @@ t.test('bounds and figures are those of the textbook', async (t) => {
   t.ok(Math.abs(calibrationError(judged) - 0.45) < 1e-9)
   t.ok(Math.abs(brier(judged) - (0.005 + 1.805) / 2) < 1e-9)
   const many = Array.from({ length: 400 }, () => ({ probabilities: [0.5, 0.5], truth: 0 }))
-  const chance = errorByChance(many, fractions(1))
+  const chance = errorByChance(many, seededFractions(1))
   t.ok(chance > 0.01 && chance < 0.03, `${chance}: the mean distance of 400 throws of a coin from a half is 0.02`)
   const svg = plotOf(binsOf(judged), binsOf(many))
   t.match(svg, /^<svg [^]*<\/svg>\n$/)
@@ -61,14 +61,14 @@ t.test('bounds and figures are those of the textbook', async (t) => {
 })
 
 t.test('the temperature of a number of options is found where there are cases enough', async (t) => {
-  const fraction = fractions(3)
+  const fraction = seededFractions(3)
   /** Claims that are too sure: the truth is drawn from what they claim at this temperature. */
   const tooSure = (options: number, temperature: number, count: number) =>
     Array.from({ length: count }, () => {
       const weights = Array.from({ length: options }, () => fraction() ** 3 + 1e-3)
-      const probabilities = cool(weights, 1)
+      const probabilities = softened(weights, 1)
       let left = fraction()
-      const truth = cool(probabilities, temperature).findIndex((share) => (left -= share) < 0)
+      const truth = softened(probabilities, temperature).findIndex((share) => (left -= share) < 0)
       return { probabilities, truth: Math.max(0, truth) }
     })
   const { temperature, byOptions } = temperaturesOf([
@@ -80,5 +80,9 @@ t.test('the temperature of a number of options is found where there are cases en
   t.ok(Math.abs(Math.log(byOptions['2']! / 3)) < 0.3, `${byOptions['2']} for 3`)
   t.ok(Math.abs(Math.log(byOptions['5']! / 1.5)) < 0.2, `${byOptions['5']} for 1.5`)
   t.ok(temperature > byOptions['5']! && temperature < byOptions['2']!)
-  t.same(halves([1, 2, 3, 4, 5], fractions(2)), halves([1, 2, 3, 4, 5], fractions(2)), 'a seed draws the same halves')
+  t.same(
+    randomHalves([1, 2, 3, 4, 5], seededFractions(2)),
+    randomHalves([1, 2, 3, 4, 5], seededFractions(2)),
+    'a seed draws the same halves',
+  )
 })

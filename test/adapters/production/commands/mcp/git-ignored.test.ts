@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { isGitIgnored } from '../../../../../adapters/production/commands/mcp/git-ignored.ts'
-import { namer } from '../../../../../adapters/production/commands/mcp/glob.ts'
+import { nameMatcher } from '../../../../../adapters/production/commands/mcp/glob.ts'
 import { folderOf } from '../../../../helpers.ts'
 
 const env = { XDG_CONFIG_HOME: '/nowhere' }
@@ -117,7 +117,7 @@ t.test('a working copy above the root counts, and a root that git ignores is rea
 })
 
 t.test('a hostile pattern costs no more than the product of the lengths', (t) => {
-  const fits = namer(`${'a*'.repeat(200)}b`)
+  const fits = nameMatcher(`${'a*'.repeat(200)}b`)
   const begun = process.cpuUsage()
   t.notOk(fits('a'.repeat(4000)))
   t.ok(process.cpuUsage(begun).user < 2_000_000, 'well below two seconds of work')

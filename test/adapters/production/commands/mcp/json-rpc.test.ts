@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { linesOf, serveLines } from '../../../../../adapters/production/commands/mcp/json-rpc.ts'
-import { type Answering, RpcError } from '../../../../../core/dialects/mcp/rpc.ts'
+import { type AnswerCall, RpcError } from '../../../../../core/dialects/mcp/rpc.ts'
 
-const stage = (t: Test, answering: Answering) => {
+const stage = (t: Test, answering: AnswerCall) => {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const ended = serveLines(input, output, answering)
   t.teardown(() => input.end())

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
-import { opening, rootsOf } from '../../../../../adapters/production/commands/mcp/roots.ts'
+import { fileOpener, rootsOf } from '../../../../../adapters/production/commands/mcp/roots.ts'
 import { folderOf } from '../../../../helpers.ts'
 
 const env = { XDG_CONFIG_HOME: '/nowhere' }
@@ -21,7 +21,7 @@ const stage = async (t: Test) => {
   await writeFile(join(outside, 'a.txt'), 'outside')
   const roots = await rootsOf([root])
   const read = async (path: string, hidden = false): Promise<string> => {
-    const { handle } = await opening(roots, hidden, env)(path)
+    const { handle } = await fileOpener(roots, hidden, env)(path)
     try {
       return await handle.readFile('utf8')
     } finally {
@@ -42,7 +42,7 @@ t.test('a root that is named over a link is the folder behind it', async (t) => 
   const { root, outside } = await stage(t)
   const way = join(outside, 'way')
   await symlink(root, way)
-  const open = opening(await rootsOf([way]), false, env)
+  const open = fileOpener(await rootsOf([way]), false, env)
   const { handle, path } = await open(join(way, 'sub', 'a.txt'))
   await handle.close()
   t.equal(path, join(root, 'sub', 'a.txt'))
@@ -65,7 +65,7 @@ t.test('paths out of the roots are refused', async (t) => {
   ])
     await t.rejects(read(said), away, said)
   await t.rejects(read('sub/a.txt\0/../../x'), { message: 'There is no such file' })
-  await t.rejects(opening([], true, env)(join(root, 'sub', 'a.txt')), /No folder is allowed/)
+  await t.rejects(fileOpener([], true, env)(join(root, 'sub', 'a.txt')), /No folder is allowed/)
   await t.rejects(rootsOf([join(root, 'sub', 'a.txt')]), { message: '--root names a folder' })
   await t.rejects(rootsOf([join(root, 'none')]), { message: '--root names a folder' })
 })
@@ -91,7 +91,7 @@ t.test('devices, pipes, sockets and folders are refused, and a pipe blocks no ca
   t.teardown(() => void server.close())
   const plain = { message: 'The path is no plain file' }
   for (const said of ['pipe', 'socket', 'sub']) await t.rejects(read(said), plain, said)
-  const devices = opening(await rootsOf(['/dev']), false, env)
+  const devices = fileOpener(await rootsOf(['/dev']), false, env)
   for (const said of ['null', 'zero', 'tty']) await t.rejects(devices(said), plain, said)
 })
 
@@ -128,7 +128,7 @@ t.test('a folder that turns into a link while its file is opened shows nothing f
   await symlink(outside, way)
   const worker = new Worker(flipping, { eval: true, workerData: { real, spare, way } })
   t.teardown(() => worker.terminate())
-  const open = opening(roots, true, env)
+  const open = fileOpener(roots, true, env)
   const seen = { inside: 0, outside: 0, refused: 0 }
   const ends = Date.now() + 20_000
   for (let tries = 0; tries < 3000 || (seen.inside === 0 && Date.now() < ends); tries++) {
@@ -146,7 +146,7 @@ t.test('a folder that turns into a link while its file is opened shows nothing f
 t.test('the opened file is the file that is read', async (t) => {
   const { root, roots } = await stage(t)
   const path = join(root, 'sub', 'a.txt')
-  const { handle } = await opening(roots, false, env)(path)
+  const { handle } = await fileOpener(roots, false, env)(path)
   await writeFile(`${path}.new`, 'another')
   execFileSync('mv', [`${path}.new`, path])
   t.equal(await handle.readFile('utf8'), 'inside')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { inWords } from '../../../../adapters/production/log/in-words.ts'
+import { wordedLine } from '../../../../adapters/production/log/worded-line.ts'
 import { writeLog } from '../../../../adapters/production/log/log.ts'
 
 const written = (tell: (log: ReturnType<typeof writeLog>) => void): string => {
@@ -9,7 +9,8 @@ const written = (tell: (log: ReturnType<typeof writeLog>) => void): string => {
 }
 
 t.test('a line of the log in words', (t) => {
-  const line = (facts: object) => inWords(JSON.stringify({ level: 'info', time: 3_723_000, pid: 7, ...facts }), false)
+  const line = (facts: object) =>
+    wordedLine(JSON.stringify({ level: 'info', time: 3_723_000, pid: 7, ...facts }), false)
   const request = { event: 'request', request: 'r1', route: 'POST /v1/responses', status: 200, ms: 12.4, key: null }
   t.equal(line(request), '01:02:03 POST /v1/responses 200 in 12 ms, request r1\n')
   t.equal(line({ level: 'warn', event: 'worker.ended', code: 1 }), '01:02:03 warn worker ended: code 1\n')

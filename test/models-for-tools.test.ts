@@ -4,7 +4,7 @@ import { clock, fetch, log, random } from '../adapters/memory/platform.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { readers } from '../adapters/memory/readers.ts'
 import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
-import { inside } from '../core/sealed/enclave/assemble.ts'
+import { buildEnclave } from '../core/sealed/enclave/assemble.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { Enclave } from '../core/ports/enclave.ts'
 import { Upstream } from '../core/ports/upstream.ts'
@@ -44,7 +44,7 @@ const stage = async (t: Test, drawing: { readonly model?: string } = {}) => {
   const enclave = plugin({
     port: Enclave,
     name: 'studio',
-    create: (): Enclave => inside(within, { models }, { retrieval: { model: 'vectors' } }, new Uint8Array(32)),
+    create: (): Enclave => buildEnclave(within, { models }, { retrieval: { model: 'vectors' } }, new Uint8Array(32)),
   })
   const adapters = { ...memory(), upstreams: [backend], tools, enclave: use(enclave) }
   const it = await running(t, adapters, { ...unhurried, models })

@@ -4,8 +4,8 @@ import blobStore from '../../../adapters/memory/blob-store.ts'
 import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import { log, random } from '../../../adapters/memory/platform.ts'
 import type { FlatPart } from '../../../core/dialects/flat-json.ts'
-import { claiming } from '../../../core/files/deduplication.ts'
-import { Cabinet, cabinet } from '../../../core/files/file-store.ts'
+import { deduplicating } from '../../../core/files/deduplication.ts'
+import { FileStore, fileStore } from '../../../core/files/file-store.ts'
 import { storage } from '../../../core/files/quota.ts'
 import { belonging, files, idOf, isTimely, printed } from '../../../core/files/record.ts'
 import { Sweep, sweep } from '../../../core/files/sweep.ts'
@@ -59,7 +59,7 @@ const house = (settings: SettingsInput = {}) => {
     },
   }
   const its = fitted(
-    use(cabinet),
+    use(fileStore),
     use(sweep),
     use(random),
     use(log),
@@ -67,14 +67,14 @@ const house = (settings: SettingsInput = {}) => {
     use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
     use(plugin({ port: Clock, name: 'clock', create: (): Clock => clock })),
     use(plugin({ port: Settings, name: 'settings', create: () => v.parse(SettingsShape, settings) })),
-  ).supply({ cabinet: Cabinet, sweep: Sweep })
+  ).supply({ fileStore: FileStore, sweep: Sweep })
   return {
     ...its,
     clock,
     rows,
     blobs,
     up: (given: object = {}, bytes?: Uint8Array<ArrayBuffer>) =>
-      its.cabinet.receive(owner, parts({ ...fields, ...given }, bytes), never),
+      its.fileStore.receive(owner, parts({ ...fields, ...given }, bytes), never),
     paths: async () => {
       const paths: string[] = []
       for await (const path of blobs.list('')) paths.push(path)
@@ -109,22 +109,22 @@ t.test('the sweep keeps files with a record and removes expired files', async (t
 })
 
 t.test('a file whose time is over does not exist', async (t) => {
-  const { clock, cabinet, up } = house({ files: { incognito: hour } })
+  const { clock, fileStore, up } = house({ files: { incognito: hour } })
   const { id } = await up({ incognito: true })
-  t.ok(await cabinet.find(owner, id))
+  t.ok(await fileStore.find(owner, id))
   await clock.pass(hour)
-  await t.rejects(cabinet.find(owner, id), { name: 'NotFound' })
+  await t.rejects(fileStore.find(owner, id), { name: 'NotFound' })
 })
 
 t.test('a file of another owner does not exist', async (t) => {
-  const { cabinet, up } = house()
+  const { fileStore, up } = house()
   const { id } = await up()
   for (const stranger of [
     { ...owner, user: 'bert' },
     { ...owner, organization: 'other' },
   ]) {
-    await t.rejects(cabinet.find(stranger, id), { name: 'NotFound' })
-    t.equal((await cabinet.list(stranger, {})).total, 0)
+    await t.rejects(fileStore.find(stranger, id), { name: 'NotFound' })
+    t.equal((await fileStore.list(stranger, {})).total, 0)
   }
 })
 
@@ -132,39 +132,39 @@ const full = { message: 'The storage of the organisation is used up' }
 const change = { old_kid: 'kek-1', kid: 'kek-2', wrapped_dek: hex('d', 40), client_hash: null }
 
 t.test('of two changes of a key at once, one counts', async (t) => {
-  const { cabinet, up, before, rows } = house()
+  const { fileStore, up, before, rows } = house()
   const { id } = await up()
   const other = { ...change, kid: 'kek-3', wrapped_dek: hex('e', 40) }
-  before(async () => void (await cabinet.rewrap(owner, id, other)))
-  await t.rejects(cabinet.rewrap(owner, id, change), thrown({ validator: { old_kid: /./ } }))
+  before(async () => void (await fileStore.rewrap(owner, id, other)))
+  await t.rejects(fileStore.rewrap(owner, id, change), thrown({ validator: { old_kid: /./ } }))
   t.match(await rows.get(files, id), { kid: 'kek-3', wrapped_dek: other.wrapped_dek })
 })
 
 t.test('a binding is written over the key that it binds alone', async (t) => {
-  const { cabinet, up, before, rows } = house()
+  const { fileStore, up, before, rows } = house()
   const { id } = await up()
   const same = { ...change, kid: fields.kid, wrapped_dek: fields.wrapped_dek, binding: hex('f', 101) }
-  before(async () => void (await cabinet.rewrap(owner, id, change)))
-  await t.rejects(cabinet.rewrap(owner, id, same), thrown({ validator: { old_kid: /./ } }))
+  before(async () => void (await fileStore.rewrap(owner, id, change)))
+  await t.rejects(fileStore.rewrap(owner, id, same), thrown({ validator: { old_kid: /./ } }))
   t.match(await rows.get(files, id), { kid: 'kek-2', binding: null })
 })
 
 t.test('a file keeps its key when another one is named', async (t) => {
-  const { cabinet, up, rows } = house()
+  const { fileStore, up, rows } = house()
   const { id } = await up()
-  await t.rejects(cabinet.rewrap(owner, id, { ...change, old_kid: 'kek-9' }), { name: 'BadRequest' })
+  await t.rejects(fileStore.rewrap(owner, id, { ...change, old_kid: 'kek-9' }), { name: 'BadRequest' })
   t.match(await rows.get(files, id), { kid: 'kek-1' })
-  t.match(await cabinet.rewrap(owner, id, { ...change, client_hash: hex('2', 32) }), { client_hash: hex('2', 32) })
+  t.match(await fileStore.rewrap(owner, id, { ...change, client_hash: hex('2', 32) }), { client_hash: hex('2', 32) })
   t.equal((await up()).duplicate, false, 'the old hash is free')
 })
 
 t.test('equal files are stored once, incognito files each', async (t) => {
-  const { up, paths, cabinet } = house()
+  const { up, paths, fileStore } = house()
   const first = await up()
   t.match(await up(), { id: first.id, duplicate: true })
   t.equal((await paths()).length, 1)
   t.equal((await up({ incognito: true })).duplicate, false)
-  t.equal((await cabinet.list(owner, {})).total, 1, 'and are never listed')
+  t.equal((await fileStore.list(owner, {})).total, 1, 'and are never listed')
 })
 
 t.test('an id that a client chooses is new and timely', async (t) => {
@@ -194,12 +194,12 @@ t.test('an organisation stores as much as its quota, and no file more', async (t
   const heavy = house({ files: { quota: { bytes: 200, files: null } } })
   await heavy.up({ client_hash: hex('5', 32) }, new Uint8Array(200))
   await t.rejects(heavy.up({ client_hash: hex('6', 32) }, new Uint8Array(1)), full)
-  const { up, cabinet, paths } = house({ files: { quota: { bytes: null, files: 2 } } })
+  const { up, fileStore, paths } = house({ files: { quota: { bytes: null, files: 2 } } })
   const { id } = await up({ client_hash: hex('5', 32) })
   await up({ client_hash: hex('6', 32) })
   await t.rejects(up({ client_hash: hex('7', 32) }, new Uint8Array(1)), full)
   t.equal((await paths()).length, 2)
-  await cabinet.remove(owner, id)
+  await fileStore.remove(owner, id)
   await up({ client_hash: hex('7', 32) })
   const { sweep, clock, rows } = house()
   const stored = storage(rows)
@@ -212,7 +212,7 @@ t.test('an organisation stores as much as its quota, and no file more', async (t
 
 t.test('a hash whose upload was abandoned is free when its lease is over', async (t) => {
   const { clock, rows, up } = house()
-  const claims = claiming(rows, clock)
+  const claims = deduplicating(rows, clock)
   t.equal(await claims.take(owner, fields.client_hash, 'file_lost'), null)
   let done = false
   const waiting = up().then((it) => {

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { documentsOf, folder, type Format, formats, type Sampled } from './documents.ts'
+import { ourText } from './ours.ts'
+import { type Peer, peers } from './peers.ts'
+import { type Shares, sharesOf, type Texts } from './shares.ts'
+
+export const ours = 'sealgate'
+
+const sheets: ReadonlySet<Format> = new Set(['xlsx', 'ods', 'xls'])
+
+/** A reader that is behind the first by less than this is as good. */
+const asGood = 0.005
+
+/** A table for each format, and with `each` a line for each file: the share of words, and of runs of five words, that at least two others agree on. */
+export async function* byFormat(wanted: readonly Format[] = formats, most = 60, each = false): AsyncGenerator<string> {
+  for (const format of wanted) {
+    const files = await documentsOf(format, most)
+    const sums = new Map<string, Shares[]>()
+    let judged = 0
+    const read = await textsOf(files, format)
+    for (const [at, texts] of read.entries()) {
+      const shares = sharesOf(texts, sheets.has(format) ? 'line' : 'text')
+      if (each) console.log(files[at]!.path, JSON.stringify(shares))
+      // A file counts where every reader can be judged by two others.
+      const all = Object.entries(shares).flatMap(([name, it]) => (it === null ? [] : [[name, it] as const]))
+      if (all.length < Object.keys(shares).length) continue
+      judged++
+      for (const [name, it] of all) sums.set(name, [...(sums.get(name) ?? []), it])
+    }
+    yield `${format}: ${judged} of ${files.length} files`
+    yield* table(sums)
+  }
+}
+
+const table = (sums: ReadonlyMap<string, readonly Shares[]>): readonly string[] => {
+  const rows = [...sums].map(([name, all]) => ({
+    name,
+    words: mean(all.map(({ words }) => words)),
+    runs: mean(all.map(({ runs }) => runs)),
+  }))
+  const best = { words: Math.max(...rows.map(({ words }) => words)), runs: Math.max(...rows.map(({ runs }) => runs)) }
+  const lines = rows.map(({ name, words, runs }) => {
+    const isBehind = name === ours && (words < best.words - asGood || runs < best.runs - asGood)
+    return `  ${name.padEnd(18)} words ${words.toFixed(3)}  runs of five ${runs.toFixed(3)}${isBehind ? '  BEHIND' : ''}`
+  })
+  return lines
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length
+
+/** What each reader makes of each file. */
+const textsOf = async (files: readonly Sampled[], format: Format): Promise<readonly Texts[]> => {
+  const texts: Record<string, string | null>[] = files.map(() => ({}))
+  for (const [at, { bytes }] of files.entries()) texts[at]![ours] = await ourText(`file.${format}`, bytes)
+  for (const [name, peer] of Object.entries(peers[format])) {
+    const read = await remembered(name, peer, files, format)
+    for (const [at, { hash }] of files.entries()) texts[at]![name] = read(hash)
+  }
+  return texts
+}
+
+/** Others read a file once; a later run finds their text in the folder of the bench. */
+const remembered = async (name: string, peer: Peer, files: readonly Sampled[], format: Format) => {
+  const place = join(folder, 'read', `${name.replace('/', '-')}-${format}`)
+  mkdirSync(place, { recursive: true })
+  const pathOf = (hash: string) => join(place, `${hash}.json`)
+  const unread = files.filter(({ hash }) => !existsSync(pathOf(hash)))
+  const texts = unread.length === 0 ? [] : await peer(unread, format)
+  for (const [at, { hash }] of unread.entries()) writeFileSync(pathOf(hash), JSON.stringify(texts[at] ?? null))
+  return (hash: string) => JSON.parse(readFileSync(pathOf(hash), 'utf8')) as string | null
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** Prints the text that a package of npm makes of a file: `npm-peer.js FOLDER PACKAGE FILE`. */
+const [folder = '', name = '', path = ''] = process.argv.slice(2)
+const near = createRequire(join(folder, 'peers.js'))
+const bytes = readFileSync(path)
+
+// The packages have no types here; each answer is only printed.
+const load = async (): Promise<any> => import(pathToFileURL(near.resolve(name)).href)
+
+const texts: Readonly<Record<string, () => Promise<string>>> = {
+  async mammoth() {
+    return (await load()).default.extractRawText({ buffer: bytes }).then(({ value }: { value: string }) => value)
+  },
+  async officeparser() {
+    const parsed = await (await load()).parseOffice(path)
+    return (await parsed.to('text')).value.replace(/\[Image: [^\]]*\]/g, '')
+  },
+  async 'word-extractor'() {
+    const document = await new (await load()).default().extract(bytes)
+    const parts = ['Headers', 'Body', 'Footnotes', 'Endnotes', 'Annotations', 'Textboxes']
+    return parts.map((part) => document[`get${part}`]()).join('\n')
+  },
+  async exceljs() {
+    const book = new (await load()).default.Workbook()
+    await book.xlsx.load(bytes)
+    const lines: string[] = []
+    for (const sheet of book.worksheets) {
+      lines.push(sheet.name)
+      sheet.eachRow((row: any) => {
+        const cells: string[] = []
+        row.eachCell((cell: any) => cells.push(cell.text))
+        lines.push(cells.join('\t'))
+      })
+    }
+    return lines.join('\n')
+  },
+  async 'node-pptx-parser'() {
+    const slides = await new (await load()).default.default(path).extractText()
+    return slides.map((slide: { text: readonly string[] }) => slide.text.join('\n')).join('\n')
+  },
+  async '@kenjiuno/msgreader'() {
+    const { subject, senderName, recipients, body } = new (await load()).default.default(
+      Uint8Array.from(bytes).buffer,
+    ).getFileData()
+    const to = (recipients ?? []).map((it: { name?: string; email?: string }) => `${it.name ?? ''} ${it.email ?? ''}`)
+    return [subject, senderName, ...to, body].join('\n')
+  },
+  async 'postal-mime'() {
+    const { subject, from, to = [], cc = [], text } = await (await load()).default.parse(bytes)
+    const all = (people: readonly any[]) => people.map(({ name, address }) => `${name} <${address}>`).join(', ')
+    const heads = { From: all(from ? [from] : []), To: all(to), Cc: all(cc), Subject: subject }
+    const lines = Object.entries(heads).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
+    return [...lines, text].join('\n')
+  },
+}
+
+const text = await texts[name]!()
+process.stdout.write(text, () => process.exit(0))

@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util'
+import { type Format, formats } from './documents.ts'
+import { byEncoding } from './encodings.ts'
+import { byFormat } from './formats.ts'
+import { byPicture } from './ocr.ts'
+import { byRichFile } from './rich.ts'
+
+/** `npm run bench:readers [-- chapter or format …] [--most N] [--each]` */
+const chapters: Readonly<Record<string, () => AsyncIterable<string>>> = {
+  encodings: byEncoding,
+  rich: byRichFile,
+  ocr: byPicture,
+}
+
+const { values, positionals } = parseArgs({
+  options: { most: { type: 'string' }, each: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const asked = new Set(positionals)
+const strange = positionals.filter((it) => !Object.hasOwn(chapters, it) && !formats.includes(it as Format))
+if (strange.length > 0) throw new Error(`Choose from ${[...formats, ...Object.keys(chapters)].join(', ')}`)
+
+const chosen = formats.filter((it) => asked.size === 0 || asked.has(it))
+for await (const line of byFormat(chosen, Number(values.most ?? 60), values.each)) console.log(line)
+for (const [name, chapter] of Object.entries(chapters)) {
+  if (asked.size > 0 && !asked.has(name)) continue
+  for await (const line of chapter()) console.log(`${name}: ${line}`)
+}

@@ -1,0 +1,84 @@
+/** The texts of one file by reader; null where a reader gave none. */
+export type Texts = Readonly<Record<string, string | null>>
+
+export interface Shares {
+  readonly words: number
+  /** Of runs of five words. */
+  readonly runs: number
+}
+
+const run = 5
+
+/** Fewer agreed words say little about a reader. */
+const fewest = 5
+
+/**
+ * The share of what at least two others agree on that each reader has; null where no two others agree. A word counts as
+ * often as the second of the others has it. Runs of sheets end with their line.
+ */
+export const sharesOf = (texts: Texts, within: 'text' | 'line'): Readonly<Record<string, Shares | null>> => {
+  const words = Object.entries(texts).map(([name, text]) => {
+    const pieces = text === null ? null : within === 'line' ? text.split('\n') : [text]
+    return [name, pieces?.map(wordsOf) ?? null] as const
+  })
+  const shares = words.map(([name, own]) => {
+    const others = words.flatMap(([other, lists]) => (other === name || lists === null ? [] : [lists]))
+    const share = (length: number) =>
+      shareOf(
+        counted(own ?? [], length),
+        others.map((lists) => counted(lists, length)),
+      )
+    const ofWords = share(1)
+    return [name, ofWords === null ? null : { words: ofWords, runs: share(run) ?? ofWords }] as const
+  })
+  return Object.fromEntries(shares)
+}
+
+/** Words in lower case; a character of a script without spaces is a word, and so is a number, however it is written. */
+export const wordsOf = (text: string): readonly string[] =>
+  (
+    text
+      .normalize('NFKC')
+      .replace(/\u00ad/g, '')
+      .replace(midnight, '$1')
+      .replace(/(\d)T(?=\d\d:)/g, '$1 ')
+      .replace(/(\d),(?=\d{3}(?!\d))/g, '$1')
+      .toLowerCase()
+      .match(
+        /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\d+\.\d+(?:e-?\d+)?(?![\p{L}\d.])|[\p{L}\p{N}\p{M}]+/gu,
+      ) ?? []
+  )
+    .filter((word) => word.length <= longest)
+    .map((word) => (/^\d+\.\d/.test(word) ? String(Number(Number(word).toPrecision(digits))) : word))
+
+/** In characters: what is longer is a picture in hex, and no word. */
+const longest = 50
+
+/** Programs print from 12 to 17 digits of one and the same number. */
+const digits = 12
+
+/** A date without a time, as some programs print it. */
+const midnight = /(\d{4}-\d{2}-\d{2})[ T]00:00:00(?:\.0+)?/g
+
+type Counts = ReadonlyMap<string, number>
+
+const counted = (pieces: readonly (readonly string[])[], length: number): Counts => {
+  const counts = new Map<string, number>()
+  for (const words of pieces)
+    for (let at = 0; at + length <= words.length; at++) {
+      const key = words.slice(at, at + length).join(' ')
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+  return counts
+}
+
+const shareOf = (own: Counts, others: readonly Counts[]): number | null => {
+  let agreed = 0
+  let had = 0
+  for (const key of new Set(others.flatMap((counts) => [...counts.keys()]))) {
+    const second = others.map((counts) => counts.get(key) ?? 0).sort((one, other) => other - one)[1] ?? 0
+    agreed += second
+    had += Math.min(second, own.get(key) ?? 0)
+  }
+  return agreed < fewest ? null : had / agreed
+}

@@ -1,0 +1,258 @@
+import './fakes/unwatched.ts'
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI, type GenerateContentResponse } from '@google/genai'
+import OpenAI from 'openai'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Guard } from '../core/ports/guard.ts'
+import { Upstream } from '../core/ports/upstream.ts'
+import redact from '../plugins/guards/redact.ts'
+import words from '../plugins/guards/words.ts'
+import { running } from './environments.ts'
+import { actor, chunk, say, stop, usage, type Step } from './fakes/backends.ts'
+import { backends, eventsOf, opened, type Backend, type Doors } from './fakes/doors.ts'
+import { scripted } from './fakes/scripted.ts'
+
+const asked = 'I am ann@example.org, pay 4111 1111 1111 1111.'
+const told = 'Paid by ann@example.org: 4111 1111 1111 1111.'
+
+interface Heard {
+  readonly text: string
+  readonly args: unknown
+}
+
+/** A client of one door that asks once, with a tool on offer. */
+type Client = (it: Doors, model: Backend, stream: boolean) => Promise<Heard>
+
+const schema = { type: 'object' as const, properties: { to: { type: 'string' } } }
+
+const clients: Readonly<Record<string, Client>> = {
+  async 'chat completions'(it, model, stream) {
+    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+    const tools = [{ type: 'function' as const, function: { name: 'pay', parameters: schema } }]
+    const params = { model, tools, messages: [{ role: 'user' as const, content: asked }] }
+    const { choices } = stream
+      ? await client.chat.completions.stream(params).finalChatCompletion()
+      : await client.chat.completions.create(params)
+    const { content, tool_calls } = choices[0]!.message
+    const call = tool_calls![0]!
+    return { text: content!, args: call.type === 'function' ? JSON.parse(call.function.arguments) : null }
+  },
+  async responses(it, model, stream) {
+    const client = new OpenAI({ baseURL: `${it.base}/v1`, apiKey: it.key, maxRetries: 0 })
+    const tools = [{ type: 'function' as const, name: 'pay', parameters: schema, strict: false }]
+    const params = { model, input: asked, tools, store: false }
+    const response = stream
+      ? await client.responses.stream(params).finalResponse()
+      : await client.responses.create(params)
+    const call = response.output.find((item) => item.type === 'function_call')
+    return { text: response.output_text, args: call?.type === 'function_call' ? JSON.parse(call.arguments) : null }
+  },
+  async messages(it, model, stream) {
+    const client = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 })
+    const tools = [{ name: 'pay', input_schema: schema }]
+    const params = { model, tools, max_tokens: 100, messages: [{ role: 'user' as const, content: asked }] }
+    const { content } = stream
+      ? await client.messages.stream(params).finalMessage()
+      : await client.messages.create(params)
+    const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+    const call = content.find((block) => block.type === 'tool_use')
+    return { text, args: call?.type === 'tool_use' ? call.input : null }
+  },
+  async gemini(it, model, stream) {
+    const google = new GoogleGenAI({ apiKey: it.key, httpOptions: { baseUrl: it.base } })
+    const declared = { name: 'pay', parametersJsonSchema: schema }
+    const params = { model, contents: asked, config: { tools: [{ functionDeclarations: [declared] }] } }
+    const answers: GenerateContentResponse[] = []
+    if (stream) for await (const piece of await google.models.generateContentStream(params)) answers.push(piece)
+    else answers.push(await google.models.generateContent(params))
+    const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+    return {
+      text: parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join(''),
+      args: parts.find((part) => part.functionCall)?.functionCall?.args,
+    }
+  },
+}
+
+t.test('values are hidden from every backend, and come back through every door, whole and streamed', async (t) => {
+  const play = scripted(() => [
+    { say: 'Paid by [EMAIL_1]: [CARD_1].' },
+    { call: 'pay', args: { to: '[EMAIL_1]', note: 'a\n[CARD_1]\\ "q"' } },
+  ])
+  const it = await opened(t, play, {}, {}, [use(redact, { restore: true })])
+  for (const [name, client] of Object.entries(clients)) {
+    for (const model of backends) {
+      for (const stream of [false, true]) {
+        const { text, args } = await client(it, model, stream)
+        const where = `${name} before ${model}, ${stream ? 'streamed' : 'whole'}`
+        t.equal(text, told, where)
+        t.same(args, { to: 'ann@example.org', note: 'a\n4111 1111 1111 1111\\ "q"' }, where)
+        const sent = it.backend.asked.at(-1)!.body.toString()
+        t.notMatch(sent, /ann@|4111/, where)
+        t.match(sent, /I am \[EMAIL_1\], pay \[CARD_1\]\./, where)
+      }
+    }
+  }
+})
+
+/** A gateway before a backend that plays these steps. */
+const guarded = async (
+  t: Test,
+  guards: readonly ReturnType<typeof use<Guard, {}, any>>[],
+  ...steps: readonly Step[]
+) => {
+  const backend = actor('a', steps)
+  const upstreams = [use(plugin({ port: Upstream, name: 'a', create: () => backend }))]
+  const settings = { models: { small: { upstreams: [{ provider: 'a' }] } } }
+  const it = await running(t, { ...memory(), upstreams, guards }, settings)
+  const ask = (content: string, more: object = {}, path = '/std/chat/completions') =>
+    it.call('POST', path, { model: 'small', max_tokens: 9, messages: [{ role: 'user', content }], ...more })
+  return { ...it, backend, ask }
+}
+
+const list = (then: 'refuse' | 'replace' | 'mark', where: 'requests' | 'answers' | 'both' = 'both') =>
+  use(words, { lists: { projects: { words: ['Blue Heron'], then, where } } })
+
+t.test('a refused request costs nothing, and is told in each dialect', async (t) => {
+  const it = await guarded(t, [list('refuse')], say('fine'), stop)
+  for (const path of ['/std/chat/completions', '/v1/chat/completions', '/v1/messages']) {
+    const refused = await it.ask('What is the blue heron?', {}, path)
+    t.equal(refused.status, 400, path)
+    t.equal(refused.headers.get('x-should-retry'), 'false')
+    const text = await refused.text()
+    t.match(text, /guard_refused/, path)
+    t.match(text, /A guard refuses the request/, path)
+    t.notMatch(text, /heron/i, path)
+  }
+  const tools = [{ type: 'function', function: { name: 'x', description: 'Of the blue heron', parameters: {} } }]
+  t.equal((await it.ask('hello', { tools })).status, 400, 'a description is a text')
+  const call = { id: 'c', type: 'function', function: { name: 'x', arguments: '{"it":"blue her\\u006fn"}' } }
+  const messages = [{ role: 'assistant', content: null, tool_calls: [call] }]
+  t.equal((await it.ask('', { messages })).status, 400, 'arguments are read as JSON')
+  t.equal(it.backend.calls.length, 0)
+  t.equal((await it.ask('hello')).status, 200)
+  t.notMatch(JSON.stringify(it.logged), /heron/i)
+})
+
+t.test('a refused answer ends the call, and was used', async (t) => {
+  const it = await guarded(t, [list('refuse', 'answers')], say('The blue'), say(' heron'), stop, usage(400, 100))
+  const whole = await it.ask('hello')
+  t.equal(whole.status, 400)
+  const text = await whole.text()
+  t.match(text, /A guard refuses the answer/)
+  t.notMatch(text, /heron/i)
+  const events = await (await it.ask('hello', { stream: true })).text()
+  t.match(events, /The/)
+  t.match(events, /guard_refused/)
+  t.notMatch(events, /heron|DONE/i)
+  await it.gateway.close()
+})
+
+t.test('what a refused answer used is settled', async (t) => {
+  const it = await guarded(t, [list('refuse', 'answers')], say('The blue heron'), stop, usage(400, 100))
+  t.equal((await it.ask('hello')).status, 400)
+  t.match(await (await it.call('GET', '/metrics')).text(), /^sealgate_tokens_total\{[^}]*kind="output"\} 100$/m)
+})
+
+t.test('a guard marks, and the caller learns it', async (t) => {
+  const it = await guarded(t, [list('mark'), use(redact)], say('The blue heron.'), stop)
+  const whole = await it.ask('I am ann@example.org')
+  t.equal(whole.headers.get('x-sealgate-guards'), 'redact/email, words/projects')
+  t.match(await whole.text(), /blue heron/)
+  const streamed = await it.ask('blue heron', { stream: true })
+  t.equal(streamed.headers.get('x-sealgate-guards'), 'words/projects')
+  await streamed.text()
+})
+
+t.test('pieces wait only for a guard that needs more', async (t) => {
+  const first = async (guards: Parameters<typeof guarded>[1], content: string, ...steps: readonly Step[]) => {
+    const it = await guarded(t, guards, ...steps, 'silence')
+    const { body } = await it.ask(content, { stream: true })
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('"content":')) text += (await reader.read()).value
+    await reader.cancel()
+    return text
+  }
+  t.match(await first([use(redact, { restore: true })], 'nothing to hide', say('[EMAIL_1')), /\[EMAIL_1/)
+  t.match(await first([use(redact, { restore: true })], 'ann@example.org', say('Hi [')), /"Hi "/)
+  t.match(await first([list('replace', 'requests')], 'x', say('Blue')), /"Blue"/)
+  t.match(await first([list('replace')], 'x', say('See Blue')), /"See "/)
+  t.match(await first([list('replace')], 'x', say('The sky is'), say(' Blue')), /"The sky is"/)
+})
+
+t.test('what is held back comes before another text, a finish reason and the end', async (t) => {
+  const part = (json: string, more: object = {}) =>
+    chunk({ tool_calls: [{ index: 0, ...more, function: { ...more, arguments: json } }] })
+  const odds = { delta: { content: 'See bl' }, index: 0, finish_reason: null, logprobs: { content: ['bl'] } }
+  const steps = [
+    chunk({ role: 'assistant', content: '' }),
+    chunk({ reasoning_content: 'So blue' }),
+    { ...say(''), choices: [odds] },
+    say('ue'),
+    part('{"a":"blue\\nher', { id: 'c', name: 'x' }),
+    part('on"}'),
+    say('Bl'),
+    chunk({ content: 'ue' }, 'stop'),
+    usage(4, 1),
+  ]
+  const it = await guarded(t, [list('replace')], ...steps)
+  const text = await (await it.ask('x', { stream: true })).text()
+  const choices = eventsOf(text.replace('data: [DONE]', '')).flatMap(({ choices }) => choices)
+  const told = choices.map(
+    ({ delta: { reasoning_content: thought, content, tool_calls: calls }, finish_reason: end }) =>
+      thought
+        ? `thinks ${thought}`
+        : calls
+          ? `calls ${calls[0].function.arguments}`
+          : `${content}${end ? ' and ends' : ''}`,
+  )
+  t.same(told, ['', 'thinks So ', 'thinks blue', 'See ', 'blue', 'calls ', 'calls {"a":"***"}', 'Blue and ends'])
+  t.notMatch(text, /"logprobs":\{/, 'log-probabilities spell the text')
+})
+
+t.test('a guard that breaks its word ends the call', async (t) => {
+  const broken = (create: () => Guard) => use(plugin({ port: Guard, name: 'broken', create }))
+  const request = (texts: readonly string[], marks: readonly string[] = []) =>
+    broken(() => ({ name: 'broken', marks: [], begin: () => ({ request: async () => ({ texts, marks }) }) }))
+  const throwing = broken(() => ({
+    ...{ name: 'broken', marks: [] },
+    begin: () => ({ request: () => Promise.reject(new Error('ann@example.org')) }),
+  }))
+  for (const guard of [request([]), request(['x'], ['ann']), throwing]) {
+    const it = await guarded(t, [guard], say('fine'), stop)
+    const answer = await it.ask('hello')
+    t.equal(answer.status, 503)
+    t.notMatch(await answer.text(), /ann/)
+    t.equal(it.backend.calls.length, 0)
+    t.notMatch(JSON.stringify(it.logged), /ann@/)
+  }
+})
+
+t.test('requests pass in order and answers in reverse; a reload takes other guards', async (t) => {
+  const seen: string[] = []
+  const watching = (name: string) =>
+    use(
+      plugin({
+        port: Guard,
+        name,
+        create: (): Guard => ({
+          ...{ name, marks: [] },
+          begin: () => ({
+            async request(texts) {
+              seen.push(`${name} asked`)
+              return { texts: texts.map(({ text }) => text) }
+            },
+            answer: () => ({ take: (text) => ({ text: `${text}${name}` }), end: () => ({ text: '' }) }),
+          }),
+        }),
+      }),
+    )
+  const it = await guarded(t, [watching('a'), watching('b')], say('x'), stop)
+  const heard = async () => ((await (await it.ask('hello')).json()) as any).choices[0].message.content
+  t.equal(await heard(), 'xba')
+  t.same(seen, ['a asked', 'b asked'])
+  await it.gateway.renew({ settings: { models: { small: { upstreams: [{ provider: 'a' }] } } }, guards: [] })
+  t.equal(await heard(), 'x')
+})

@@ -1,0 +1,149 @@
+import t from 'tap'
+import { Container } from '../../../core/container.ts'
+import { use } from '../../../core/plugin.ts'
+import { Guard } from '../../../core/ports/guard.ts'
+import redact from '../../../plugins/guards/redact.ts'
+import { conform } from '../../contracts/contract.ts'
+import { guard as contract } from '../../contracts/guard.ts'
+import { chance } from '../../hunt/damage.ts'
+
+const guardOf = (settings: Parameters<typeof use<Guard, {}, NonNullable<typeof redact.settings>>>[1] = {}): Guard => {
+  const container = new Container()
+  container.fit(use(redact, settings))
+  return container.supply({ guards: Guard }).guards[0]!
+}
+
+const call = { model: 'small', organization: 'acme' }
+const soon = () => AbortSignal.timeout(60_000)
+const said = (...texts: readonly string[]) => texts.map((text) => ({ role: 'user', text }))
+const redacted = async (text: string, settings = {}) =>
+  (await guardOf(settings).begin(call).request!(said(text), soon())).texts[0]!
+
+t.test('keeps the contract, restoring', (t) =>
+  conform(t, contract.contract, () => ({
+    guard: guardOf({ restore: true }),
+    harmless: 'the ferry leaves at noon, ',
+    request: { text: 'I am bob@example.org', becomes: 'I am [EMAIL_1]' },
+    answer: { text: 'Hello [EMAIL_1], not [EMAIL_2] or [X', becomes: 'Hello bob@example.org, not [EMAIL_2] or [X' },
+  })),
+)
+
+t.test('keeps the contract, reading answers', (t) =>
+  conform(t, contract.contract, () => ({
+    guard: guardOf({ answers: true }),
+    harmless: 'the ferry leaves ',
+    request: { text: 'Pay 4111 1111 1111 1111 now', becomes: 'Pay [CARD_1] now' },
+    answer: {
+      text: 'x 5555-5555-5555-4444 7 DE89 3704 0044 0532 0130 00, fe80::1. ann@example.org',
+      becomes: 'x [CARD_2] 7 [IBAN_1], [IP_1]. [EMAIL_1]',
+    },
+  })),
+)
+
+t.test('finds values, and only those', async (t) => {
+  const token = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${'s'.repeat(43)}`
+  const pem = `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEow'.repeat(200)}\n-----END RSA PRIVATE KEY-----`
+  const cases: readonly (readonly [string, string])[] = [
+    ['card 4111111111111111.', 'card [CARD_1].'],
+    ['4012 8888 8888 1881 and 4012 8888 8888 1881', '[CARD_1] and [CARD_1]'],
+    ['room 12 4111 1111 1111 1111 9', 'room 12 [CARD_1] 9'],
+    ['card 4111111111111112', 'card 4111111111111112'],
+    ['0.4111111111111111', '0.4111111111111111'],
+    ['at 1763849000007 ms', 'at 1763849000007 ms'],
+    ['id 41111111111111110000000', 'id 41111111111111110000000'],
+    ['GB82 WEST 1234 5698 7654 32 please', '[IBAN_1] please'],
+    ['de89370400440532013000', '[IBAN_1]'],
+    ['DE87370400440532013000', 'DE87370400440532013000'],
+    ['DE893704004405320130001', 'DE893704004405320130001'],
+    [`use sk-proj-${'a1'.repeat(20)}!`, 'use [KEY_1]!'],
+    [`ghp_${'A1'.repeat(18)}, AKIAIOSFODNN7EXAMPLE`, '[KEY_1], [KEY_2]'],
+    [`bearer ${token}`, 'bearer [KEY_1]'],
+    [`here:\n${pem}\nthere`, 'here:\n[KEY_1]\nthere'],
+    ['mail ann.b+c@mail.example.co.uk, now', 'mail [EMAIL_1], now'],
+    ['a@b and @home', 'a@b and @home'],
+    ['10.0.0.1 and 2001:db8::8a2e:370:7334', '[IP_1] and [IP_2]'],
+    ['at 12:30:45, v1.2.3, 1.2.3.4.5, std::vector', 'at 12:30:45, v1.2.3, 1.2.3.4.5, std::vector'],
+    ['256.1.1.1 999.1.1.1', '256.1.1.1 999.1.1.1'],
+  ]
+  for (const [text, becomes] of cases) t.equal(await redacted(text), becomes, text.slice(0, 60))
+  t.equal(await redacted('a@example.org 10.0.0.1', { kinds: ['ip'] }), 'a@example.org [IP_1]')
+})
+
+t.test('a placeholder of the caller stands for itself', async (t) => {
+  const watch = guardOf({ restore: true }).begin(call)
+  const { texts, marks } = await watch.request!(said('[EMAIL_1] is ann@example.org', 'ann@example.org'), soon())
+  t.same(texts, ['[EMAIL_1] is [EMAIL_2]', '[EMAIL_2]'])
+  t.same(marks, ['email'])
+  const text = watch.answer!()!
+  t.equal((await text.take('[EMAIL_1], [EMAIL_2] ')).text, '[EMAIL_1], ann@example.org ')
+})
+
+t.test('a conversation that grows keeps the placeholders of its beginning', async (t) => {
+  const turns = ['ann@example.org', 'bob@example.org or 10.0.0.1', 'ann@example.org again', 'eve@example.org']
+  const all = await Promise.all(
+    turns.map(async (_, at) => (await guardOf().begin(call).request!(said(...turns.slice(0, at + 1)), soon())).texts),
+  )
+  for (const texts of all) t.same(texts, all.at(-1)!.slice(0, texts.length))
+})
+
+t.test('an answer without a placeholder to restore is not watched', async (t) => {
+  const watch = guardOf({ restore: true }).begin(call)
+  await watch.request!(said('nothing here'), soon())
+  t.equal(watch.answer!(), null)
+  t.equal(guardOf().begin(call).answer!(), null)
+})
+
+t.test('texts cut anywhere give what the whole text gives', async (t) => {
+  const number = chance(7)
+  const one = (of: readonly string[]): string => of[number(of.length)]!
+  const words = [
+    ...['4111 1111 1111 1111', '5555555555554444', 'DE89 3704 0044 0532 0130 00', 'ann@example.org', '10.1.2.3'],
+    ...[
+      'fe80::1',
+      `sk-${'k9'.repeat(12)}`,
+      'ferry',
+      'x',
+      '12',
+      '7777',
+      'DE89',
+      'at',
+      '[EMAIL_1]',
+      '[',
+      '漢字',
+      '-----BEGIN',
+    ],
+    ...['-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----', '1.2.3', 'ab12 cd'],
+  ]
+  const blanks = [' ', ' ', '\n', ', ', '-', '', ': ', '/', '.']
+  for (let round = 0; round < 400; round++) {
+    const text = Array.from({ length: 8 }, () => one(words) + one(blanks)).join('')
+    const heard = async (pieces: readonly string[]) => {
+      const watch = guardOf({ answers: true, restore: true }).begin(call)
+      await watch.request!(said('eve@example.org'), soon())
+      const it = watch.answer!()!
+      let said_ = ''
+      for (const piece of pieces) said_ += (await it.take(piece)).text
+      return said_ + (await it.end()).text
+    }
+    const pieces: string[] = []
+    for (let at = 0; at < text.length;) {
+      const end = at + 1 + number(9)
+      pieces.push(text.slice(at, end))
+      at = end
+    }
+    const whole = await heard([text])
+    if ((await heard(pieces)) !== whole || (await heard([...text].flatMap((it) => it.split('')))) !== whole)
+      return t.fail(JSON.stringify({ text, pieces, whole, cut: await heard(pieces) }))
+  }
+  t.pass('all the same')
+})
+
+t.test('long texts take turns, and time that grows with them alone', async (t) => {
+  let turns = 0
+  const tick = setInterval(() => turns++, 0)
+  const long = `${'a'.repeat(300_000)} ${'1 '.repeat(100_000)}${'[[['.repeat(50_000)} ann@example.org`
+  const text = await redacted(long)
+  clearInterval(tick)
+  t.ok(text.endsWith(' [EMAIL_1]'))
+  t.ok(turns > 0, 'others had their turn')
+})

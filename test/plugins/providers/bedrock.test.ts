@@ -1,0 +1,336 @@
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import bedrock from '../../../plugins/providers/bedrock.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { eventFrame, frame, framesOf, rawFrame, sumOf, wrapped } from '../../fakes/event-frames.ts'
+import { expectedSignature } from '../../fakes/signature-v4.ts'
+import { backend, everyCut, eventStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
+
+const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+const type = 'application/vnd.amazon.eventstream'
+
+const recording: Recording = {
+  provider: bedrock,
+  settings: (url) => ({ region: 'eu-west-1', ...keys, baseUrl: url, listUrl: url }),
+  model: 'amazon.nova-lite-v1:0',
+  vectors: 'bedrock',
+  stream: { ending: 'ndjson', type, broken: '{"type":"contentBlockDelta","payload":"nothing"}\n' },
+  encode: framesOf,
+  lists: /^\/(foundation-models|inference-profiles\?maxResults=1000)$/,
+  chats: /^\/model\/[^/]+\/converse(-stream)?$/,
+  streams: (path) => path.endsWith('-stream'),
+}
+
+const claude: Recording = {
+  ...recording,
+  model: 'eu.anthropic.claude-sonnet-4-6-v1:0',
+  vectors: 'anthropic',
+  stream: { ...eventStream, type, broken: 'data: {"type": nothing\n\n' },
+  encode: wrapped,
+  chats: /^\/model\/[^/]+\/invoke(-with-response-stream)?$/,
+}
+const never = new AbortController().signal
+
+t.test('contract of models that converse', (t) =>
+  conform(t, upstream.contract, async (t) => {
+    const stage = await staged(t, recording)
+    // Fields of the model itself stand apart, and its name stands in the path.
+    const asked = () => ({
+      ...(stage.asked()['additionalModelRequestFields'] as object),
+      ...stage.asked(),
+      model: recording.model,
+    })
+    return { ...stage, asked }
+  }),
+)
+
+t.test('contract of Claude', (t) =>
+  conform(
+    t,
+    upstream.contract,
+    async (t) => {
+      const stage = await staged(t, claude)
+      return { ...stage, asked: () => ({ ...stage.asked(), model: claude.model }) }
+    },
+    { 'lists its models': 'the list is that of all models' },
+  ),
+)
+
+t.test('a stream that ends anywhere before its last event throws', async (t) => {
+  const { bytes, fooled } = await everyCut(t, recording)
+  t.ok(bytes > 2000)
+  t.same(fooled, [bytes])
+})
+
+/** A region that notes each request and answers what the path asks for. */
+const region = async (t: Parameters<typeof staged>[0], settings: object) => {
+  const server = await backend(t, async ({ path }) => {
+    if (recording.lists.test(path)) return { headers: json, body: await vector('bedrock/models.json') }
+    return { headers: json, body: await vector('bedrock/chat.json') }
+  })
+  const it = await provided(t, bedrock, { region: 'eu-west-1', baseUrl: server.url, listUrl: server.url, ...settings })
+  return { it, server }
+}
+
+t.test('the check of signatures agrees with the published example', (t) => {
+  const signature = '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'
+  const asked = {
+    method: 'GET',
+    path: '/',
+    body: Buffer.alloc(0),
+    headers: {
+      host: 'example.amazonaws.com',
+      'x-amz-date': '20150830T123600Z',
+      authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`,
+    },
+  }
+  t.match(expectedSignature(asked, keys.secretAccessKey), { expected: signature, keyId: 'AKIDEXAMPLE' })
+  t.end()
+})
+
+t.test('each request is signed', async (t) => {
+  const { it, server } = await region(t, { ...keys, sessionToken: 'session-1' })
+  await it.models(never)
+  const body = { messages: [{ role: 'user', content: 'Wie geht’s? 😀' }] }
+  for (const model of [recording.model, 'arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0']) {
+    await completed(it, { model, stream: false, body })
+  }
+  t.equal(server.asked.length, 4)
+  t.equal(server.asked[2]!.path, '/model/amazon.nova-lite-v1%3A0/converse')
+  for (const asked of server.asked) {
+    const it = expectedSignature(asked, keys.secretAccessKey)
+    t.match(it, { keyId: 'AKIDEXAMPLE', region: 'eu-west-1', service: 'bedrock' }, asked.path)
+    t.equal(it?.signature, it?.expected, 'the signature is that of the request')
+    for (const name of ['host', 'x-amz-date', 'x-amz-security-token']) t.ok(it?.signed.includes(name), name)
+    t.equal(asked.headers['x-amz-security-token'], 'session-1')
+    t.notMatch(JSON.stringify([asked.path, asked.headers, asked.body.toString()]), keys.secretAccessKey)
+  }
+})
+
+t.test('an API key stands for the signature', async (t) => {
+  const { it, server } = await region(t, { apiKey: 'bedrock-key-1' })
+  await completed(it, { model: recording.model, stream: false, body: { messages } })
+  t.equal(server.asked[0]!.headers.authorization, 'Bearer bedrock-key-1')
+  t.equal(server.asked[0]!.headers['x-amz-date'], undefined)
+  const wrong = { message: 'bedrock: expected either apiKey or accessKeyId with secretAccessKey' }
+  for (const settings of [{}, { apiKey: 'k', ...keys }, { accessKeyId: 'k' }, { secretAccessKey: 's' }]) {
+    await t.rejects(region(t, settings), wrong)
+  }
+})
+
+t.test('a conversation becomes that of Converse', async (t) => {
+  const { it, server } = await region(t, keys)
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'weather', arguments: '{"city":"Lima"}' } })
+  const image = { url: 'data:image/jpg;base64,AAEC' }
+  const body = {
+    messages: [
+      { role: 'developer', content: 'Be short.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What?' },
+          { type: 'image_url', image_url: image },
+        ],
+      },
+      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')], reasoning_content: 'Hm' },
+      { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+      { role: 'tool', tool_call_id: 'b', content: '' },
+      { role: 'user', content: 'And?' },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'weather', description: 'Tells it', parameters: { type: 'object' } } },
+    ],
+    tool_choice: 'required',
+    max_completion_tokens: 9,
+    temperature: 0.5,
+    top_p: 0.9,
+    stop: 'x',
+    seed: 3,
+    user: 'u',
+    reasoning_effort: 'low',
+    guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' },
+  }
+  await completed(it, { model: 'openai.gpt-oss-120b-1:0', stream: false, body })
+  const toolUse = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather', input: { city: 'Lima' } } })
+  t.same(JSON.parse(server.asked[0]!.body.toString()), {
+    system: [{ text: 'Be short.' }],
+    messages: [
+      { role: 'user', content: [{ text: 'What?' }, { image: { format: 'jpeg', source: { bytes: 'AAEC' } } }] },
+      { role: 'assistant', content: [toolUse('a'), toolUse('b')] },
+      {
+        role: 'user',
+        content: [
+          { toolResult: { toolUseId: 'a', content: [{ text: 'sunny' }] } },
+          { toolResult: { toolUseId: 'b', content: [{ text: '' }] } },
+          { text: 'And?' },
+        ],
+      },
+    ],
+    inferenceConfig: { maxTokens: 9, temperature: 0.5, topP: 0.9, stopSequences: ['x'] },
+    toolConfig: {
+      tools: [{ toolSpec: { name: 'weather', description: 'Tells it', inputSchema: { json: { type: 'object' } } } }],
+      toolChoice: { any: {} },
+    },
+    guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' },
+    additionalModelRequestFields: { reasoning_effort: 'low' },
+  })
+  t.ok(it.unheard?.('openai.gpt-oss-120b-1:0').has('seed'), 'what is left out is told')
+  const far = { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x/y.png' } }] }] }
+  await t.rejects(completed(it, { model: recording.model, stream: false, body: far }), BadRequest)
+})
+
+t.test('Claude gets its own dialect, and a caller’s own request as it is', async (t) => {
+  const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/chat.json') }))
+  const it = await provided(t, bedrock, claude.settings(server.url))
+  t.equal(typeof it.dialect === 'function' && it.dialect(claude.model), 'messages')
+  t.equal(typeof it.dialect === 'function' && it.dialect(recording.model), undefined)
+  await completed(it, { model: claude.model, stream: false, body: { messages, max_tokens: 9 } })
+  const native = {
+    dialect: 'messages',
+    body: { messages, max_tokens: 5, thinking: { type: 'disabled' } },
+    headers: { 'anthropic-beta': 'one, two' },
+  } as const
+  const answer = await it.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
+  t.match(answer, { native: { dialect: 'messages', body: { type: 'message' } } })
+  const [first, second] = server.asked.map(({ body }) => JSON.parse(body.toString()))
+  t.same(first, {
+    anthropic_version: 'bedrock-2023-05-31',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  })
+  t.same(second, { anthropic_version: 'bedrock-2023-05-31', anthropic_beta: ['one', 'two'], ...native.body })
+})
+
+t.test('models, profiles, and a list of one’s own', async (t) => {
+  const { it } = await region(t, keys)
+  t.same(await it.models(never), [
+    { id: 'amazon.nova-lite-v1:0', type: 'CHAT', description: 'Nova Lite', modalities: ['text', 'image', 'video'] },
+    {
+      id: 'amazon.titan-embed-text-v2:0',
+      type: 'EMBEDDING',
+      description: 'Titan Text Embeddings V2',
+      modalities: ['text'],
+    },
+    {
+      id: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      type: 'CHAT',
+      description: 'Claude Sonnet 4.5',
+      modalities: ['text', 'image'],
+    },
+  ])
+  const own = { models: { 'amazon.nova-pro-v1:0': 'CHAT' } }
+  const listed = [{ id: 'amazon.nova-pro-v1:0', type: 'CHAT' }]
+  t.same(await (await region(t, { ...keys, ...own })).it.models(never), listed)
+  const listing = async (status: number) => {
+    const server = await backend(t, async () => ({
+      status,
+      headers: json,
+      body: await vector('bedrock/error-403.json'),
+    }))
+    return (await provided(t, bedrock, { ...recording.settings(server.url), ...own })).models(never)
+  }
+  t.same(await listing(403), listed, 'credentials that may not list')
+  t.match(await failed(listing(401)), { constructor: UpstreamFailed, answered: 401 })
+})
+
+t.test('usage counts what the cache held', async (t) => {
+  const { it } = await region(t, keys)
+  const { usage, choices } = await completed(it, { model: recording.model, stream: false, body: { messages } })
+  t.match(usage, { prompt_tokens: 19, completion_tokens: 11, prompt_tokens_details: { cached_tokens: 16 } })
+  t.equal(choices[0]!.message['reasoning_content'], 'We count them.')
+})
+
+t.test('vectors by Amazon and by Cohere', async (t) => {
+  const server = await backend(t, ({ path }) =>
+    path.includes('titan')
+      ? { headers: json, body: '{"embedding":[1,2],"inputTextTokenCount":3}' }
+      : {
+          headers: { ...json, 'x-amzn-bedrock-input-token-count': '7' },
+          body: '{"embeddings":{"float":[[1,2],[3,4]]},"id":"e"}',
+        },
+  )
+  const it = await provided(t, bedrock, recording.settings(server.url))
+  const titan = await it.embed!({ model: 'amazon.titan-embed-text-v2:0', texts: ['a', 'b'], dimensions: 256 }, never)
+  t.same(titan.usage, { input: 6, output: 0 })
+  t.equal(titan.vectors.length, 2)
+  const cohere = await it.embed!({ model: 'cohere.embed-multilingual-v3', texts: ['a', 'b'] }, never)
+  t.same(
+    cohere.vectors.map((one) => [...one]),
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  )
+  t.same(cohere.usage, { input: 7, output: 0 })
+  const [first, , third] = server.asked.map(({ body }) => JSON.parse(body.toString()))
+  t.same(first, { inputText: 'a', dimensions: 256 })
+  t.same(third, { input_type: 'search_document', texts: ['a', 'b'] })
+  await t.rejects(it.embed!({ model: 'amazon.nova-lite-v1:0', texts: ['a'] }, never), BadRequest)
+})
+
+t.test('refusals', async (t) => {
+  const said = (message: string) => JSON.stringify({ message })
+  const long = await refusal(t, recording, 400, said('Input is too long for requested model.'))
+  t.match(long, { constructor: BadRequest, code: 'context_length_exceeded' })
+  const failedModel = await refusal(t, recording, 424, said('The model failed'))
+  t.match(failedModel, { constructor: UpstreamFailed, again: true, answered: 424 })
+  t.match(await refusal(t, recording, 403, said('no')), { constructor: UpstreamFailed, again: true, answered: 403 })
+  t.match(await refusal(t, recording, 429, said('Too many requests'), { 'retry-after': '2' }), { retryAfter: 2000 })
+})
+
+t.test('frames that are not as they were sent', async (t) => {
+  const good = framesOf(await vector('bedrock/chat.ndjson'))
+  const first = good.readUInt32BE(0)
+  const changed = (at: number) => {
+    const bytes = Buffer.from(good)
+    bytes[at] = bytes[at]! ^ 1
+    return bytes
+  }
+  const none = Buffer.alloc(0)
+  const huge = Buffer.from(good)
+  huge.writeUInt32BE(0x7fffffff, 0)
+  huge.writeUInt32BE(sumOf(huge.subarray(0, 8)), 8)
+  const bad: readonly (readonly [string, Buffer, string])[] = [
+    ['a length', changed(2), 'A frame begins with a wrong sum'],
+    ['a sum of the beginning', changed(9), 'A frame begins with a wrong sum'],
+    ['a header', changed(14), 'A frame with a wrong sum'],
+    ['a payload', changed(first - 10), 'A frame with a wrong sum'],
+    ['a sum of the whole', changed(first - 1), 'A frame with a wrong sum'],
+    ['a length beyond all bounds', huge, 'A frame of a wrong length'],
+    [
+      'a header of no known type',
+      Buffer.concat([rawFrame(Buffer.from([1, 0x61, 99]), none), good]),
+      'A header of an unknown type',
+    ],
+    [
+      'a header that ends too late',
+      Buffer.concat([rawFrame(Buffer.from([1, 0x61, 7, 0xff, 0xff]), none), good]),
+      'A header ends behind its frame',
+    ],
+  ]
+  for (const [what, body, message] of bad) {
+    const server = await backend(t, () => ({ headers: { 'content-type': type }, body }))
+    const it = await provided(t, bedrock, recording.settings(server.url))
+    const work = completed(it, { model: recording.model, stream: true, body: { messages } })
+    t.match(await failed(work), { constructor: UpstreamFailed, again: true, cause: { message } }, what)
+  }
+})
+
+t.test('exceptions inside a stream have their classes', async (t) => {
+  const begun = eventFrame('messageStart', '{"role":"assistant"}')
+  const thrown = async (kind: string, message: string) => {
+    const exception = frame({ ':exception-type': kind, ':message-type': 'exception' }, JSON.stringify({ message }))
+    const body = Buffer.concat([begun, exception])
+    const server = await backend(t, () => ({ headers: { 'content-type': type }, body }))
+    const it = await provided(t, bedrock, recording.settings(server.url))
+    return failed(completed(it, { model: recording.model, stream: true, body: { messages } }))
+  }
+  t.match(await thrown('throttlingException', 'Wait'), { constructor: UpstreamFailed, again: true, answered: 429 })
+  t.match(await thrown('modelStreamErrorException', 'Broken'), { constructor: UpstreamFailed, again: true })
+  t.match(await thrown('validationException', 'Input is too long for requested model.'), {
+    constructor: BadRequest,
+    code: 'context_length_exceeded',
+  })
+})

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import fireworks from '../../../plugins/providers/fireworks.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+
+const recording: Recording = {
+  provider: fireworks,
+  settings: (url) => ({ apiKey: 'key-1', baseUrl: `${url}/inference/v1` }),
+  model: 'accounts/fireworks/models/deepseek-v3p1',
+  vectors: 'fireworks',
+  stream: eventStream,
+  lists: /^\/inference\/v1\/models$/,
+  chats: /^\/inference\/v1\/chat\/completions$/,
+}
+const signal = new AbortController().signal
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a request has the words of Fireworks alone', async (t) => {
+  const body = { messages: [{ role: 'developer', content: 'Be short.' }], store: true, verbosity: 'low', top_k: 3 }
+  const sent = await wording(t, recording, { body })
+  t.equal(sent.path, '/inference/v1/chat/completions')
+  t.equal(sent.headers.authorization, 'Bearer key-1')
+  t.same(sent.body, { model: recording.model, messages: [{ role: 'system', content: 'Be short.' }], top_k: 3 })
+})
+
+t.test('models that chat or embed, and embeddings', async (t) => {
+  const { models } = await listing(t, recording)
+  t.same(
+    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
+    [
+      ['accounts/fireworks/models/deepseek-v3p1', 'CHAT'],
+      ['accounts/fireworks/models/qwen3-embedding-8b', 'EMBEDDING'],
+    ],
+  )
+  const { upstream } = await scripted(t, recording, 'embeddings.json')
+  const { vectors } = await upstream.embed!({ model: 'q', texts: ['a', 'b'] }, signal)
+  t.same([...vectors[0]!], [0.25, -0.5, 0.125])
+})
+
+t.test('reasoning and cached tokens', async (t) => {
+  const { upstream } = await scripted(t, recording, 'chat.sse')
+  const it = await completed(upstream, { model: 'm', stream: true, body: { messages } })
+  t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
+  t.match(it.usage, { prompt_tokens_details: { cached_tokens: 16 } })
+})
+
+t.test('refusals', async (t) => {
+  const extra = `{"error":{"object":"error","type":"invalid_request_error","message":"Extra inputs are not permitted, field: 'foo'"}}`
+  t.match(await refusal(t, recording, 400, extra), { constructor: BadRequest, code: 'unsupported_parameter' })
+  t.match(await refusal(t, recording, 503, '{}'), { constructor: UpstreamFailed, again: true, answered: 503 })
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import groq from '../../../plugins/providers/groq.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+
+const recording: Recording = {
+  provider: groq,
+  settings: (url) => ({ apiKey: 'key-1', baseUrl: `${url}/openai/v1` }),
+  model: 'openai/gpt-oss-120b',
+  vectors: 'groq',
+  stream: eventStream,
+  lists: /^\/openai\/v1\/models$/,
+  chats: /^\/openai\/v1\/chat\/completions$/,
+}
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('a request has the words of Groq alone', async (t) => {
+  const body = {
+    messages: [{ role: 'assistant', content: 'So', reasoning_content: 'Hm', name: 'a' }, ...messages],
+    logprobs: true,
+    top_logprobs: 2,
+    logit_bias: { 1: 2 },
+    store: true,
+    reasoning_effort: 'low',
+  }
+  const sent = await wording(t, recording, { body })
+  t.equal(sent.path, '/openai/v1/chat/completions')
+  t.equal(sent.headers.authorization, 'Bearer key-1')
+  t.same(sent.body, {
+    model: recording.model,
+    messages: [{ role: 'assistant', content: 'So' }, ...messages],
+    reasoning_effort: 'low',
+  })
+})
+
+t.test('reasoning and cached tokens', async (t) => {
+  for (const file of ['chat.json', 'chat.sse']) {
+    const { upstream } = await scripted(t, recording, file)
+    const it = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
+    t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
+    t.match(it.usage, { prompt_tokens_details: { cached_tokens: 12 } })
+  }
+})
+
+t.test('models by their names, without those that are out of service', async (t) => {
+  const { models } = await listing(t, recording)
+  t.same(
+    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
+    [
+      ['openai/gpt-oss-120b', 'CHAT'],
+      ['whisper-large-v3', 'AUDIO_TRANSCRIPTION'],
+      ['playai-tts', 'AUDIO_SPEECH'],
+    ],
+  )
+  const { upstream } = await scripted(t, recording, 'chat.json')
+  t.ok(upstream.transcribe && upstream.speak)
+  t.notOk(upstream.embed || upstream.draw, 'nothing that Groq lacks')
+})
+
+t.test('refusals', async (t) => {
+  const long =
+    '{"error":{"message":"Please reduce the length of the messages","type":"invalid_request_error","code":"context_length_exceeded"}}'
+  t.match(await refusal(t, recording, 400, long), { constructor: BadRequest, code: 'context_length_exceeded' })
+  const full = await refusal(t, recording, 429, '{}', { 'retry-after': '2' })
+  t.match(full, { constructor: UpstreamFailed, again: true, answered: 429, retryAfter: 2000 })
+})

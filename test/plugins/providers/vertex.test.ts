@@ -1,0 +1,216 @@
+import { generateKeyPairSync, verify } from 'node:crypto'
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import type { Upstream } from '../../../core/ports/upstream.ts'
+import vertex from '../../../plugins/providers/vertex.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import { completed, failed, json, messages } from '../../fakes/vendor.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+const never = new AbortController().signal
+const place = '/v1/projects/mine/locations/europe-west4'
+
+const keyFile = (url: string, more: object = {}) =>
+  JSON.stringify({
+    type: 'service_account',
+    project_id: 'mine',
+    private_key_id: 'key-1',
+    private_key: pem,
+    client_email: 'it@mine.iam.gserviceaccount.com',
+    token_uri: `${url}/token`,
+    ...more,
+  })
+
+const settings = (url: string, tokens = url) => ({
+  project: 'mine',
+  location: 'europe-west4',
+  baseUrl: url,
+  serviceAccount: keyFile(tokens),
+})
+
+const gemini: Recording = {
+  provider: vertex,
+  settings,
+  model: 'gemini-2.5-flash',
+  vectors: 'gemini',
+  stream: eventStream,
+  lists: /^\/none$/,
+  chats: new RegExp(
+    `^${place}/publishers/google/models/gemini-2.5-flash:(generateContent|streamGenerateContent\\?alt=sse)$`,
+  ),
+  streams: (path) => path.includes('streamGenerateContent'),
+}
+const claude: Recording = {
+  ...gemini,
+  model: 'claude-sonnet-4-6',
+  vectors: 'anthropic',
+  chats: new RegExp(`^${place}/publishers/anthropic/models/claude-sonnet-4-6:(rawPredict|streamRawPredict)$`),
+  streams: (path) => path.includes('streamRawPredict'),
+}
+const open: Recording = {
+  ...gemini,
+  model: 'meta/llama-3.3-70b-instruct-maas',
+  vectors: 'openai',
+  chats: new RegExp(`^${place}/endpoints/openapi/chat/completions$`),
+  streams: () => false,
+}
+
+/** A stage behind a sign-in of its own address. */
+const signedStage = async (t: Lasting, it: Recording) => {
+  const tokens = await backend(t, async () => ({ headers: json, body: await vector('vertex/token.json') }))
+  const stage = await staged(t, { ...it, settings: (url) => settings(url, tokens.url) })
+  return { ...stage, asked: () => ({ ...stage.asked(), model: it.model }) }
+}
+
+for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude, 'open models': open })) {
+  t.test(`contract of ${name}`, (t) =>
+    conform(t, upstream.contract, (t) => signedStage(t, it), { 'lists its models': 'the list is that of all models' }),
+  )
+}
+
+/** A cloud that signs in, lists, and answers what the path asks for. */
+const cloud = async (t: Lasting, own: object = {}) => {
+  const how = { refused: false, lists: 200 }
+  const server = await backend(t, async ({ path }) => {
+    if (path === '/token' || path.startsWith('/computeMetadata/')) {
+      return how.refused
+        ? { status: 400, headers: json, body: await vector('vertex/token-error.json') }
+        : { headers: json, body: await vector('vertex/token.json') }
+    }
+    if (path.startsWith('/v1beta1/')) {
+      const file = how.lists === 200 ? 'models' : 'error-403'
+      return { status: how.lists, headers: json, body: await vector(`vertex/${file}.json`) }
+    }
+    if (path.endsWith(':predict')) return { headers: json, body: await vector('vertex/embeddings.json') }
+    if (path.endsWith(':rawPredict')) return { headers: json, body: await vector('anthropic/chat.json') }
+    if (path.endsWith('/completions')) return { headers: json, body: await vector('openai/chat.json') }
+    return { headers: json, body: await vector('gemini/chat.json') }
+  })
+  const it = await provided(t, vertex, { ...settings(server.url), ...own })
+  return { it, how, server }
+}
+
+const ask = (it: Upstream, model: string) => completed(it, { model, stream: false, body: { messages } })
+
+t.test('a service account signs in by an assertion that its public key verifies, once for many calls', async (t) => {
+  const { it, server } = await cloud(t)
+  await Promise.all([ask(it, gemini.model), ask(it, claude.model), ask(it, open.model)])
+  const [signIn, ...more] = server.asked.filter(({ path }) => path === '/token')
+  t.equal(more.length, 0)
+  const form = new URLSearchParams(signIn!.body.toString())
+  t.equal(form.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+  const [head, claims, signature] = form.get('assertion')!.split('.') as [string, string, string]
+  t.ok(verify('sha256', Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, 'base64url')))
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
+  t.same(read(head), { alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+  const { iat, exp, ...told } = read(claims)
+  t.same(told, {
+    iss: 'it@mine.iam.gserviceaccount.com',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+    aud: `${server.url}/token`,
+  })
+  t.equal(exp - iat, 3600)
+  const asked = server.asked.filter(({ path }) => path !== '/token')
+  t.equal(asked.length, 3)
+  for (const { headers } of asked) t.equal(headers.authorization, 'Bearer token-1')
+})
+
+t.test('without a key file the machine’s own account signs in', async (t) => {
+  const tokens = await backend(t, async () => ({ headers: json, body: await vector('vertex/token.json') }))
+  const { it, server } = await cloud(t, { serviceAccount: undefined, metadataUrl: tokens.url })
+  await ask(it, gemini.model)
+  t.equal(tokens.asked[0]!.path, '/computeMetadata/v1/instance/service-accounts/default/token')
+  t.equal(tokens.asked[0]!.headers['metadata-flavor'], 'Google')
+  t.equal(server.asked[0]!.headers.authorization, 'Bearer token-1')
+})
+
+t.test('a sign-in that fails is the backend’s fault, and tells no secret', async (t) => {
+  const { it, how } = await cloud(t)
+  how.refused = true
+  const fault = await failed(ask(it, gemini.model))
+  t.match(fault, { constructor: UpstreamFailed, again: true, answered: 400, status: 502 })
+  const told = (error: unknown): string =>
+    error instanceof Error ? `${error.stack} ${JSON.stringify(error)} ${told(error.cause)}` : `${error}`
+  t.notMatch(told(fault), /secret-of-the-backend|PRIVATE KEY/)
+})
+
+t.test('key files that are none end the start without a word of them', async (t) => {
+  const url = 'https://aiplatform.invalid'
+  for (const [serviceAccount, words] of [
+    ['secret', 'vertex: serviceAccount is not the JSON text of a key file'],
+    [keyFile(url, { client_email: 7 }), 'vertex: serviceAccount is not the JSON text of a key file'],
+    [keyFile(url, { private_key: 'secret' }), 'vertex: serviceAccount has no RSA key'],
+  ] as const) {
+    await t.rejects(cloud(t, { serviceAccount }), { message: words })
+  }
+})
+
+t.test('each kind of model gets its own form', async (t) => {
+  const { it, server } = await cloud(t)
+  const dialectOf = (model: string) => typeof it.dialect === 'function' && it.dialect(model)
+  t.same(
+    [gemini, claude, open].map(({ model }) => dialectOf(model)),
+    ['generate-content', 'messages', undefined],
+  )
+  const native = {
+    dialect: 'messages',
+    body: { messages, max_tokens: 5 },
+    headers: { 'anthropic-beta': 'one' },
+  } as const
+  const answer = await it.chat!({ model: claude.model, stream: false, body: { messages }, native }, never)
+  t.match(answer, { native: { dialect: 'messages', body: { type: 'message' } } })
+  const asked = server.asked.at(-1)!
+  t.equal(asked.headers['anthropic-beta'], 'one')
+  t.same(JSON.parse(asked.body.toString()), { anthropic_version: 'vertex-2023-10-16', messages, max_tokens: 5 })
+  await ask(it, open.model)
+  t.same(JSON.parse(server.asked.at(-1)!.body.toString()), { model: open.model, messages })
+})
+
+t.test('models, and a list of one’s own', async (t) => {
+  const { it, server } = await cloud(t)
+  t.same(await it.models(never), [
+    { id: 'gemini-2.5-flash', type: 'CHAT' },
+    { id: 'gemini-2.5-flash-image', type: 'IMAGE' },
+    { id: 'text-embedding-005', type: 'EMBEDDING' },
+  ])
+  t.equal(server.asked.at(-1)!.headers['x-goog-user-project'], 'mine')
+  const own = await cloud(t, { models: { 'claude-sonnet-4-6': 'CHAT' } })
+  const listed = [{ id: 'claude-sonnet-4-6', type: 'CHAT' }]
+  t.same(await own.it.models(never), listed)
+  own.how.lists = 403
+  t.same(await own.it.models(never), listed, 'an account that may not list')
+})
+
+t.test('vectors', async (t) => {
+  const { it, server } = await cloud(t)
+  const many = await it.embed!({ model: 'text-embedding-005', texts: ['a', 'b'], dimensions: 2 }, never)
+  t.same([...many.vectors[1]!], [1, 2])
+  t.same(many.usage, { input: 7, output: 0 })
+  t.same(JSON.parse(server.asked.at(-1)!.body.toString()), {
+    instances: [{ content: 'a' }, { content: 'b' }],
+    parameters: { outputDimensionality: 2 },
+  })
+  t.match(await failed(it.embed!({ model: 'gemini-embedding-001', texts: ['a', 'b'] }, never)), UpstreamFailed)
+  t.match(JSON.parse(server.asked.at(-1)!.body.toString()), { instances: [{ content: 'a' }] })
+})
+
+t.test('refusals', async (t) => {
+  const refused = async (model: string, status: number, message: string) => {
+    const server = await backend(t, async ({ path }) =>
+      path === '/token'
+        ? { headers: json, body: await vector('vertex/token.json') }
+        : { status, headers: json, body: JSON.stringify({ error: { code: status, message, status: 'X' } }) },
+    )
+    return failed(ask(await provided(t, vertex, settings(server.url)), model))
+  }
+  const long = 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
+  t.match(await refused(gemini.model, 400, long), { constructor: BadRequest, code: 'context_length_exceeded' })
+  t.match(await refused(claude.model, 400, 'prompt is too long: 210000 tokens'), {
+    constructor: BadRequest,
+    code: 'context_length_exceeded',
+  })
+  t.match(await refused(open.model, 429, 'Resource exhausted'), { constructor: UpstreamFailed, answered: 429 })
+})

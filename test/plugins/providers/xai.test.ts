@@ -1,0 +1,69 @@
+import t from 'tap'
+import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import xai from '../../../plugins/providers/xai.ts'
+import { conform } from '../../contracts/contract.ts'
+import { upstream } from '../../contracts/upstream.ts'
+import { eventStream, staged, type Recording } from '../../fakes/stage.ts'
+import { completed, listing, messages, refusal, scripted, wording } from '../../fakes/vendor.ts'
+
+const recording: Recording = {
+  provider: xai,
+  settings: (url) => ({ apiKey: 'key-1', baseUrl: `${url}/v1` }),
+  model: 'grok-3-mini',
+  vectors: 'xai',
+  stream: eventStream,
+  lists: /^\/v1\/models$/,
+  chats: /^\/v1\/chat\/completions$/,
+}
+const signal = new AbortController().signal
+
+t.test('contract', (t) => conform(t, upstream.contract, (t) => staged(t, recording)))
+
+t.test('models that think get no field that they refuse', async (t) => {
+  const body = { messages, stop: ['x'], presence_penalty: 1, reasoning_effort: 'low', store: true, seed: 3 }
+  const bodyFor = async (model: string) => {
+    const sent = await wording(t, recording, { model, body })
+    t.equal(sent.path, '/v1/chat/completions')
+    t.equal(sent.headers.authorization, 'Bearer key-1')
+    return sent.body
+  }
+  t.same(await bodyFor('grok-3-mini'), { model: 'grok-3-mini', messages, reasoning_effort: 'low', seed: 3 })
+  t.same(await bodyFor('grok-4'), { model: 'grok-4', messages, seed: 3 })
+  const { store: _, ...rest } = body
+  const quick = 'grok-4-1-fast-non-reasoning'
+  t.same(await bodyFor(quick), { model: quick, ...rest })
+})
+
+t.test('thoughts count as completed, whole and streamed', async (t) => {
+  for (const file of ['chat.json', 'chat.sse']) {
+    const { upstream } = await scripted(t, recording, file)
+    const it = await completed(upstream, { model: 'm', stream: file.endsWith('sse'), body: { messages } })
+    t.equal(it.choices[0]!.message['reasoning_content'], 'We count them.')
+    t.match(it.usage, { prompt_tokens: 19, completion_tokens: 30, total_tokens: 49 })
+    t.match(it.usage, {
+      prompt_tokens_details: { cached_tokens: 8 },
+      completion_tokens_details: { reasoning_tokens: 19 },
+    })
+  }
+})
+
+t.test('models and images', async (t) => {
+  const { models } = await listing(t, recording)
+  t.same(
+    (models as { id: string; type: string }[]).map(({ id, type }) => [id, type]),
+    [
+      ['grok-3-mini', 'CHAT'],
+      ['grok-2-image-1212', 'IMAGE'],
+    ],
+  )
+  const { upstream, asked } = await scripted(t, recording, 'images.json')
+  const drawn = await upstream.draw!({ model: 'grok-2-image', prompt: 'A cat', count: 1 }, signal)
+  t.match(drawn[0], { mime: 'image/png', revisedPrompt: 'A cat, in detail' })
+  t.match(JSON.parse(asked[0]!.body.toString()), { response_format: 'b64_json', n: 1 })
+})
+
+t.test('refusals', async (t) => {
+  const long = `{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}`
+  t.match(await refusal(t, recording, 400, long), { constructor: BadRequest, code: 'context_length_exceeded' })
+  t.match(await refusal(t, recording, 403, '{"error":"no credits"}'), { constructor: UpstreamFailed, again: true })
+})

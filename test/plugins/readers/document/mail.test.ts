@@ -1,0 +1,136 @@
+import '../../../fakes/unwatched.ts'
+import t from 'tap'
+import type { Contents } from '../../../../core/ports/file-content.ts'
+import document from '../../../../plugins/readers/document.ts'
+import { unpackRtf } from '../../../../plugins/readers/document/msg-rtf.ts'
+import { compoundOf } from '../../../fakes/compound.ts'
+import { file, made, soon } from '../tried.ts'
+
+const read = async (name: string, bytes: string | Uint8Array, mime = '') =>
+  (await made(document).read(file(name, bytes, mime), soon())).content as Contents['document']
+const textOf = async (name: string, bytes: string | Uint8Array, mime = '') =>
+  (await read(name, bytes, mime)).sections.map(({ text }) => text).join('\n')
+
+const mail = [
+  'From: =?utf-8?Q?J=C3=BCrgen_M=C3=BCller?= <juergen@example.org>',
+  'To: Ada <ada@example.org>,',
+  ' Bo <bo@example.org>',
+  'Subject: =?iso-8859-1?B?R3L832U=?= =?utf-8?B?IGF1cyBLw7ZsbiE=?=',
+  'Date: Mon, 2 Mar 2026 10:00:00 +0100',
+  'Content-Type: multipart/mixed; boundary="outer"',
+  '',
+  'For older programs.',
+  '--outer',
+  'Content-Type: multipart/alternative; boundary=inner',
+  '',
+  '--inner',
+  'Content-Type: text/plain; charset=windows-1251',
+  'Content-Transfer-Encoding: quoted-printable',
+  '',
+  '=CF=F0=E8=E2=E5=F2, this line is =',
+  'one line.',
+  '--inner',
+  'Content-Type: text/html',
+  '',
+  '<p>As a page.</p>',
+  '--inner--',
+  '--outer',
+  'Content-Type: application/pdf',
+  "Content-Disposition: attachment; filename*0*=utf-8''Pr%C3%BC; filename*1*=fung.pdf",
+  'Content-Transfer-Encoding: base64',
+  '',
+  'AAAA',
+  '--outer--',
+  '',
+].join('\r\n')
+
+t.test('a mail is read with its heads, its plain text and the names of its attachments', async (t) => {
+  t.match(await read('a.eml', mail), { format: 'eml', title: 'Grüße aus Köln!' })
+  t.equal(
+    await textOf('letter', mail, 'message/rfc822'),
+    [
+      'From: Jürgen Müller <juergen@example.org>',
+      'To: Ada <ada@example.org>, Bo <bo@example.org>',
+      'Date: Mon, 2 Mar 2026 10:00:00 +0100',
+      'Subject: Grüße aus Köln!',
+      'Привет, this line is one line.',
+      'Attachment: Prüfung.pdf',
+    ].join('\n'),
+  )
+})
+
+t.test('a mail of a page alone, and a mail within a mail, are read', async (t) => {
+  const page = 'Subject: Page\nContent-Type: text/html; charset=utf-8\n\n<h1>Tides</h1><p>High at <b>noon</b>.</p>'
+  t.match((await read('a.eml', page)).sections, [{}, { heading: 'Tides', text: 'High at noon.' }])
+  const outer = `Subject: Outer\nContent-Type: multipart/digest; boundary=b\n\n--b\nContent-Type: message/rfc822\n\n${page}\n--b--\n`
+  t.match(await textOf('a.eml', outer), /Subject: Outer\nSubject: Page/)
+})
+
+t.test('a mail without heads, or one of mails without end, is refused', async (t) => {
+  await t.rejects(read('a.eml', 'only words'), { name: 'Unreadable' })
+  const nested = (depth: number): string =>
+    depth === 0
+      ? 'Subject: x\n\ny'
+      : `Subject: x\nContent-Type: multipart/mixed; boundary=b${depth}\n\n--b${depth}\n${nested(depth - 1)}\n--b${depth}--`
+  await t.rejects(read('a.eml', nested(30)), { name: 'Unreadable' }, 'too deep')
+  const many = `Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n${'--b\n\nz\n'.repeat(2_000)}--b--`
+  await t.rejects(read('a.eml', many), { name: 'Unreadable' }, 'too many parts')
+})
+
+const wide = (text: string) => Buffer.from(text, 'utf16le')
+/** 1 March 2026 at noon, as Windows counts it, and a code page. */
+const fixed = (codePage: number) => {
+  const bytes = Buffer.alloc(32 + 2 * 16)
+  bytes.writeUInt16LE(0x0039, 34)
+  bytes.writeBigUInt64LE(BigInt(Date.UTC(2026, 2, 1, 12) + 11_644_473_600_000) * 10_000n, 40)
+  bytes.writeUInt16LE(0x3ffd, 50)
+  bytes.writeUInt32LE(codePage, 56)
+  return bytes
+}
+const outlook = (body: Readonly<Record<string, Uint8Array>>) =>
+  compoundOf({
+    '__properties_version1.0': fixed(1251),
+    '__substg1.0_0037001F': wide('Grüße'),
+    '__substg1.0_0C1A001E': Buffer.from('Ольга'.split('').map((it) => it.charCodeAt(0) - 0x350)),
+    '__recip_version1.0_#00000000/__properties_version1.0': Buffer.alloc(8),
+    '__recip_version1.0_#00000000/__substg1.0_3001001F': wide('Ada'),
+    '__recip_version1.0_#00000000/__substg1.0_39FE001F': wide('ada@example.org'),
+    '__attach_version1.0_#00000000/__properties_version1.0': Buffer.alloc(8),
+    '__attach_version1.0_#00000000/__substg1.0_3707001F': wide('plan.pdf'),
+    ...body,
+  })
+
+t.test('a mail of Outlook is read in its code page, from text, a page or packed RTF', async (t) => {
+  const heads = 'From: Ольга\nTo: Ada <ada@example.org>\nDate: 2026-03-01T12:00:00.000Z\nSubject: Grüße\n'
+  const said = { '__substg1.0_1000001F': wide('Bis bald.\r\nO.') }
+  t.match(await read('a.msg', outlook(said)), { format: 'msg', title: 'Grüße' })
+  t.equal(await textOf('a', outlook(said)), `${heads}Bis bald.\nO.\nAttachment: plan.pdf`)
+  const page = { '__substg1.0_10130102': Buffer.from('<p>Bis <b>bald</b>.</p>') }
+  t.match(await textOf('a', outlook(page)), `${heads}Bis bald.\n`)
+  const rtf = { '__substg1.0_10090102': packed('{\\rtf1 Bis dann.\\par}') }
+  t.match(await textOf('a', outlook(rtf)), `${heads}Bis dann.\n`)
+})
+
+/** Packed RTF without references: nine bytes for each eight characters. */
+const packed = (text: string): Buffer => {
+  const pieces = text.match(/[^]{1,8}/g)!.map((piece) => `\0${piece}`)
+  const head = Buffer.alloc(16)
+  const content = Buffer.from(pieces.join(''), 'latin1')
+  head.writeUInt32LE(content.length + 12, 0)
+  head.writeUInt32LE(text.length, 4)
+  head.writeUInt32LE(0x75465a4c, 8)
+  return Buffer.concat([head, content])
+}
+
+t.test('packed RTF refers to the words that the format defines', async (t) => {
+  // The example of the format's own description.
+  const example = '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0'
+  t.equal(
+    unpackRtf(Buffer.from(example, 'hex')).toString('latin1'),
+    '{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n',
+  )
+  t.throws(() => unpackRtf(Buffer.alloc(20)), { name: 'Unreadable' })
+  const huge = Buffer.from(example, 'hex')
+  huge.writeUInt32LE(0xffffffff, 4)
+  t.throws(() => unpackRtf(huge), { name: 'Unreadable' })
+})

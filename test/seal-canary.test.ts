@@ -1,0 +1,141 @@
+import './fakes/unwatched.ts'
+import Anthropic from '@anthropic-ai/sdk'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import t from 'tap'
+import { type Dumped, dumped, heapOf, memoryOf } from './fakes/dumped.ts'
+import { overflow } from './fakes/overflows.ts'
+import { sealing } from './fakes/proxied.ts'
+import type { Asked, Take } from './fakes/recorded.ts'
+import { scripted } from './fakes/scripted.ts'
+import { backend } from './fakes/stage.ts'
+import { filesIn, traces, type Places } from './fakes/traces.ts'
+import { until } from './until.ts'
+
+type Mark = (place: string) => string
+
+/** A model that thinks, calls a tool twice and answers, with a mark in all that it says. */
+const model = (mark: Mark, control: string) => {
+  const plays = scripted((turn) =>
+    turn < 2
+      ? [{ think: mark('thought') }, { say: mark('said') }, { call: mark('tool'), args: { path: mark('argument') } }]
+      : [{ say: mark('answer') }],
+  )
+  return (asked: Asked): Take => {
+    const told = asked.body.toString()
+    if (told.includes(control)) return { body: '', pace: 'silent' }
+    if (told.includes('wish-overflow')) return overflow(asked)
+    if (told.includes('wish-break')) return { ...plays(asked), pace: { cut: 420 } }
+    if (told.includes('wish-quote')) return { status: 400, body: JSON.stringify({ error: { message: told } }) }
+    return plays(asked)
+  }
+}
+
+const wishes = ['overflow', 'break', 'quote'] as const
+
+const quietly = (work: Promise<unknown>): Promise<unknown> => work.catch(() => undefined)
+
+/** As Claude Code: streams, tools over three turns, and what a backend refuses. */
+const asClaude = async (base: string, mark: Mark): Promise<string> => {
+  const client = new Anthropic({ baseURL: base, apiKey: 'x', maxRetries: 0 })
+  const tools = [{ name: mark('tool'), description: mark('description'), input_schema: { type: 'object' as const } }]
+  const system = [{ type: 'text' as const, text: mark('system'), cache_control: { type: 'ephemeral' as const } }]
+  const asked = { model: 'quiet', max_tokens: 4096, system, tools, metadata: { user_id: mark('user') } }
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: mark('prompt') }]
+  for (const wish of wishes) {
+    const content = `${mark('refused')} wish-${wish}`
+    await quietly(client.messages.stream({ ...asked, messages: [{ role: 'user', content }] }).finalMessage())
+    await quietly(client.messages.create({ ...asked, messages: [{ role: 'user', content }] }))
+  }
+  await quietly(client.messages.create({ ...asked, model: mark('model'), messages }))
+  await client.messages.countTokens({ model: 'quiet', messages })
+  for (;;) {
+    const answer = await client.messages.stream({ ...asked, messages }).finalMessage()
+    const calls = answer.content.filter((block) => block.type === 'tool_use')
+    if (calls.length === 0) return JSON.stringify(answer.content)
+    const content = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: mark('result') }))
+    messages.push({ role: 'assistant', content: answer.content }, { role: 'user', content })
+  }
+}
+
+/** As Codex: the same by Responses, with the reasoning sealed between the turns. */
+const asCodex = async (base: string, mark: Mark): Promise<string> => {
+  const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'x', maxRetries: 0 })
+  const tools = [{ type: 'function' as const, name: mark('tool'), parameters: {}, strict: false }]
+  const asked = { model: 'quiet', instructions: mark('system'), tools, store: false, prompt_cache_key: mark('cache') }
+  const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content']
+  const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: mark('prompt') }]
+  for (const wish of wishes) {
+    const refused = `${mark('refused')} wish-${wish}`
+    await quietly(client.responses.stream({ ...asked, input: refused }).finalResponse())
+    await quietly(client.responses.create({ ...asked, input: refused }))
+  }
+  for (;;) {
+    const { output, output_text } = await client.responses.stream({ ...asked, include, input }).finalResponse()
+    const calls = output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+    if (calls.length === 0) return output_text
+    input.push(...(output as OpenAI.Responses.ResponseInputItem[]))
+    for (const { call_id } of calls) input.push({ type: 'function_call_output', call_id, output: mark('result') })
+  }
+}
+
+/** Keeps a request in the clear open, whose words the process has to hold. */
+const inTheClear = ({ base, key }: Dumped, words: string): (() => void) => {
+  const leaving = new AbortController()
+  const client = new Anthropic({ baseURL: base, apiKey: key, maxRetries: 0 })
+  const messages = [{ role: 'user' as const, content: words }]
+  void quietly(client.messages.create({ model: 'plain', max_tokens: 9, messages }, { signal: leaving.signal }))
+  return () => leaving.abort()
+}
+
+const linux = process.platform !== 'linux' && 'Linux alone shows the memory of a process'
+
+t.test('nothing of a sealed session is in the gateway’s logs, stores or memory', { skip: linux }, async (t) => {
+  t.setTimeout(170_000)
+  const folder = t.testdir({ data: {} })
+  const root = `zq${randomBytes(8).toString('hex')}`
+  const control = `zc${randomBytes(8).toString('hex')}`
+  const mark: Mark = (place) => `${root}x${place}`
+  const asked = await backend(t, model(mark, control))
+  const upstreams = [{ provider: 'backend', model: 'm' }]
+  const it = await dumped(t, folder, {
+    providers: { backend: { use: 'openai', baseUrl: `${asked.url}/v1` } },
+    models: { quiet: { standard: false, confidential: true, upstreams }, plain: { upstreams } },
+    routing: { retries: 0, breaker: { faults: 1_000, ratio: 1 } },
+  })
+  const proxy = await sealing(t, ['--base-url', it.base, '--allow-insecure-dev'], { SEALGATE_KEY: it.key })
+  const base = proxy.url.replace(/\/v1$/, '')
+
+  t.match(await asClaude(base, mark), mark('answer'), 'Messages: the session goes to its end')
+  t.match(await asCodex(base, mark), mark('answer'), 'Responses: so does the other')
+  const told = asked.asked.map(({ body }) => body.toString())
+  for (const place of ['system', 'prompt', 'thought', 'argument', 'result', 'refused'])
+    t.ok(
+      told.some((body) => body.includes(mark(place))),
+      `the backend is told the ${place}`,
+    )
+
+  const before = asked.asked.length
+  const leave = inTheClear(it, control)
+  t.ok(await until(() => asked.asked.length > before))
+  const memory = await memoryOf(it.child.pid!, [root, control])
+  const heap = await heapOf(it, folder)
+  leave()
+  const ended = once(it.child, 'exit')
+  it.child.kill('SIGTERM')
+  await ended
+  const places: Places = new Map([['output', Buffer.from(it.said())], ...(await filesIn(join(folder, 'data')))])
+  t.match(it.said(), /"route":"POST \/rvenc\/chat\/completions"/, 'it logs')
+  t.same(traces([root], places), [], 'output and files')
+  t.same(traces([root], new Map([['heap', heap]])), [], 'heap')
+  t.ok(memory.bytes > 50_000_000, `${memory.bytes >> 20} MiB of memory`)
+  t.same(
+    memory.found.filter((name) => name.startsWith(root)),
+    [],
+    'memory',
+  )
+  t.ok(traces([control], new Map([['heap', heap]])).length > 0, 'what is sent in the clear is found in the heap')
+  t.ok(memory.found.includes(`${control} as plain`), `and in memory: ${memory.found.join(', ')}`)
+})
