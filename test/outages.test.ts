@@ -1,7 +1,7 @@
 import './fakes/unwatched.ts'
 import t from 'tap'
 import { drill } from './outages/drill.ts'
-import { told } from './outages/scene.ts'
+import { slack, told } from './outages/scene.ts'
 import { setStage } from './outages/stage.ts'
 import { isWhole } from './whole.ts'
 
@@ -24,7 +24,9 @@ t.test('whatever is away', { skip: stage === null && 'a server is not installed'
         most <= scene.added + seen.noise,
         `${most} ms to nineteen of twenty, among ${Math.round(seen.noise)} of noise`,
       )
-      t.ok(seen.recovery <= scene.recovery, `${seen.recovery.toFixed(0)} of ${scene.recovery} ms until all is well`)
+      // A call that came in time may end later; one that comes later and is refused stands in `wrong`.
+      const end = scene.recovery + slack
+      t.ok(seen.recovery <= end, `${seen.recovery.toFixed(0)} of ${end} ms until the last refused call ended`)
     })
   }
 

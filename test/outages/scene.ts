@@ -46,7 +46,8 @@ export interface Seen {
 
 /** Ms without a bad answer after which all counts as well again. */
 const well = 800
-const slack = 1_500
+/** Ms beyond the recovery of a scene in which calls that came in time may still end. */
+export const slack = 1_500
 
 export const at = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0
