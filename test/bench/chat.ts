@@ -1,6 +1,8 @@
 import { type Round, above, contest, times } from './contest.ts'
 import { type Load, type Measured, type Subject, measure, start } from './measure.ts'
-import { type Rival, portkey } from './portkey.ts'
+import { type Peer, startPeers } from './peers.ts'
+import { type Spawned, startedGateway } from './spawned.ts'
+import { forgetPeak, residentOf } from './process-use.ts'
 import { told, toldAbove } from './told.ts'
 
 const key = `sk_live_${'2'.repeat(44)}`
@@ -17,10 +19,10 @@ const system = 'You say words and nothing else. '.repeat(10)
 const shared = { temperature: 0.7, max_tokens: 512 }
 
 /** The third turn of a conversation: some hundred bytes a message, answered with 1.5 kB. */
-const completions = (stream: boolean, path = '/v1/chat/completions'): Sent => ({
+const completions = (stream: boolean, path = '/v1/chat/completions', model = 'bench'): Sent => ({
   path,
   body: JSON.stringify({
-    model: 'bench',
+    model,
     stream,
     stream_options: stream ? { include_usage: true } : undefined,
     ...shared,
@@ -38,8 +40,8 @@ interface Sent extends Pick<Load, 'path' | 'body'> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const wholly = { requests: 600, concurrency: 8 }
-const streaming = { requests: 80, concurrency: 20, mark: 'word0' }
+const wholly = { requests: 1000, concurrency: 8 }
+const streaming = { requests: 160, concurrency: 40, mark: 'word0' }
 
 const measured = async (subject: Subject, sent: Sent, load: Omit<Load, 'path' | 'body'>): Promise<Measured> => {
   const it = await measure(subject, { ...load, ...sent, headers: { ...headers, ...sent.headers } })
@@ -55,69 +57,108 @@ const cpu =
 const first =
   (subject: Subject): Round =>
   async () =>
-    (await measured(subject, completions(true), { ...streaming, requests: 25, concurrency: 1 })).first
+    (await measured(subject, completions(true), { ...streaming, requests: 40, concurrency: 4 })).first
 
-/** Chat beside a bare proxy, a Koa proxy over node-fetch and Portkey's gateway, all before the same backend. */
+const configOf = (upstream: string) => ({
+  providers: {
+    openai: { use: 'openai', baseUrl: `${upstream}/v1`, apiKey: 'none' },
+    anthropic: { use: 'anthropic', baseUrl: upstream, apiKey: 'none' },
+    slow: { use: 'openai', baseUrl: `${upstream}/slow/v1`, apiKey: 'none' },
+  },
+  models: {
+    bench: { upstreams: [{ provider: 'openai' }] },
+    messages: { upstreams: [{ provider: 'anthropic', model: 'bench' }] },
+    slow: { upstreams: [{ provider: 'slow', model: 'bench' }] },
+  },
+})
+
+/** What takes part in the contests. */
+interface Field {
+  readonly bare: Subject
+  readonly koa: Subject
+  /** As `npm start` runs it. */
+  readonly ours: Spawned
+  /** In a process of its embedder, with stores in memory and without a log. */
+  readonly embedded: Subject
+  readonly peers: readonly Peer[]
+}
+
+/** Chat beside a bare proxy, a Koa proxy over node-fetch, and gateways and proxies of npm, all before the same backend. */
 export async function* chat(): AsyncGenerator<string> {
   const upstream = await start('upstream')
   const env = { UPSTREAM: upstream.base, KEY: key }
-  const [bare, koa, ours] = await Promise.all([
+  const [bare, koa, embedded] = await Promise.all([
     start('proxy-bare', env),
     start('proxy-koa', env),
     start('sealgate-chat', env),
   ])
-  const rival = await portkey(upstream.base)
+  const ours = await startedGateway(configOf(upstream.base), key)
+  const peers = await startPeers(upstream.base)
+  const field = { bare, koa, ours, embedded, peers }
   try {
-    yield* await whole(bare, koa, ours, rival)
-    yield* await streams(bare, koa, ours, rival)
-    yield* await between(bare, ours)
+    yield* await whole(field)
+    yield* await streams(field)
+    yield* await between(field)
     const added = await contest(first(bare), { ours: first(ours) }, above(0.1))
     yield toldAbove('first token', added['ours']!, 0.3)
-    yield* await crowd(ours)
+    yield* await crowd(field)
   } finally {
-    await Promise.all([bare, koa, ours, upstream, ...(rival ? [rival.subject] : [])].map((it) => it.stop()))
+    await Promise.all(
+      [bare, koa, embedded, ours, upstream, ...peers.map(({ subject }) => subject)].map((it) => it.stop()),
+    )
   }
 }
 
-const whole = async (bare: Subject, koa: Subject, ours: Subject, rival: Rival | null): Promise<readonly string[]> => {
+const ofPeers = (peers: readonly Peer[], sent: Sent, load: Omit<Load, 'path' | 'body'>): Record<string, Round> =>
+  Object.fromEntries(
+    peers.map(({ name, subject, headers }) => [name, cpu(subject, { ...sent, headers }, load)] as const),
+  )
+
+const whole = async ({ bare, koa, ours, embedded, peers }: Field): Promise<readonly string[]> => {
   const sent = completions(false)
   const it = await contest(
     cpu(bare, sent, wholly),
     {
-      ours: cpu(ours, completions(false, '/std/chat/completions'), wholly),
+      started: cpu(ours, sent, wholly),
+      interface: cpu(ours, completions(false, '/std/chat/completions'), wholly),
+      embedded: cpu(embedded, sent, wholly),
       koa: cpu(koa, sent, wholly),
-      ...(rival && { rival: cpu(rival.subject, { ...sent, headers: rival.headers }, wholly) }),
+      ...ofPeers(peers, sent, wholly),
     },
     times,
   )
   return [
-    told('whole answers', it['ours']!, 1.3),
+    told('whole answers', it['started']!, 1.3),
+    told('whole answers of the interface', it['interface']!, null),
+    told('whole answers, embedded with stores in memory', it['embedded']!, null),
     told('whole answers, Koa proxy', it['koa']!, null),
-    ...(rival ? [told('whole answers, Portkey', it['rival']!, null)] : []),
+    ...peers.map(({ name }) => told(`whole answers, ${name}`, it[name]!, null)),
   ]
 }
 
-const streams = async (bare: Subject, koa: Subject, ours: Subject, rival: Rival | null): Promise<readonly string[]> => {
+const streams = async ({ bare, koa, ours, embedded, peers }: Field): Promise<readonly string[]> => {
   const sent = completions(true)
   const it = await contest(
     cpu(bare, sent, streaming),
     {
-      relayed: cpu(ours, sent, streaming),
+      started: cpu(ours, sent, streaming),
       interface: cpu(ours, completions(true, '/std/chat/completions'), streaming),
+      embedded: cpu(embedded, sent, streaming),
       koa: cpu(koa, sent, streaming),
-      ...(rival && { rival: cpu(rival.subject, { ...sent, headers: rival.headers }, streaming) }),
+      ...ofPeers(peers, sent, streaming),
     },
     times,
   )
   return [
-    told('streams of 100 events of one dialect', it['relayed']!, 1.25),
+    told('streams of 100 events of one dialect', it['started']!, 1.15),
     told('streams of 100 events of the interface', it['interface']!, null),
+    told('streams of 100 events, embedded with stores in memory', it['embedded']!, null),
     told('streams of 100 events, Koa proxy', it['koa']!, null),
-    ...(rival ? [told('streams of 100 events, Portkey', it['rival']!, null)] : []),
+    ...peers.map(({ name }) => told(`streams of 100 events, ${name}`, it[name]!, null)),
   ]
 }
 
-const between = async (bare: Subject, ours: Subject): Promise<readonly string[]> => {
+const between = async ({ bare, ours }: Field): Promise<readonly string[]> => {
   const own = await contest(
     cpu(bare, messages('bench'), streaming),
     { ours: cpu(ours, messages('messages'), streaming) },
@@ -129,25 +170,30 @@ const between = async (bare: Subject, ours: Subject): Promise<readonly string[]>
     times,
   )
   return [
-    told('streams of 100 events, Messages to Messages', own['ours']!, 1.25),
+    told('streams of 100 events, Messages to Messages', own['ours']!, 1.15),
     told('streams of 100 events, Messages to chat completions', translated['ours']!, 1.45),
   ]
 }
 
-const crowd = async (ours: Subject): Promise<readonly string[]> => {
-  const many = 500
-  const { failed } = await measure(ours, {
-    ...completions(true),
-    headers,
-    requests: many,
-    concurrency: many,
-  })
+const many = 2000
+/** Bytes that the process of the gateway may hold with so many streams. */
+const mostResident = 250e6
+
+/** Streams of ten seconds, all open at once; then what whole answers leave behind. */
+const crowd = async ({ ours }: Field): Promise<readonly string[]> => {
+  const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+  const idle = residentOf(ours.pid)
+  forgetPeak(ours.pid)
+  const sent = { ...completions(true, undefined, 'slow'), headers, requests: many, concurrency: many }
+  const { failed } = await measure(ours, sent)
+  const peak = residentOf(ours.pid, 'VmHWM')
   await measured(ours, completions(false), { ...wholly, requests: 2000 })
-  const before = await ours.memory()
-  await measured(ours, completions(false), { ...wholly, requests: 10_000 })
-  const after = await ours.memory()
+  const before = residentOf(ours.pid)
+  await measured(ours, completions(false), { ...wholly, requests: 20_000 })
+  const more = residentOf(ours.pid) - before
+  const beyond = peak > mostResident ? ', BEYOND' : ''
   return [
-    `${many} streams at once: ${many - failed} clean`,
-    `memory after 10,000 more requests: ${((after - before) / 1048576).toFixed(1)} MB more`,
+    `${many} streams at once: ${many - failed} clean; ${mb(peak)} resident at most (at most ${mb(mostResident)}${beyond}), ${mb(idle)} before`,
+    `memory after 20,000 more requests: ${mb(more)} more`,
   ]
 }

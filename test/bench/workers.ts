@@ -5,6 +5,7 @@ import { startRedis } from '../fakes/redis.ts'
 import { program, served } from '../fakes/served.ts'
 import { start } from './measure.ts'
 import { type Call, calling, eagerly, paced } from './pace.ts'
+import { cpuOf } from './process-use.ts'
 
 const rounds = 5
 /** Requests a second of each that serves. */
@@ -134,17 +135,11 @@ const crewOf = async (count: number, base: string, redis: string, data: string):
   const leader = it.child.pid!
   const below = (await readFile(`/proc/${leader}/task/${leader}/children`, 'utf8')).trim()
   const serving = count === 1 ? [leader] : below.split(' ').map(Number)
-  const sum = async (pids: readonly number[]) => (await Promise.all(pids.map(cpuOf))).reduce((all, cpu) => all + cpu, 0)
+  const sum = (pids: readonly number[]) => pids.reduce((all, pid) => all + cpuOf(pid), 0)
   return {
     base: it.base,
-    cpu: () => sum(count === 1 ? serving : [leader, ...serving]),
-    each: () => Promise.all(serving.map(cpuOf)),
+    cpu: () => Promise.resolve(sum(count === 1 ? serving : [leader, ...serving])),
+    each: () => Promise.resolve(serving.map(cpuOf)),
     stop: async () => void (await it.stop('SIGTERM')),
   }
-}
-
-/** The kernel counts in hundredths of a second. */
-const cpuOf = async (pid: number): Promise<number> => {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
 }

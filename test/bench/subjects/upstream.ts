@@ -37,7 +37,7 @@ const streams: Readonly<Record<string, readonly [readonly string[], string]>> = 
   '/v1/messages': [events, named({ type: 'message_stop' })],
 }
 
-/** A provider that answers at once, or with one write each two milliseconds. */
+/** A provider that answers at once, or with one write each two milliseconds; below `/slow`, each 100. */
 answering(
   createServer((request, response) => {
     if (request.url!.includes('/audio/')) {
@@ -55,11 +55,12 @@ answering(
       }
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const [parts, last] = streams[request.url!] ?? [chunks, 'data: [DONE]\n\n']
+      const pause = request.url!.startsWith('/slow/') ? 100 : 2
       let at = 0
       const next = () => {
         if (at < parts.length) {
           response.write(parts[at++])
-          setTimeout(next, 2)
+          setTimeout(next, pause)
         } else response.end(last)
       }
       next()
