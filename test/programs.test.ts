@@ -2,16 +2,9 @@ import t, { type Test } from 'tap'
 import { backends, opened, type Backend } from './fakes/doors.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { sealedDoors } from './fakes/sealed-doors.ts'
-import { installed, type Installed } from './programs/installed.ts'
+import { installed, unwanted, type Installed } from './programs/installed.ts'
 import { programs, type Program } from './programs/programs.ts'
 import { overflowing, prompt, words, working } from './programs/scripts.ts'
-
-/** The programs are large, so they are installed only where somebody asks for them. */
-const asked = process.env['SEALGATE_PROGRAMS'] ?? ''
-
-/** All of them, or the one that is named. */
-const unwanted = ({ name }: Program): string | false =>
-  asked !== '1' && asked !== name && 'SEALGATE_PROGRAMS=1 installs and runs it'
 
 const ways = ['clear', 'sealed'] as const
 

@@ -1,20 +1,15 @@
 import './fakes/unwatched.ts'
 import Anthropic from '@anthropic-ai/sdk'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import OpenAI from 'openai'
 import t from 'tap'
-import { type Dumped, dumped, heapOf, memoryOf } from './fakes/dumped.ts'
+import { type Mark, nothingStays } from './fakes/canary.ts'
+import { dumped } from './fakes/dumped.ts'
 import { overflow } from './fakes/overflows.ts'
 import { sealing } from './fakes/proxied.ts'
 import type { Asked, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
 import { backend } from './fakes/stage.ts'
-import { filesIn, traces, type Places } from './fakes/traces.ts'
-import { until } from './until.ts'
-
-type Mark = (place: string) => string
 
 /** A model that thinks, calls a tool twice and answers, with a mark in all that it says. */
 const model = (mark: Mark, control: string) => {
@@ -81,15 +76,6 @@ const asCodex = async (base: string, mark: Mark): Promise<string> => {
   }
 }
 
-/** Keeps a request in the clear open, whose words the process has to hold. */
-const inTheClear = ({ base, key }: Dumped, words: string): (() => void) => {
-  const leaving = new AbortController()
-  const client = new Anthropic({ baseURL: base, apiKey: key, maxRetries: 0 })
-  const messages = [{ role: 'user' as const, content: words }]
-  void quietly(client.messages.create({ model: 'plain', max_tokens: 9, messages }, { signal: leaving.signal }))
-  return () => leaving.abort()
-}
-
 const linux = process.platform !== 'linux' && 'Linux alone shows the memory of a process'
 
 t.test('nothing of a sealed session is in the gateway’s logs, stores or memory', { skip: linux }, async (t) => {
@@ -117,25 +103,5 @@ t.test('nothing of a sealed session is in the gateway’s logs, stores or memory
       `the backend is told the ${place}`,
     )
 
-  const before = asked.asked.length
-  const leave = inTheClear(it, control)
-  t.ok(await until(() => asked.asked.length > before))
-  const memory = await memoryOf(it.child.pid!, [root, control])
-  const heap = await heapOf(it, folder)
-  leave()
-  const ended = once(it.child, 'exit')
-  it.child.kill('SIGTERM')
-  await ended
-  const places: Places = new Map([['output', Buffer.from(it.said())], ...(await filesIn(join(folder, 'data')))])
-  t.match(it.said(), /"route":"POST \/rvenc\/chat\/completions"/, 'it logs')
-  t.same(traces([root], places), [], 'output and files')
-  t.same(traces([root], new Map([['heap', heap]])), [], 'heap')
-  t.ok(memory.bytes > 50_000_000, `${memory.bytes >> 20} MiB of memory`)
-  t.same(
-    memory.found.filter((name) => name.startsWith(root)),
-    [],
-    'memory',
-  )
-  t.ok(traces([control], new Map([['heap', heap]])).length > 0, 'what is sent in the clear is found in the heap')
-  t.ok(memory.found.includes(`${control} as plain`), `and in memory: ${memory.found.join(', ')}`)
+  await nothingStays(t, [it, folder], asked, { root, control })
 })

@@ -55,6 +55,14 @@ export const heapOf = async ({ child, base }: Dumped, folder: string): Promise<B
   return bytes
 }
 
+/** The process of the enclave, which the gateway starts; Linux alone tells it. */
+export const enclaveOf = async ({ child: { pid } }: Dumped): Promise<number> => {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')
+  for (const child of children)
+    if ((await readFile(`/proc/${child}/cmdline`, 'utf8')).endsWith('\0enclave\0')) return Number(child)
+  throw new Error('There is no enclave')
+}
+
 const piece = 16 * 1024 * 1024
 
 /** Longer than any mark in any form, so that none is missed between two pieces. */

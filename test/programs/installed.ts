@@ -17,6 +17,13 @@ export interface Installed {
   behindSeal(it: Gateway, home: string, prompt: string): Promise<string>
 }
 
+/** The programs are large, so they are installed only where somebody asks for them. */
+const asked = process.env['SEALGATE_PROGRAMS'] ?? ''
+
+/** All of them, or the one that is named. */
+export const unwanted = ({ name }: Program): string | false =>
+  asked !== '1' && asked !== name && 'SEALGATE_PROGRAMS=1 installs and runs it'
+
 const main = resolve('dist/adapters/production/main.js')
 
 /** Ms after which a program is given up. */
