@@ -15,6 +15,9 @@ export interface Installed {
   /** What it says to its end. */
   inTheClear(it: Gateway, home: string, prompt: string): Promise<string>
   behindSeal(it: Gateway, home: string, prompt: string): Promise<string>
+  /** Its command, for what it does besides, and the environment in which it runs. */
+  readonly bin: string
+  environment(home: string): Record<string, string>
 }
 
 /** The programs are large, so they are installed only where somebody asks for them. */
@@ -27,7 +30,7 @@ export const unwanted = ({ name }: Program): string | false =>
 const main = resolve('dist/adapters/production/main.js')
 
 /** Ms after which a program is given up. */
-const patience = 120_000
+const patience = 300_000
 
 const install = (prefix: string, name: string, PATH: string) =>
   run('npm', ['install', '--no-audit', '--no-fund', '--prefix', prefix, name], {
@@ -48,6 +51,8 @@ export const installed = async (t: Test, { command, node, package: name, ...prog
   const bin = join(place, 'node_modules/.bin', command)
   const own = (HOME: string) => ({ PATH: path, HOME, TERM: 'dumb', CI: '1' })
   return {
+    bin,
+    environment: own,
     async home(name, words) {
       const home = join(place, name)
       const note = join(home, 'note.txt')

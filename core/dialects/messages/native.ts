@@ -19,6 +19,7 @@ const passed = new Set([
   'context_management',
   'cache_control',
   'metadata',
+  'safeguards',
   'service_tier',
   'speed',
 ])

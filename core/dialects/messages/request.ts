@@ -1,5 +1,5 @@
 import type { ChatBody, Dialect } from '../../ports/upstream.ts'
-import { objectIn, isJsonObject, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
+import { isJsonObject, objectIn, refuseMember, refuseStoredState, textIn, type JsonObject } from '../json-object.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import { nativeOf, runByVendor } from './native.ts'
@@ -8,6 +8,8 @@ import { messagesOf, systemText } from './turns.ts'
 
 /** Members with which a vendor would reach for its own store, or for servers that the caller names. */
 const stores = ['container', 'mcp_servers'] as const
+
+const unchecked = 'Expected none: a backend of the model has another dialect and runs no such check'
 
 /** Members that are carried over, in whole or as far as `drop` tells. */
 const known = new Set([
@@ -38,6 +40,8 @@ export const translateMessages = (
   headers: JsonObject,
 ): TranslatedRequest => {
   for (const name of stores) if (request[name] != null) refuseStoredState(name)
+  // The client runs the safety check itself where it is refused; left out in silence, no check would run.
+  if (to !== 'messages' && request['safeguards'] != null) refuseMember('safeguards', unchecked, 'unsupported_parameter')
   const { drop, paths } = droppedMembers()
   const body = bodyOf(request as MessagesRequest, to, seal, drop)
   if (to !== 'messages') return { body, dropped: paths() }

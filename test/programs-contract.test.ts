@@ -1,0 +1,99 @@
+import t from 'tap'
+import { opened } from './fakes/doors.ts'
+import { startPostgres } from './fakes/postgres.ts'
+import { backend } from './fakes/stage.ts'
+import type { Asked, Take } from './fakes/recorded.ts'
+import { installed, unwanted } from './programs/installed.ts'
+import { programs, type Program } from './programs/programs.ts'
+import { ownProtocol } from './programs/reference-gateway.ts'
+import { prompt, words, working } from './programs/scripts.ts'
+
+/** Chapters of the protocol that hold for a gateway with keys; `test/dialects/claude-code.test.ts` has a row for what each asks. */
+const kept = ['Messages', 'Models', 'Errors', 'Proxying to Bedrock, Vertex, or Foundry']
+
+/** Those of signing in at the program's own gateway, which leaves its optional chapters out by a 404. */
+const left = [
+  ...['Flow', 'Discovery', 'Device authorization', 'Verification page', 'Token', 'Bearer token', 'TLS'],
+  ...['Managed settings', 'Telemetry', 'Usage-limit headers', 'Billing group', 'Client guarantees', 'References'],
+]
+
+const paths = {
+  kept: ['POST /v1/messages', 'POST /v1/messages/count_tokens', 'GET /v1/models'],
+  left: ['GET /managed/settings', 'GET /api/oauth/usage', 'GET /.well-known/oauth-authorization-server'],
+  /** Of several kinds of telemetry the protocol names the method once. */
+  telemetry: ['POST /v1/metrics'],
+}
+
+const chaptersIn = (protocol: string): readonly string[] =>
+  [...protocol.matchAll(/^## (.+?)(?: — \w+)?$/gm)].map((match) => match[1]!)
+
+const pathsIn = (protocol: string): readonly string[] => [
+  ...new Set([...protocol.matchAll(/(?:GET|POST) \/[\w./-]+/g)].map(([path]) => path)),
+]
+
+/** All that the program asks of an address; what is not essential is not switched off, but for what goes to the vendor. */
+const curious = (claude: Program): Program => ({
+  ...claude,
+  start: async (it, home, prompt) => {
+    const { args, env } = await claude.start(it, home, prompt)
+    const { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: _, ...rest } = env ?? {}
+    const quiet = { DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_AUTOUPDATER: '1' }
+    return { args, env: { ...rest, ...quiet, CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' } }
+  },
+})
+
+/** Hands a request to the gateway, whole. */
+const through = async (base: string, { method, path, headers, body }: Asked): Promise<Take> => {
+  const { host: _, connection: __, 'content-length': ___, ...kept } = headers
+  const answer = await fetch(base + path, {
+    method,
+    headers: kept as Record<string, string>,
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  })
+  const type = answer.headers.get('content-type')
+  return {
+    status: answer.status,
+    headers: type === null ? {} : { 'content-type': type },
+    body: Buffer.from(await answer.arrayBuffer()),
+  }
+}
+
+t.setTimeout(900_000)
+
+const claude = programs.find(({ name }) => name === 'Claude Code')!
+
+t.test('the gateway has what Claude Code asks of gateways', { skip: unwanted(claude) }, async (t) => {
+  const its = await installed(t, curious(claude))
+
+  await t.test('no request of the program is one that nobody foresaw', async (t) => {
+    const { home, note } = await its.home('home', words.note)
+    const it = await opened(
+      t,
+      working(claude, note),
+      Object.fromEntries(claude.models.map((name) => [name, 'messages'])),
+    )
+    const front = await backend(t, (asked) => through(it.base, asked))
+    t.match(await its.inTheClear({ base: front.url, key: it.key }, home, prompt), /All is done\./)
+    const asked = new Set(front.asked.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`))
+    t.ok(asked.has('GET /v1/models') && asked.has('POST /v1/messages'), [...asked].join(', '))
+    for (const path of asked) t.ok([...paths.kept, 'HEAD /', 'HEAD /api/hello'].includes(path), path)
+  })
+
+  await t.test('its own gateway tells no chapter and no path that nobody foresaw', async (t) => {
+    const postgres = await startPostgres()
+    if (postgres === null) return t.skip('PostgreSQL, which its gateway needs, is not there')
+    t.teardown(() => postgres.close())
+    const protocol = await ownProtocol(t, its, postgres)
+    t.same([...chaptersIn(protocol)].sort(), [...kept, ...left].sort())
+    t.same([...pathsIn(protocol)].sort(), Object.values(paths).flat().sort())
+    const it = await opened(t, () => ({ status: 500, body: '{}' }))
+    for (const [known, list] of [
+      [true, paths.kept],
+      [false, [...paths.left, ...paths.telemetry, 'GET /protocol']],
+    ] as const)
+      for (const place of list) {
+        const [method = '', path = ''] = place.split(' ')
+        t.equal((await it.call(method, path, method === 'POST' ? {} : undefined)).status !== 404, known, place)
+      }
+  })
+})

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { PostgresServer } from '../fakes/postgres.ts'
+import { backend } from '../fakes/stage.ts'
+import { until } from '../until.ts'
+import type { Installed } from './installed.ts'
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A place where nobody signs in; the gateway asks it for its endpoints when it starts. */
+const signIn = async (t: Test): Promise<string> => {
+  const it = await backend(t, () => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      issuer: it.url,
+      authorization_endpoint: `${it.url}/authorize`,
+      token_endpoint: `${it.url}/token`,
+      jwks_uri: `${it.url}/keys`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    }),
+  }))
+  return it.url
+}
+
+/** What the gateway in the program says that it and the program keep: its `GET /protocol`. */
+export const ownProtocol = async (t: Test, its: Installed, { url }: PostgresServer): Promise<string> => {
+  const { home } = await its.home('gateway', '')
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const config = {
+    listen: { host: '127.0.0.1', port, public_url: base },
+    oidc: { issuer: await signIn(t), client_id: 'a', client_secret: 'b', allowed_email_domains: ['example.org'] },
+    session: { jwt_secret: 'a'.repeat(64) },
+    store: { postgres_url: url },
+    upstreams: [{ provider: 'anthropic', auth: { api_key: 'k' } }],
+  }
+  // What is JSON is YAML too.
+  await writeFile(join(home, 'gateway.yaml'), JSON.stringify(config))
+  const child = spawn(its.bin, ['gateway', '--config', join(home, 'gateway.yaml')], {
+    cwd: home,
+    env: { ...its.environment(home), CLAUDE_GATEWAY_ALLOW_LOOPBACK: '1' },
+    stdio: 'ignore',
+  })
+  const ended = once(child, 'exit')
+  try {
+    let text = ''
+    const isTold = () =>
+      fetch(`${base}/protocol`).then(
+        async (answer) => answer.ok && (text = await answer.text()) !== '',
+        () => false,
+      )
+    if (!(await until(isTold, 120_000, 100))) throw new Error('The gateway in the program tells no protocol')
+    return text
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
