@@ -13,6 +13,7 @@ import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
 import { production } from './mutations/production.ts'
+import { programs } from './mutations/programs.ts'
 import { proofs } from './mutations/proof.ts'
 import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
@@ -39,6 +40,7 @@ export const mutations: readonly Mutation[] = [
   medias,
   mcp,
   production,
+  programs,
   proofs,
   providers,
   readers,

@@ -33,7 +33,7 @@ const ran = async (
   return { asked, requests }
 }
 
-t.setTimeout(900_000)
+t.setTimeout(3_600_000)
 
 for (const program of programs) {
   t.test(`${program.name} reads a file and runs a command over three turns`, { skip: unwanted(program) }, async (t) => {

@@ -11,6 +11,7 @@ const shown = [
     'x-request-id',
     'retry-after',
     'x-should-retry',
+    'x-sealgate-attempts',
     'x-sealgate-dropped',
     'x-sealgate-guards',
     'x-sealgate-estimated',

@@ -73,12 +73,12 @@ const rich = {
   metadata: { user_id: 'user_1_session_2' },
 }
 
-/** The text of a stream until it has what is looked for; then the caller leaves. */
+/** The text of a stream until it has what is looked for, or has grown long without it; then the caller leaves. */
 const readUntil = async (answer: Response, sought: RegExp): Promise<string> => {
   let text = ''
   for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
     text += part
-    if (sought.test(text)) break
+    if (sought.test(text) || text.length > 4_000) break
   }
   return text
 }

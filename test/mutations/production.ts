@@ -186,8 +186,8 @@ export const production: readonly Changes[] = [
       },
       {
         breaks: 'Continue takes no models but those of the proxy.',
-        from: 'flagged(args, flag) !== undefined)\n  if (found',
-        to: "flagged(args, flag) === '')\n  if (found",
+        from: "foundFlag(args, ['--config', '--model', '--agent'])",
+        to: 'foundFlag(args, [])',
       },
     ],
   },

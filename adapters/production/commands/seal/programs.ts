@@ -1,13 +1,14 @@
 import { basename } from 'node:path'
 import {
-  type ProgramStart,
   checkClaude,
   checkCodex,
   checkContinue,
   checkGemini,
+  checkOpencode,
   checkQwen,
   qwenSettings,
 } from './program-settings.ts'
+import type { ProgramStart } from './settings-files.ts'
 
 /** The proxy's address and key, for a program. */
 export interface Proxy {
@@ -97,6 +98,7 @@ const programs: readonly Program[] = [
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
     }),
+    check: checkOpencode,
     off: 'other providers, sharing, updates, the list of models of models.dev',
     past: work,
   },

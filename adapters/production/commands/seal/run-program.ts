@@ -5,7 +5,7 @@ import { homedir, constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { environmentFor } from './environment.ts'
 import { type Program, type Proxy, programOf } from './programs.ts'
-import type { ProgramStart } from './program-settings.ts'
+import type { ProgramStart } from './settings-files.ts'
 
 export interface ProgramToRun {
   readonly command: string
@@ -20,6 +20,7 @@ const placeOf = ({ args, env }: ProgramToRun): ProgramStart => ({
   env,
   home: env['HOME'] ?? homedir(),
   cwd: process.cwd(),
+  etc: '/etc',
 })
 
 /** Throws where the program's own settings lead past the proxy. */
