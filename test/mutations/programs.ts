@@ -77,7 +77,6 @@ export const programs: readonly Changes[] = [
     file: 'core/http/cross-origin.ts',
     test: 'test/core/http/cross-origin.test.ts',
     changes: [
-      { breaks: 'No page reaches administration and metrics.', from: ' || closed.test(path)', to: '' },
       {
         breaks: 'An origin is listed to the letter.',
         from: '!origins.includes(origin)',
@@ -98,12 +97,6 @@ export const programs: readonly Changes[] = [
         from: "return { vary: 'origin', 'access",
         to: "return { 'access",
       },
-      {
-        breaks: 'A cache keeps the answers to other origins apart.',
-        from: "return { vary: 'origin' }\n",
-        to: 'return {}\n',
-      },
-      { breaks: 'A browser that asks for a path that is not there is told so.', from: " || methods === ''", to: '' },
     ],
   },
   {
