@@ -14,6 +14,8 @@ import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
+import { Backends, type RestOrder } from './inference/backends/backends.ts'
+import { backendRecords, recordingObserver, recordingUsage } from './inference/backends/records.ts'
 import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
 import { type CalibrationQuestion, calibrationNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
@@ -24,13 +26,15 @@ import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
 import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
+import { live } from './live/live.ts'
+import { CurrentTrace, currentTrace } from './live/following.ts'
 import { plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
-import type { Siblings } from './ports/cluster.ts'
+import { Siblings } from './ports/cluster.ts'
 import type { Tool } from './ports/tool.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
 import { notFoundHint } from './routes/not-found-hint.ts'
@@ -86,6 +90,8 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+const traces = plugin({ port: CurrentTrace, name: 'live', create: () => currentTrace })
+
 /** Makes a gateway. `again` reads the gateway's configuration anew when a caller asks for a reload. */
 export const createGateway = (
   adapters: Adapters,
@@ -139,6 +145,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     budgetWebhook,
     proofMetrics,
     streams,
+    live,
+    traces,
+    backendRecords,
+    recordingObserver,
+    recordingUsage,
     ledger,
     sweep,
     reloads,
@@ -150,6 +161,11 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const documented = describeInterface(routes, settings, reference)
   const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
+  const { siblings } = base.supply({ siblings: Siblings })
+  siblings.answer?.('backends.seen', () => eras.supply({ all: Backends }).all.seen(closing.signal))
+  siblings.answer?.('backends.order', (order) =>
+    eras.supply({ all: Backends }).all.keepTo(order as RestOrder, closing.signal),
+  )
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const listener = withoutPrefix(settings.prefix, served.listener)
   const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })

@@ -2,6 +2,7 @@ import { logins } from '../access/logins.ts'
 import type { Container, Fitting } from '../container.ts'
 import { fileStore } from '../files/file-store.ts'
 import { indexing } from '../files/indexing.ts'
+import { backends } from '../inference/backends/backends.ts'
 import { inference } from '../inference/inference.ts'
 import { catalog } from '../inference/models/catalog.ts'
 import { meter } from '../inference/metering/meter.ts'
@@ -44,7 +45,7 @@ export const generation = (base: Container, renewable: Renewable, settings: Sett
   const { upstreams, enclave, tools, guards = [] } = renewable
   for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
   const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools, ...guards]
-  const parts = [catalog, inference, logins, meter, fileStore, indexing, receiptLog].map((part) =>
+  const parts = [catalog, inference, backends, logins, meter, fileStore, indexing, receiptLog].map((part) =>
     use<any, any, any>(part),
   )
   for (const fitting of [...own, ...parts]) container.fit<any>(fitting)

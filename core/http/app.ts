@@ -8,6 +8,9 @@ import { Logins } from '../access/logins.ts'
 import { Aborted, BadRequest, type GatewayError, HttpAlone, NotFound, TooMany, Unauthorized } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Generation } from '../generations/generation.ts'
+import { follow } from '../live/following.ts'
+import { Live } from '../live/live.ts'
+import type { Trace } from '../live/trace.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
 import { RateLimiter } from '../ports/rate-limiter.ts'
 import { Settings } from '../settings.ts'
@@ -29,7 +32,7 @@ import type { AnyRoute } from './route.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
 import { overHttp, webSocketRoutes } from './upgrade.ts'
-import { type RouteGeneration, type RequestContext, labelOf } from './context.ts'
+import { type RouteGeneration, type RequestContext, isListened, labelOf } from './context.ts'
 
 export interface App {
   readonly listener: RequestListener
@@ -48,7 +51,7 @@ export const app = (
   lost: (path: string, methods: string) => string,
   around: readonly Middleware[] = [],
 ): App => {
-  const { clock, random, log, limiter, settings, keyring, metrics } = container.supply({
+  const { clock, random, log, limiter, settings, keyring, metrics, live } = container.supply({
     clock: Clock,
     random: Random,
     log: Log,
@@ -56,6 +59,7 @@ export const app = (
     settings: Settings,
     keyring: Keyring,
     metrics: Metrics,
+    live: Live,
   })
   const { env } = settings
   const admit = admitting(keyring, settings)
@@ -102,8 +106,16 @@ export const app = (
     const ms = clock.now() - context.began
     const route = context.route === null ? 'none' : labelOf(context.route)
     metrics.ended(route, status, ms)
+    const trace = context.trace ?? (live.isHeard() ? strangerOf(context) : null)
+    trace?.ended(status, ms)
     log.info('request', { request: context.about.id, route, status, ms, key: context.key })
   }
+
+  /** The trace of a request whose key was refused. */
+  const strangerOf = ({ about, began: at, route, key }: RequestContext): Trace | null =>
+    route === null || key !== null || !isListened(route)
+      ? null
+      : live.begin({ id: about.id, at, route: labelOf(route), organization: null, key })
 
   /** Guessing keys is bounded as the routes without a key are. */
   const refusedKey = (request: IncomingMessage, error: GatewayError): GatewayError => {
@@ -142,6 +154,7 @@ export const app = (
       headers,
       route: null,
       key: null,
+      trace: null,
     }
     ctx.state = context
     active++
@@ -154,7 +167,7 @@ export const app = (
     if (draining) context.headers['connection'] = 'close'
     try {
       if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-      if (!asksFirst(ctx, context)) await next()
+      if (!asksFirst(ctx, context)) await (live.isHeard() ? follow(context, next) : next())
       if (context.route !== null) return
       if (!isAnswered(ctx)) {
         keyless(ctx.req, settings)
@@ -189,7 +202,7 @@ export const app = (
   // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
   const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
   for (const [at, route] of routes.entries()) {
-    const handle = serveRoute({ admit, take, hold, keyless, clock, waits, report }, route, at)
+    const handle = serveRoute({ admit, take, hold, keyless, clock, live, waits, report }, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)

@@ -1,11 +1,12 @@
 import type { Logins } from '../access/logins.ts'
 import type { Supplied } from '../container.ts'
 import type { Generation } from '../generations/generation.ts'
+import type { Trace } from '../live/trace.ts'
 import type { Settings } from '../settings.ts'
 import type { About } from './envelope.ts'
 import type { Pace } from './events.ts'
 import type { countRequests, holdPlaces } from './limits.ts'
-import type { AnyRoute } from './route.ts'
+import { type AnyRoute, isKeyless } from './route.ts'
 
 /** One generation, as the routes see it. */
 export interface RouteGeneration {
@@ -28,7 +29,13 @@ export interface RequestContext {
   readonly headers: Record<string, string | number>
   route: AnyRoute | null
   key: string | null
+  /** Of a request that is listened to, once its caller is known. */
+  trace: Trace | null
 }
+
+/** Whether its requests are shown to listeners: probes and administration are not. */
+export const isListened = ({ access, path }: AnyRoute): boolean =>
+  !isKeyless(access) && !path.startsWith('/admin/') && path !== '/metrics'
 
 /** How logs, metrics and spans name a route. */
 export const labelOf = ({ method, path }: AnyRoute): string => `${method} ${path}`

@@ -15,7 +15,8 @@ import type { Release, renewedPlaces } from './concurrency.ts'
 import type { Wait } from './http-errors.ts'
 import { showsKey } from './connections.ts'
 import { isTraced, spanOf } from './spans.ts'
-import { type RequestContext, labelOf } from './context.ts'
+import { type RequestContext, isListened, labelOf } from './context.ts'
+import type { Live } from '../live/live.ts'
 
 interface Gate {
   readonly admit: Admit
@@ -24,15 +25,17 @@ interface Gate {
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
   readonly clock: Clock
+  readonly live: Live
   /** The headers that say when a refused request may come again. */
   waits(refusal: Wait): Record<string, string>
   report(context: RequestContext, error: unknown): void
 }
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serveRoute = ({ admit, take, hold, keyless, clock, waits, report }: Gate, route: AnyRoute, at: number) => {
+export const serveRoute = ({ admit, take, hold, keyless, clock, live, waits, report }: Gate, route: AnyRoute, at: number) => {
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
+  const listened = isListened(route)
 
   return async (ctx: Koa.Context): Promise<void> => {
     const visit = ctx.state as RequestContext
@@ -50,6 +53,10 @@ export const serveRoute = ({ admit, take, hold, keyless, clock, waits, report }:
       if (caller === null) keyless(ctx.req, settings)
       else {
         visit.key = caller.key
+        if (listened && live.isHeard()) {
+          const { key, organization } = caller
+          visit.trace = live.begin({ id: visit.about.id, at: visit.began, route: label, organization, key })
+        }
         showsKey(ctx.req)
         await count.request(caller, lengthOf(ctx.req, route.body, settings), visit.headers)
         await crowd(caller, held)

@@ -5,7 +5,7 @@ import type { ChatAnswer, ChatBody, ChatCall, Completion, Dialect, Ongoing, Wire
 import { BackendObserver } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
-import { breakers } from './routing/breaker.ts'
+import { type Breakers, breakers } from './routing/breaker.ts'
 import { type Ability, type Candidate, dialectOf, type Entry } from './models/catalog-entry.ts'
 import {
   resilientStream,
@@ -22,7 +22,8 @@ import { largeEnough } from './routing/context-window.ts'
 import { orderBackends } from './routing/order-backends.ts'
 import { continuationBody, continuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
-import { askInTurn, type Found, type Plan, type Search } from './routing/failover.ts'
+import { CurrentTrace } from '../live/following.ts'
+import { askInTurn, type FailoverNeeds, type Found, type Plan, type Search } from './routing/failover.ts'
 
 interface TaskOptions {
   readonly entry: Entry
@@ -87,6 +88,7 @@ export interface Inference {
   chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal): Promise<Served<Chunks>>
   chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal): Promise<Served<Whole>>
   chat(task: ChatTask, signal: AbortSignal): Promise<Served>
+  readonly breakers: Breakers
 }
 
 export const Inference = one<Inference>('Inference')
@@ -94,11 +96,16 @@ export const Inference = one<Inference>('Inference')
 export const inference = plugin({
   port: Inference,
   name: 'inference',
-  needs: { settings: Settings, clock: Clock, random: Random, witnesses: BackendObserver },
-  create: ({ settings: { timeouts, routing }, clock, random, witnesses }): Inference => {
-    const breakerOf = breakers(routing.breaker)
+  needs: { settings: Settings, clock: Clock, random: Random, witnesses: BackendObserver, traces: CurrentTrace },
+  create: ({ settings: { timeouts, routing }, clock, random, witnesses, traces: [traceOf] }): Inference => {
+    const all = breakers(routing.breaker)
+    const breakerOf = all.of
     const saw: BackendObserver['saw'] = (...it) => witnesses.forEach((witness) => witness.saw(...it))
-    const searching = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
+    const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
+    const searching = (): FailoverNeeds => {
+      const trace = traceOf?.() ?? null
+      return trace === null ? untraced : { ...untraced, trace }
+    }
     const weighing = {
       fraction: () => random.fraction(),
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
@@ -109,7 +116,7 @@ export const inference = plugin({
 
     const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
       signal.throwIfAborted()
-      const search = askInTurn(searching, plan)
+      const search = askInTurn(searching(), plan)
       const stop = () => search.stop(signal.reason)
       signal.addEventListener('abort', stop, { once: true })
       try {
@@ -154,10 +161,13 @@ export const inference = plugin({
       const { entry, body, patience, total = patience ?? timeouts.total } = task
       const candidates = largeEnough(order(task, 'chat'), body)
       const given = continuable(entry, body)
+      const needs = searching()
       const live: StreamState = { backend: null, usage: null, size: 0, asked: [], notes: [] }
 
       const search = (after: Candidate | null): Search<OpenedStream> =>
-        askInTurn(searching, {
+        askInTurn(needs, {
+          streams: true,
+          rescues: after !== null,
           order: after === null ? candidates : startingBehind(candidates, after),
           total: after === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
@@ -189,11 +199,13 @@ export const inference = plugin({
         longest: timeouts.stream,
         rescues: Math.max(1, routing.retries),
         choices: choicesOf(body),
+        ...(needs.trace && { trace: needs.trace }),
       })
       return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
     }
 
     return {
+      breakers: all,
       async run(task, ask, signal) {
         const { total = timeouts.total } = task
         const plan = {
@@ -212,6 +224,7 @@ export const inference = plugin({
           order: order(task, task.ability),
           total,
           each: total,
+          streams: true,
           ask: async (...it: Parameters<typeof ask>) => onceBegun(await ask(...it)),
         }
         const { answer, candidate, controller } = await settle(plan, signal)

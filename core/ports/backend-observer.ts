@@ -11,9 +11,9 @@ export type Outcome = (typeof outcomes)[number]
 export interface BackendObserver {
   /**
    * `ms` counts from the request, or from the start of a stream that broke. `status` is the status of a failure; null
-   * without one.
+   * without one. `streams` is true where an answer begins with the first token of a stream.
    */
-  saw(provider: string, outcome: Outcome, ms: number, status: number | null): void
+  saw(provider: string, outcome: Outcome, ms: number, status: number | null, streams?: boolean): void
 }
 
 export const BackendObserver = many<BackendObserver>('Witness')

@@ -7,6 +7,13 @@ export type Measured = readonly object[]
 export interface Siblings {
   /** The measurements of each process. */
   measured(): Promise<readonly Measured[]>
+  /**
+   * The answers of the other processes, without those that failed. Values are JSON. Absent where processes share
+   * measurements alone.
+   */
+  ask?(question: string, value: unknown): Promise<readonly unknown[]>
+  /** This process answers the question from now on. */
+  answer?(question: string, give: (value: unknown) => unknown): void
 }
 
 export const Siblings = one<Siblings>('Siblings')

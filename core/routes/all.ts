@@ -2,23 +2,29 @@ import type { AnyRoute } from '../http/route.ts'
 import type { Settings } from '../settings.ts'
 import { adminRoutes } from './admin.ts'
 import { auditRoutes } from './audit.ts'
+import { backendRoutes } from './backends.ts'
+import { chainRoutes } from './chains.ts'
 import { chatRoutes } from './chat.ts'
 import { consoleRoutes } from './console.ts'
 import { decisionRoutes } from './decision.ts'
 import { fileRoutes } from './files.ts'
 import { front } from './front.ts'
 import { healthRoutes } from './health.ts'
+import { liveRoutes } from './live.ts'
 import { mediaRoutes } from './media.ts'
 import { mcpRoutes } from './mcp/all.ts'
 import { modelRoutes } from './models.ts'
 import { receiptRoutes } from './receipts.ts'
 import { retrievalRoutes } from './retrieval.ts'
 import { sealedRoutes } from './sealed-inference.ts'
+import { selfRoutes } from './self.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 import { v1Routes } from './v1/all.ts'
 
 type Surface = Settings['surfaces'][number]
+
+const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes]
 
 /** The whole surface on one screen. */
 const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
@@ -29,7 +35,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   tools: toolRoutes,
   files: fileRoutes,
   index: retrievalRoutes,
-  admin: [...adminRoutes, ...usageRoutes, ...auditRoutes],
+  admin: [...adminRoutes, ...usageRoutes, ...auditRoutes, ...operating],
   console: consoleRoutes,
   mcp: mcpRoutes,
 }

@@ -10,7 +10,7 @@ import { isTerminal } from '../screen/style.ts'
 import { onStopSignal } from './signals.ts'
 import { type Member, workerPool } from './pool.ts'
 import { enclaveLeases } from './enclave-leases.ts'
-import type { WorkerConfig } from './worker.ts'
+import type { SiblingQuestion, WorkerConfig } from './worker.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /** In ms: the longest time that a stuck worker delays the other workers. */
@@ -19,6 +19,12 @@ const stuckWorkerMs = 60_000
 /** The first screen from a worker; empty when the worker has ended. */
 const drawnBy = (worker: Member | undefined): Promise<string> =>
   worker === undefined ? Promise.resolve('') : worker.line.ask<string>('drawn', isTerminal()).catch(() => '')
+
+/** What the workers answer; without those that fail or are late. */
+const answersOf = async <T>(members: readonly Member[], question: string, value?: unknown): Promise<readonly T[]> => {
+  const asked = members.map(({ line }) => withTimeout(1_000, line.ask<T>(question, value)))
+  return (await Promise.allSettled(asked)).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+}
 
 /**
  * Leads the workers of one port: owns the shared enclave process, sends the configuration to each worker, and ends
@@ -53,16 +59,12 @@ export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promis
         }),
       back: (socket: string) => back(socket, member()),
       reload: () => inTurn(reload),
-      measured: async () => {
-        const others = begun().filter((it) => it !== member())
-        const heard = await Promise.all(
-          others.map(({ line }) => withTimeout(1_000, line.ask<Measured>('measured')).catch(() => null)),
-        )
-        return heard.filter((it) => it !== null)
-      },
+      measured: () => answersOf<Measured>(othersOf(member()), 'measured'),
+      others: (question: SiblingQuestion) => answersOf(othersOf(member()), 'asked', question),
     }),
     log,
   )
+  const othersOf = (member: Member): readonly Member[] => begun().filter((it) => it !== member)
   const begun = (): readonly Member[] => [...workers.members].filter(({ begun, leaving }) => begun && !leaving)
 
   /** The first worker checks the configuration. When it accepts, the others accept as well or are replaced. */

@@ -12,6 +12,12 @@ export interface WorkerConfig {
   readonly socket: string | null
 }
 
+/** What a worker asks all others. */
+export interface SiblingQuestion {
+  readonly question: string
+  readonly value: unknown
+}
+
 /** The tasks of a worker for its leader. */
 export interface WorkerTasks {
   renew(workerConfig: WorkerConfig): Promise<void>
@@ -48,6 +54,7 @@ export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
   const work = new Promise<WorkerTasks>((resolve) => (begin = resolve))
   let go: (lingers: boolean) => void = () => {}
   const leave = new Promise<boolean>((resolve) => (go = resolve))
+  const answers = new Map<string, (value: unknown) => unknown>()
   const lead: IpcChannel = ipcChannel((letter) => it.connected && it.send?.(letter, undefined, {}, () => undefined), {
     renew: async (workerConfig: WorkerConfig) => (await work).renew(workerConfig),
     reload: async () => (await work).reload(),
@@ -55,6 +62,7 @@ export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
     drawn: async (terminal: boolean) => (await work).drawn(terminal),
     ready: async () => void (await work),
     leave: (lingers: boolean) => go(lingers),
+    asked: ({ question, value }: SiblingQuestion) => answers.get(question)?.(value) ?? null,
   })
   it.on('message', (letter: IpcMessage) => lead.hear(letter))
   it.once('disconnect', () => {
@@ -64,7 +72,11 @@ export const joinLeader = async (it: NodeJS.Process): Promise<WorkerLink> => {
   const siblings = plugin({
     port: Siblings,
     name: 'workers',
-    create: (): Siblings => ({ measured: () => lead.ask<readonly Measured[]>('measured') }),
+    create: (): Siblings => ({
+      measured: () => lead.ask<readonly Measured[]>('measured'),
+      ask: (question, value) => lead.ask<readonly unknown[]>('others', { question, value } satisfies SiblingQuestion),
+      answer: (question, give) => void answers.set(question, give),
+    }),
   })
   return {
     told: await lead.ask<WorkerConfig>('begin'),

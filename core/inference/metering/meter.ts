@@ -3,6 +3,7 @@ import { one } from '../../container.ts'
 import { TooMany } from '../../errors.ts'
 import { plugin } from '../../plugin.ts'
 import { Clock, Log } from '../../ports/platform.ts'
+import { CurrentTrace } from '../../live/following.ts'
 import { RateLimiter, type Charge, type Spent } from '../../ports/rate-limiter.ts'
 import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
@@ -78,8 +79,9 @@ export const meter = plugin({
     log: Log,
     observers: UsageObserver,
     webhook: BudgetWebhook,
+    traces: CurrentTrace,
   },
-  create: ({ limiter, ledger, settings, clock, log, observers, webhook }): Meter => {
+  create: ({ limiter, ledger, settings, clock, log, observers, webhook, traces: [traceOf] }): Meter => {
     let settling = 0
     let settled = () => {}
 
@@ -136,6 +138,8 @@ export const meter = plugin({
       const paid = payment(call, work, tariff.consumptionOf(guess))
       const spent = await spend(paid, tell)
       const start = clock.now()
+      const trace = traceOf?.() ?? null
+      if (entry !== null) trace?.chose(entry.name)
       let settled = false
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
@@ -155,6 +159,7 @@ export const meter = plugin({
       return {
         headers: spent === null ? {} : tell(work, spent.left, start),
         began() {
+          trace?.began()
           for (const observer of observers) observer.began(entry?.name ?? 'unknown', clock.now() - start)
         },
         async cancel() {
@@ -179,6 +184,7 @@ export const meter = plugin({
           const { input, output, cached = 0, reasoning = 0 } = used
           const told = { model, backend: backend ?? 'unknown', input, output, cached, reasoning, cost }
           for (const observer of observers) observer.used(told)
+          trace?.used({ ...told, backend })
           await pay(tariff.amountOf(truth), (reserved) => cost ?? reserved)
         },
       }

@@ -13,6 +13,14 @@ const keyOf = (name: string) => `models/${name}`
 /** The provider of that name is another one now: its models are asked for anew. */
 export const forgetModels = (cache: Cache, name: string): Promise<void> => cache.remove(keyOf(name))
 
+/** When the kept list of the provider was read, in Unix ms; null without a list. */
+export const listedAt = async (cache: Cache, name: string): Promise<number | null> =>
+  (await cache.get<Copy>(keyOf(name)))?.at ?? null
+
+/** Keeps a list that was read now. */
+export const keepModels = (cache: Cache, clock: Clock, name: string, models: readonly Model[]): Promise<void> =>
+  cache.set<Copy>(keyOf(name), { at: clock.now(), models }, day)
+
 const minute = 60_000
 const day = 24 * 60 * minute
 /** Ms after which a provider that does not list its models is taken to be down. */

@@ -13,7 +13,16 @@ export interface Breaker {
   left(pass: Pass): void
   /** Ms until it would let a call in. */
   rest(now: number): number
+  /** Half open: the next call finds out whether the backend is back. */
+  state(now: number): BreakerState
+  /** Lets no call in for so many ms, and then one that finds out. */
+  hold(now: number, ms: number): void
+  /** Lets calls in again, and forgets the faults. */
+  wake(): void
 }
+
+export const breakerStates = ['closed', 'half_open', 'open'] as const
+export type BreakerState = (typeof breakerStates)[number]
 
 const window = 20
 /** Fewer calls than these say nothing about a share. */
@@ -25,6 +34,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
   let bad = 0
   let inRow = 0
   let until = 0
+  let meant = rest
   let probing = false
 
   const record = (fault: 0 | 1) => {
@@ -33,10 +43,14 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     calls[at] = fault
   }
   /** Ms; never more than was meant, whatever the clock was set to. */
-  const leftOf = (now: number): number => (until - now > rest ? 0 : Math.max(0, until - now))
+  const leftOf = (now: number): number => (until - now > meant ? 0 : Math.max(0, until - now))
   const close = () => {
     calls.fill(0)
     seen = bad = inRow = until = 0
+  }
+  const open = (now: number, ms: number) => {
+    meant = ms
+    until = now + ms
   }
 
   return {
@@ -58,27 +72,40 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     fault(pass, now) {
       if (pass === 'probe') {
         probing = false
-        until = now + rest
+        // The operator's own pause is longer than what a late probe says.
+        if (leftOf(now) === 0) open(now, rest)
       } else if (until === 0) {
         inRow++
         record(1)
         const share = bad / Math.min(seen, window)
-        if (inRow >= most || (seen >= leastCalls && share > ratio)) until = now + rest
+        if (inRow >= most || (seen >= leastCalls && share > ratio)) open(now, rest)
       }
     },
     left(pass) {
       if (pass === 'probe') probing = false
     },
     rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
+    state: (now) => (until === 0 ? 'closed' : leftOf(now) > 0 ? 'open' : 'half_open'),
+    hold: open,
+    wake: close,
   }
 }
 
-/** One for each backend's model. */
-export const breakers = (settings: Settings['routing']['breaker']): ((id: string) => Breaker) => {
+/** One for each backend's model, by the id of its candidate. */
+export interface Breakers {
+  of(id: string): Breaker
+  /** Null for a backend's model that was not asked yet. */
+  known(id: string): Breaker | null
+}
+
+export const breakers = (settings: Settings['routing']['breaker']): Breakers => {
   const all = new Map<string, Breaker>()
-  return (id) => {
-    let it = all.get(id)
-    if (!it) all.set(id, (it = breaker(settings)))
-    return it
+  return {
+    of(id) {
+      let it = all.get(id)
+      if (!it) all.set(id, (it = breaker(settings)))
+      return it
+    },
+    known: (id) => all.get(id) ?? null,
   }
 }

@@ -6,6 +6,7 @@ import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 import { overflowOf } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
+import type { Trace } from '../../live/trace.ts'
 
 export interface FailoverNeeds {
   readonly clock: Clock
@@ -14,6 +15,8 @@ export interface FailoverNeeds {
   readonly hedges: Hedges
   breakerOf(id: string): Breaker
   readonly saw: BackendObserver['saw']
+  /** Of the request, where it is listened to. */
+  readonly trace?: Trace
 }
 
 export interface Plan<T> {
@@ -25,6 +28,10 @@ export interface Plan<T> {
   readonly each: number
   /** True where the last in the order may take all that is left of `total`. */
   readonly patient?: boolean
+  /** True where the answer is a stream, which begins with its first token. */
+  readonly streams?: boolean
+  /** True where the answer goes on with a broken stream. */
+  readonly rescues?: boolean
   ask(candidate: Candidate, signal: AbortSignal): Promise<T>
   /** Lets go of an answer that came too late to be taken. */
   drop?(answer: T): void
@@ -63,10 +70,10 @@ const unsaid = 2_000
  * the search throws TooMany. A prompt that is too long for a backend goes to the larger backends.
  */
 export const askInTurn = <T>(
-  { clock, random, retries, hedges, breakerOf, saw }: FailoverNeeds,
+  { clock, random, retries, hedges, breakerOf, saw, trace }: FailoverNeeds,
   plan: Plan<T>,
 ): Search<T> => {
-  const { order, total, each, ask, patient = false } = plan
+  const { order, total, each, ask, patient = false, streams = false, rescues = false } = plan
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
   /** The time at which a pausing backend may be asked again, by place in the order. */
@@ -106,12 +113,19 @@ export const askInTurn = <T>(
     const pass = breaker.enter(begun)
     if (pass === null) return false
     const controller = lendController()
+    const endAttempt = trace?.asks({
+      backend: candidate.provider,
+      model: candidate.model,
+      cause: asked > 0 ? 'next' : rescues ? 'rescue' : 'first',
+      streams,
+    })
     let done = false
     const finish = (outcome: Outcome, fault: unknown = null) => {
       done = true
       limit.off()
       running.delete(attempt)
-      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault))
+      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault), streams)
+      endAttempt?.(outcome, statusOf(fault))
     }
     const attempt: Attempt = {
       cancel(reason) {

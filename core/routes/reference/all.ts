@@ -8,6 +8,7 @@ import { files, retrieval } from './files.ts'
 import { front } from './front.ts'
 import { mcpChapter } from './mcp.ts'
 import { media } from './media.ts'
+import { operating } from './operating.ts'
 import { rvenc } from './sealed.ts'
 import { codes, shared } from './shared.ts'
 import { toolsOf } from './tools.ts'
@@ -27,6 +28,7 @@ export const referenceOf = (tools: readonly Tool[]): Reference => ({
     files,
     retrieval,
     admin,
+    operating,
     mcpChapter,
     consoleChapter,
     front,

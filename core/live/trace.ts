@@ -1,0 +1,98 @@
+import type { Outcome } from '../ports/backend-observer.ts'
+import type { Cause, LiveRequest } from './live-request.ts'
+
+export interface AttemptStart {
+  readonly backend: string
+  readonly model: string
+  readonly cause: Cause
+  readonly streams: boolean
+}
+
+/** Ends an attempt; the status is that of a failure. */
+export type EndAttempt = (outcome: Outcome, status: number | null) => void
+
+/** What was counted of a call. */
+export interface Counted {
+  readonly model: string
+  /** Null when none answered. */
+  readonly backend: string | null
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+}
+
+/** The parts of the gateway write here what they do for one request that is listened to. */
+export interface Trace {
+  /** The model that the request is for. */
+  chose(model: string): void
+  asks(attempt: AttemptStart): EndAttempt
+  /** The stream of the answering backend broke. */
+  broke(backend: string, status: number | null): void
+  /** The first token of a stream has come. */
+  began(): void
+  /** Requests of several calls add them up. */
+  used(counted: Counted): void
+  ended(status: number, ms: number): void
+}
+
+const mostAttempts = 32
+
+const unseen: EndAttempt = () => {}
+
+/** Keeps a request up to date and says so after each change; `now` is Unix time in ms. */
+export const traceOf = (it: LiveRequest, now: () => number, changed: () => void): Trace => ({
+  chose(model) {
+    if (it.model === model) return
+    it.model = model
+    changed()
+  },
+  asks({ backend, model, cause, streams }) {
+    if (it.attempts.length >= mostAttempts) {
+      it.attempts_left_out++
+      changed()
+      return unseen
+    }
+    const from = now() - it.at
+    const place = it.attempts.push({ backend, model, cause, from, ms: null, outcome: null, status: null, streams }) - 1
+    changed()
+    return (outcome, status) => {
+      const attempt = it.attempts[place]
+      if (attempt === undefined) return
+      attempt.ms = now() - it.at - from
+      attempt.outcome = outcome
+      attempt.status = status
+      if (outcome === 'answered') it.backend = backend
+      changed()
+    }
+  },
+  broke(backend, status) {
+    const attempt = it.attempts.findLast((each) => each.backend === backend && each.outcome === 'answered')
+    if (attempt === undefined) return
+    attempt.outcome = 'broke'
+    attempt.status = status
+    changed()
+  },
+  began() {
+    if (it.first_token !== null) return
+    it.first_token = now() - it.at
+    changed()
+  },
+  used({ model, backend, input, output, cached, reasoning }) {
+    it.model = model
+    it.backend = backend ?? it.backend
+    const before = it.tokens ?? { input: 0, output: 0, cached: 0, reasoning: 0 }
+    it.tokens = {
+      input: before.input + input,
+      output: before.output + output,
+      cached: before.cached + cached,
+      reasoning: before.reasoning + reasoning,
+    }
+    changed()
+  },
+  ended(status, ms) {
+    it.status = status
+    it.ms = ms
+    changed()
+  },
+})

@@ -1,0 +1,155 @@
+import type { Chapter } from '../../http/reference.ts'
+import { envelope } from './shared.ts'
+
+const key = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
+
+const pagination = { limit: 20, offset: 0, total: 1, has_more: false }
+
+const state = {
+  backend: 'rehearsal',
+  state: 'open',
+  rest_ms: 7200,
+  breakers: [{ model: 'rehearsal', state: 'open', rest_ms: 7200 }],
+  calls: [
+    { at: 1893456000000, outcome: 'answered', status: null, ms: 412 },
+    { at: 1893456001000, outcome: 'failed', status: 503, ms: 38 },
+  ],
+  faults: [{ kind: 'server_error', count: 1 }],
+  p50_ms: 412,
+  p95_ms: 730,
+  first_token_p50_ms: 180,
+  first_token_p95_ms: 260,
+  listed_at: 1893455990000,
+  used: { requests: 12, input: 3400, output: 820, cached: 0, reasoning: 0, unpriced: 0, cost: 0.42 },
+}
+
+const kept = { backend: 'rehearsal', processes: 1 }
+
+const events =
+  'The event `listening` comes first, with `of` (`all` or `organization`), `per_second` and `processes`. ' +
+  'Each event `requests` has the last state of each request that changed, the number `passed` of requests that ' +
+  'the listener was not shown, and the number of `processes` whose requests it shows.'
+
+export const operating: Chapter = {
+  name: 'Live and backends',
+  about: 'These routes show what a gateway does now, and have no text of a caller or of a backend.',
+  words: {
+    key: 'The id of the key.',
+    organization: 'The organisation of the caller.',
+    user: 'The user of the caller.',
+    team: 'The team of the caller. It is null for none.',
+    scopes: 'What the key may do.',
+    'data.models': 'The models that the key may use. It is null for all.',
+    operator: 'Whether the caller’s organisation is one of the operators.',
+    'query.organization':
+      'Another organisation, or `*` for all. Only callers of an operator’s organisation may name it.',
+    seconds: 'The seconds after which the stream ends, from 1 to 300.',
+    'body.seconds': 'The seconds of rest, from 1 to 3600. Without it, the rest is that of a breaker.',
+    'path.backend': 'The name of the backend.',
+    backend: 'The name of the backend.',
+    processes: 'The number of processes that the answer speaks of.',
+    backends: 'The backends of this side of the enclave, in the order of the configuration.',
+    state: 'Whether calls pass. After `half_open`, the next call finds out whether the backend is back.',
+    rest_ms: 'The ms until a call may pass.',
+    breakers: 'The models of the backend whose calls do not all pass.',
+    'breakers.model': 'The backend’s own name of the model.',
+    calls: 'The last twenty calls, the latest one last.',
+    at: 'The time of the end of the call, in Unix milliseconds.',
+    outcome: 'How the call ended.',
+    'calls.status': 'The status of a failure. It is null without one.',
+    'calls.ms': 'The ms until the answer, the first token or the fault.',
+    faults: 'The faults of the last twenty calls, by their kind.',
+    kind: 'The kind of the fault. `unreached` is no answer in time, or none that could be read.',
+    count: 'The number of such faults.',
+    p50_ms: 'Half of the last 200 whole answers took no longer, in ms. It is null without any.',
+    p95_ms: 'Of the last 200 whole answers, 95 percent took no longer, in ms.',
+    first_token_p50_ms: 'Half of the last 200 streams began within so many ms. It is null without any.',
+    first_token_p95_ms: 'Of the last 200 streams, 95 percent began within so many ms.',
+    listed_at: 'When the kept list of models was read, in Unix milliseconds. It is null without a list.',
+    used: 'What was counted of the backend’s answers since each process began.',
+    requests: 'Answered requests.',
+    input: 'Tokens of requests.',
+    output: 'Tokens of answers.',
+    cached: 'Tokens that the backend’s cache had, which `input` includes.',
+    reasoning: 'Tokens of reasoning, which `output` includes.',
+    unpriced: 'Requests whose price is unknown.',
+    cost: 'The cost of the priced requests. It is null where no price is known.',
+    answered: 'Whether the backend gave its list within five seconds.',
+    fault: 'The kind of the fault. It is null where the backend answered.',
+    ms: 'The ms until the answer or the fault.',
+    'models.model': 'The model as callers name it.',
+    type: 'The kind of the model.',
+    standard: 'Whether the model is served in the clear.',
+    confidential: 'Whether the model is served inside the enclave.',
+    chain: 'The backends by their priority. It is empty where only the enclave knows them.',
+    'chain.model': 'The backend’s own name of the model.',
+    priority: 'The place in the order. Backends with 1 are asked first.',
+    weight: 'The share of the backend among those of one priority.',
+    context_tokens: 'The tokens that the backend holds. It is null where nobody said.',
+  },
+  operations: {
+    'GET /admin/self': {
+      about: 'Every key may ask this.',
+      answer: {
+        ...envelope,
+        data: {
+          key,
+          organization: 'default',
+          user: 'ada',
+          team: null,
+          scopes: ['chats.completion', 'models.read'],
+          models: null,
+          operator: true,
+        },
+      },
+    },
+    'GET /admin/live': {
+      about:
+        'A listener is shown at most 50 requests a second, taken as they begin. Health checks, metrics and administration are not shown.',
+      query: { seconds: '1' },
+      types: { 'text/event-stream': events },
+      statuses: [429],
+    },
+    'GET /admin/models': {
+      about: 'The weights are those of the configuration.',
+      query: { limit: '20' },
+      words: { 'data.models': 'The models, in the order of the configuration.' },
+      answer: {
+        ...envelope,
+        data: {
+          models: [
+            {
+              model: 'rehearsal',
+              type: 'CHAT',
+              standard: true,
+              confidential: false,
+              chain: [{ backend: 'rehearsal', model: 'rehearsal', priority: 1, weight: 1, context_tokens: null }],
+            },
+          ],
+          pagination,
+        },
+      },
+    },
+    'GET /admin/backends': {
+      about: 'A backend stands as badly as the worst of its breakers. The enclave’s own backends are not seen from here.',
+      answer: { ...envelope, data: { processes: 1, backends: [state] } },
+    },
+    'POST /admin/backends/{backend}/ask': {
+      about: 'The list is kept, and stands in the audit as `backend.ask`.',
+      path: { backend: 'rehearsal' },
+      words: { 'data.models': 'The number of models that the backend lists. It is null without an answer.' },
+      answer: { ...envelope, data: { backend: 'rehearsal', answered: true, models: 1, fault: null, ms: 3 } },
+    },
+    'POST /admin/backends/{backend}/rest': {
+      about: 'Requests go to the other backends of their models. A model without another one answers 503 meanwhile.',
+      path: { backend: 'rehearsal' },
+      body: { seconds: 60 },
+      answer: { ...envelope, message: 'The backend rests', data: { ...kept, rest_ms: 60_000 } },
+    },
+    'POST /admin/backends/{backend}/wake': {
+      about: 'Faults that go on open the breaker again.',
+      path: { backend: 'rehearsal' },
+      answer: { ...envelope, message: 'The backend is awake', data: { ...kept, rest_ms: 0 } },
+    },
+  },
+}
