@@ -64,7 +64,14 @@ const stage = async (t: Test) => {
 
 t.test('a backend tells its calls, faults, times and use', async (t) => {
   const it = await stage(t)
-  t.match(await it.state(), { state: 'closed', rest_ms: 0, calls: [], p50_ms: null, listed_at: null, used: { requests: 0 } })
+  t.match(await it.state(), {
+    state: 'closed',
+    rest_ms: 0,
+    calls: [],
+    p50_ms: null,
+    listed_at: null,
+    used: { requests: 0 },
+  })
   t.equal(await it.chat('priced'), 200)
   t.equal(await it.chat('free', true), 200)
   it.fails(500)
@@ -146,17 +153,14 @@ t.test('what operators do stands in the audit; others do nothing', async (t) => 
   await it.read('/admin/backends/house/wake', 'POST')
   await it.read('/admin/backends/house/ask', 'POST')
   const { acts } = await it.read<{ acts: { action: string; object: string; outcome: string }[] }>('/admin/audit')
-  t.same(
-    acts.map(({ action, object, outcome }) => `${action} ${object} ${outcome}`).toSorted(),
-    [
-      'backend.ask house done',
-      'backend.ask nobody refused',
-      'backend.rest house done',
-      'backend.rest nobody refused',
-      'backend.wake house done',
-      'backend.wake nobody refused',
-    ],
-  )
+  t.same(acts.map(({ action, object, outcome }) => `${action} ${object} ${outcome}`).toSorted(), [
+    'backend.ask house done',
+    'backend.ask nobody refused',
+    'backend.rest house done',
+    'backend.rest nobody refused',
+    'backend.wake house done',
+    'backend.wake nobody refused',
+  ])
 })
 
 t.test('the chains are those of the configuration', async (t) => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { scopes } from '../core/access/caller.ts'
+import { looks } from './fakes/console-looks.ts'
 import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
 
 const text = async ({ page }: Tab, selector = 'main') => page.innerText(selector)
@@ -18,30 +19,6 @@ const counted = async ({ gateway }: ConsoleStage, requests: number): Promise<voi
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error('the usage was not written')
-}
-
-const looks = async (t: Test, tab: Tab, pages: readonly (readonly [hash: string, heading: string, shot: string])[]) => {
-  const { page } = tab
-  const width = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-  for (const [hash, heading, shot] of pages) {
-    await tab.go(hash, heading)
-    for (const [size, scheme, rules] of [
-      [1440, 'light', undefined],
-      [1440, 'dark', ['color-contrast']],
-      // Its colours are those of the wide page.
-      [390, 'light', null],
-      [390, 'dark', undefined],
-    ] as const) {
-      await page.setViewportSize({ width: size, height: 900 })
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-      if (rules !== null) t.same(await tab.axe(rules), [], `${shot} ${size} ${scheme}`)
-      t.ok((await width()) <= 0, `${shot} ${size} fits`)
-      await tab.shot(`${shot}-${size}-${scheme}`)
-    }
-    await page.setViewportSize({ width: 3840, height: 2160 })
-    t.ok((await width()) <= 0, `${shot} fits 4k`)
-    await page.setViewportSize({ width: 1440, height: 900 })
-  }
 }
 
 const signingIn = async (t: Test, stage: ConsoleStage) => {
@@ -327,7 +304,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('a key sees the pages of what it may read', async (t) => {
     const plain = ['Home', 'Models', 'Settings']
     await ofAKey(t, stage, ['chats.completion'], plain)
-    await ofAKey(t, stage, ['api_key.read'], ['Home', 'Keys', 'Usage', 'Models', 'Settings'])
+    await ofAKey(t, stage, ['api_key.read'], ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Settings'])
   })
 
   const tab = await stage.browse({ locale: 'en-GB', timezoneId: 'Pacific/Auckland' })

@@ -29,7 +29,10 @@ interface Stage extends Running {
 }
 
 const stage = async (t: Test, more: SettingsInput = {}): Promise<Stage> => {
-  const house = await backend(t, scripted(() => [{ say: spoken }]))
+  const house = await backend(
+    t,
+    scripted(() => [{ say: spoken }]),
+  )
   const down = await backend(t, () => broken)
   const it = await running(
     t,
@@ -43,7 +46,12 @@ const stage = async (t: Test, more: SettingsInput = {}): Promise<Stage> => {
     {
       limits: { key: { requestsPerSecond: null }, organization: { requestsPerSecond: null } },
       models: {
-        two: { upstreams: [{ provider: 'broken', priority: 1 }, { provider: 'house', priority: 2 }] },
+        two: {
+          upstreams: [
+            { provider: 'broken', priority: 1 },
+            { provider: 'house', priority: 2 },
+          ],
+        },
         one: { upstreams: [{ provider: 'house', weight: 3 }] },
       },
       ...more,
@@ -209,7 +217,10 @@ t.test('a second shows fifty requests, and tells of the others', async (t) => {
   t.equal(traces.filter((trace) => trace !== null).length, 50)
   await clock.pass(600)
   t.equal(news.flatMap(({ ids }) => ids).length, 50)
-  t.equal(news.reduce((sum, { passed }) => sum + passed, 0), 30)
+  t.equal(
+    news.reduce((sum, { passed }) => sum + passed, 0),
+    30,
+  )
   controller.abort()
   await over
 })
@@ -295,7 +306,10 @@ t.test('a listener of one process hears the others, each with its share', async 
   t.equal(ids.filter((id) => id.startsWith('t')).length, 25, 'half of fifty')
   t.ok(ids.includes('h'))
   t.notOk(ids.includes('foreign'))
-  t.equal(news.reduce((sum, { passed }) => sum + passed, 0), 5)
+  t.equal(
+    news.reduce((sum, { passed }) => sum + passed, 0),
+    5,
+  )
   controller.abort()
   await over
   await clock.pass(600)

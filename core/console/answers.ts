@@ -67,3 +67,94 @@ export interface Front {
   readonly ready: boolean
   readonly links: Readonly<Record<string, string>>
 }
+
+/** What the caller's key may do. */
+export interface Self {
+  readonly scopes: readonly string[]
+  readonly operator: boolean
+}
+
+export interface Link {
+  readonly backend: string
+  /** The backend's own name of the model. */
+  readonly model: string
+  readonly priority: number
+  readonly weight: number
+  readonly context_tokens: number | null
+}
+
+export interface Chained {
+  readonly model: string
+  readonly type: string
+  readonly standard: boolean
+  readonly confidential: boolean
+  readonly chain: readonly Link[]
+}
+
+export type Breaker = 'closed' | 'half_open' | 'open'
+
+/** Times are in ms; null without any call. */
+export interface Backing {
+  readonly backend: string
+  readonly state: Breaker
+  readonly rest_ms: number
+  readonly breakers: readonly { readonly model: string; readonly state: Breaker; readonly rest_ms: number }[]
+  readonly calls: readonly {
+    readonly at: number
+    readonly outcome: string
+    readonly status: number | null
+    readonly ms: number
+  }[]
+  readonly faults: readonly { readonly kind: string; readonly count: number }[]
+  readonly p50_ms: number | null
+  readonly p95_ms: number | null
+  readonly first_token_p50_ms: number | null
+  readonly first_token_p95_ms: number | null
+  /** Unix time in ms; null without a list. */
+  readonly listed_at: number | null
+  readonly used: {
+    readonly requests: number
+    readonly input: number
+    readonly output: number
+    readonly unpriced: number
+    /** Null where no price is known. */
+    readonly cost: number | null
+  }
+}
+
+export interface Attempt {
+  readonly backend: string
+  readonly model: string
+  readonly cause: 'first' | 'next' | 'rescue'
+  /** In ms since the beginning of the request. */
+  readonly from: number
+  /** Null while the attempt waits, as the next one. */
+  readonly ms: number | null
+  readonly outcome: string | null
+  readonly status: number | null
+  readonly streams: boolean
+}
+
+/** A request as it runs; what is not known yet is null. */
+export interface Running {
+  readonly id: string
+  /** Unix time in ms. */
+  readonly at: number
+  readonly route: string
+  readonly organization: string | null
+  readonly key: string | null
+  readonly model: string | null
+  readonly backend: string | null
+  readonly attempts: readonly Attempt[]
+  readonly attempts_left_out: number
+  readonly first_token: number | null
+  readonly tokens: { readonly input: number; readonly output: number } | null
+  readonly status: number | null
+  readonly ms: number | null
+}
+
+export interface LiveNews {
+  readonly requests: readonly Running[]
+  readonly passed: number
+  readonly processes: number
+}

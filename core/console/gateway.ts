@@ -1,3 +1,5 @@
+import { type StreamEvent, eventsOf } from './event-stream.ts'
+
 /** Why the gateway did not do what it was asked. Its words are constant, and its fields are the asker's own. */
 export class Refused extends Error {
   readonly status: number
@@ -23,6 +25,8 @@ export interface Gateway {
   read<T>(path: string): Promise<T>
   /** Throws Refused. */
   text(path: string): Promise<string>
+  /** Events as they come; ends with the stream. Throws Refused. */
+  events(path: string): AsyncIterable<StreamEvent>
 }
 
 /** The path of a route with its query; null and empty values are left out. */
@@ -71,6 +75,10 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal)
       ((await (await sent(method, path, body)).json()) as { readonly data: T }).data,
     read: async <T>(path: string) => (await (await sent('GET', path)).json()) as T,
     text: async (path) => (await sent('GET', path)).text(),
+    async *events(path) {
+      const { body } = await sent('GET', path)
+      if (body !== null) yield* eventsOf(body)
+    },
   }
 }
 

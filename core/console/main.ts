@@ -1,6 +1,7 @@
 import { addressOf } from './address.ts'
 import { append, el } from './element.ts'
 import { Refused, baseOf, gatewayAt } from './gateway.ts'
+import { liveFeed } from './live-feed.ts'
 import type { Page, View } from './page.ts'
 import { pages } from './pages.ts'
 import { button, heading, note, refusal } from './parts.ts'
@@ -20,6 +21,7 @@ let shell: Shell | null = null
 const leave = (why: Error | null): void => {
   here.abort()
   session.close()
+  liveFeed.forget()
   sight = null
   shell = null
   document.title = 'Sign in · sealgate'

@@ -41,3 +41,10 @@ export const renew = (region: Element, ...content: readonly (Node | string)[]): 
   if (region.contains(document.activeElement) || region.querySelector('details[open]') !== null) return
   region.replaceChildren(...content)
 }
+
+/** Resolves after so many ms, or when the reader leaves. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })

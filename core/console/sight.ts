@@ -1,5 +1,5 @@
-import type { Front, Model } from './answers.ts'
-import { type Gateway, Refused, pathOf } from './gateway.ts'
+import type { Front, Model, Self } from './answers.ts'
+import { type Gateway, Refused } from './gateway.ts'
 
 /** What the key of the reader may see; pages that need more are not there. */
 export interface Sight {
@@ -7,6 +7,10 @@ export interface Sight {
   readonly administers: boolean
   /** The measurements of the whole gateway. */
   readonly measures: boolean
+  /** The backends and all organisations' requests. */
+  readonly operates: boolean
+  /** Whether it may also rest and wake backends. */
+  readonly steers: boolean
   readonly links: Front['links']
 }
 
@@ -20,16 +24,21 @@ const mayRead = (asked: Promise<unknown>): Promise<boolean> =>
     },
   )
 
+/** Null where administration is switched off. */
+const selfOf = (gateway: Gateway): Promise<Self | null> =>
+  gateway.ask<Self>('GET', '/admin/self').catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 404) return null
+    throw error
+  })
+
 /** Throws Refused with 401 for a key that the gateway does not know. */
 export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   const { links } = await gateway.ask<Front>('GET', '/')
-  const lists = ['standard', 'openai', 'confidential', 'decisions'].flatMap((name) => modelPaths(links)[name] ?? [])
-  const [administers, measures] = await Promise.all([
-    mayRead(gateway.ask('GET', pathOf('/admin/usage', { limit: 1 }))),
-    mayRead(gateway.text('/metrics')),
-    ...lists.slice(0, 1).map((path) => mayRead(gateway.read(path))),
-  ])
-  return { administers, measures, links }
+  const [self, measures] = await Promise.all([selfOf(gateway), mayRead(gateway.text('/metrics'))])
+  const may = (scope: string) => self?.scopes.includes(scope) === true
+  const operates = self?.operator === true && may('api_key.read')
+  const steers = operates && may('api_key.update')
+  return { administers: may('api_key.read'), measures, operates, steers, links }
 }
 
 /** Where models are listed, by the names of the front page's links. */

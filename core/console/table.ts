@@ -9,6 +9,8 @@ export interface Column<Row> {
   /** As the page has it; `value` when absent. */
   readonly show?: (row: Row) => Child
   readonly number?: true
+  /** Only the CSV has it. */
+  readonly hidden?: true
 }
 
 export interface Table<Row> {
@@ -54,8 +56,9 @@ const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
       )
 
 /** A table with its CSV and the command that asks for it; a narrow screen scrolls it sideways. */
-export const table = <Row>(it: Table<Row>): HTMLElement =>
-  el(
+export const table = <Row>(whole: Table<Row>): HTMLElement => {
+  const it = { ...whole, columns: whole.columns.filter(({ hidden }) => hidden !== true) }
+  return el(
     'section',
     { class: 'card' },
     el(
@@ -66,7 +69,7 @@ export const table = <Row>(it: Table<Row>): HTMLElement =>
         'div',
         { class: 'actions' },
         it.beside ?? null,
-        button('CSV', () => download(it.file, csvOfTable(it)), 'quiet'),
+        button('CSV', () => download(it.file, csvOfTable(whole)), 'quiet'),
         el(
           'details',
           { class: 'curl' },
@@ -94,3 +97,4 @@ export const table = <Row>(it: Table<Row>): HTMLElement =>
       ),
     ),
   )
+}

@@ -32,7 +32,11 @@ interface Gate {
 }
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
-export const serveRoute = ({ admit, take, hold, keyless, clock, live, waits, report }: Gate, route: AnyRoute, at: number) => {
+export const serveRoute = (
+  { admit, take, hold, keyless, clock, live, waits, report }: Gate,
+  route: AnyRoute,
+  at: number,
+) => {
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
   const listened = isListened(route)

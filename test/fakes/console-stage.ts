@@ -87,6 +87,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
         priced: { upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },
         unpriced: { upstreams: to('house') },
         away: { upstreams: to('broken') },
+        chained: { upstreams: [...to('broken'), { provider: 'house', model: 'own', weight: 3, priority: 2 }] },
         [hostile.model]: { upstreams: to('house') },
       },
     },

@@ -43,7 +43,9 @@ export const listening = async (
   }
   const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {
     let rest = ''
-    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    const decoder = new TextDecoder()
+    for await (const bytes of body) {
+      const part = decoder.decode(bytes, { stream: true })
       text += part
       const blocks = (rest + part).split('\n\n')
       rest = blocks.pop() ?? ''

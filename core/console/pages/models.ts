@@ -1,11 +1,19 @@
-import { backendTable } from '../backend-table.ts'
-import type { Child } from '../element.ts'
-import { curlOf } from '../gateway.ts'
-import type { Page } from '../page.ts'
+import type { Backing, Chained } from '../answers.ts'
+import { backingDetail } from '../backing-detail.ts'
+import { backingTable } from '../backing-table.ts'
+import { chainTable } from '../chains.ts'
+import { type Child, el } from '../element.ts'
+import { count } from '../format.ts'
+import { curlOf, pathOf } from '../gateway.ts'
+import { wholeList } from '../listing.ts'
+import { type Page, type View, every, renew } from '../page.ts'
 import { badge, heading, note } from '../parts.ts'
-import { readings } from '../readings.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
 import { type Column, table } from '../table.ts'
+import { weightsForm } from '../weights.ts'
+
+/** Ms between two readings. */
+const pace = 5_000
 
 type Kind = 'prompt_price_per_k' | 'completion_price_per_k'
 
@@ -39,49 +47,106 @@ const ways = ({ clear, sealed, decides }: Listed): readonly string[] => [
 
 const shownWays = (it: Listed): Child => ways(it).map((way) => [badge(way === 'sealed' ? 'accent' : 'plain', way), ' '])
 
+const modelTable = (listed: readonly Listed[], curl: string): HTMLElement =>
+  table<Listed>({
+    title: 'Models',
+    file: 'models',
+    rows: listed,
+    curl,
+    empty: 'This key may use no model, or none is configured.',
+    columns: [
+      { head: 'Model', value: ({ model }) => model },
+      { head: 'Kind', value: kindOf },
+      { head: 'Served', value: (it) => ways(it).join(', '), show: shownWays },
+      {
+        head: 'Owner',
+        value: ({ described }) => described?.owned_by ?? null,
+        show: (it) => it.described?.owned_by || '–',
+      },
+      {
+        head: 'Regions',
+        value: ({ described }) => described?.regions.join(' ') ?? null,
+        show: (it) => it.described?.regions.join(', ') || '–',
+      },
+      price('Input, per 1k', 'prompt_price_per_k'),
+      price('Output, per 1k', 'completion_price_per_k'),
+    ],
+  })
+
+interface Operated {
+  readonly chains: readonly Chained[]
+  /** More than `chains` where the list is longer than the console reads. */
+  readonly total: number
+  readonly backends: readonly Backing[]
+  readonly processes: number
+  /** Unix time in ms. */
+  readonly at: number
+}
+
+const operatedOf = async ({ gateway }: View): Promise<Operated> => {
+  const [{ rows, total }, { backends, processes }] = await Promise.all([
+    wholeList<Chained>(gateway, '/admin/models', 'models', {}, 5),
+    gateway.ask<Pick<Operated, 'backends' | 'processes'>>('GET', '/admin/backends'),
+  ])
+  return { chains: rows, total, backends, processes, at: Date.now() }
+}
+
+/** The tables of operators, which renew themselves. */
+const operatedTables = async (view: View): Promise<readonly Child[]> => {
+  const { gateway, signal } = view
+  const [states, chains] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  let read = await operatedOf(view)
+  const draw = async (): Promise<void> => {
+    const now = Date.now()
+    renew(states, backingTable(read.backends, curlOf(gateway.base, '/admin/backends'), now - read.at, now))
+  }
+  const drawChains = (): void =>
+    renew(chains, chainTable(read.chains, read.backends, curlOf(gateway.base, pathOf('/admin/models', { limit: 100 }))))
+  const again = async (): Promise<void> => {
+    read = await operatedOf(view)
+    await draw()
+    drawChains()
+  }
+  void draw()
+  drawChains()
+  every(pace, signal, () => again().catch(() => undefined))
+  every(1_000, signal, draw)
+  const { processes, total } = read
+  return [
+    states,
+    chains,
+    total > read.chains.length && note(`The chains of the first ${count(read.chains.length)} models are shown.`),
+    note(
+      `Calls, times and use are those of ${processes === 1 ? 'this process' : `${processes} processes`} since its start; `,
+      'a breaker that rests in one of them is shown as resting. The enclave’s own backends are not seen from here.',
+    ),
+  ]
+}
+
+const overview = async (view: View): Promise<readonly Child[]> => {
+  const { gateway, sight } = view
+  const [listed, operated] = await Promise.all([
+    modelsOf(gateway, sight),
+    sight.operates ? operatedTables(view) : Promise.resolve([note('Backends are shown to operators.')]),
+  ])
+  const paths = modelPaths(sight.links)
+  const path = paths['standard'] ?? paths['openai'] ?? paths['confidential'] ?? paths['decisions'] ?? '/'
+  return [heading('Models and backends'), operated, modelTable(listed, curlOf(gateway.base, path))]
+}
+
+const weights = async (view: View, name: string): Promise<readonly Child[]> => {
+  const { rows } = await wholeList<Chained>(view.gateway, '/admin/models', 'models')
+  const it = rows.find(({ model }) => model === name)
+  return it === undefined ? [heading('Not here'), note('There is no such model.')] : weightsForm(it)
+}
+
 export const models: Page = {
   name: 'models',
   title: 'Models',
   sees: () => true,
-  async show({ gateway, sight }) {
-    const [listed, measured] = await Promise.all([
-      modelsOf(gateway, sight),
-      sight.measures ? readings(gateway) : Promise.resolve(null),
-    ])
-    const paths = modelPaths(sight.links)
-    const path = paths['standard'] ?? paths['openai'] ?? paths['confidential'] ?? paths['decisions'] ?? '/'
-    return [
-      heading('Models and backends'),
-      table<Listed>({
-        title: 'Models',
-        file: 'models',
-        rows: listed,
-        curl: curlOf(gateway.base, path),
-        empty: 'This key may use no model, or none is configured.',
-        columns: [
-          { head: 'Model', value: ({ model }) => model },
-          { head: 'Kind', value: kindOf },
-          { head: 'Served', value: (it) => ways(it).join(', '), show: shownWays },
-          {
-            head: 'Owner',
-            value: ({ described }) => described?.owned_by ?? null,
-            show: (it) => it.described?.owned_by || '–',
-          },
-          {
-            head: 'Regions',
-            value: ({ described }) => described?.regions.join(' ') ?? null,
-            show: (it) => it.described?.regions.join(', ') || '–',
-          },
-          price('Input, per 1k', 'prompt_price_per_k'),
-          price('Output, per 1k', 'completion_price_per_k'),
-        ],
-      }),
-      measured && backendTable(gateway.base, measured.backends, measured.earlier),
-      note(
-        sight.measures
-          ? 'A state is what the backend did in the last minute. p50 and p95 are estimates since the gateway started. Calls inside the enclave are not measured.'
-          : 'The states of backends are shown to a key that may read /metrics.',
-      ),
-    ]
+  async show(view) {
+    const [what, name] = view.path
+    if (!view.sight.operates || name === undefined) return overview(view)
+    return what === 'backend' ? backingDetail(view, name) : weights(view, name)
   },
 }

@@ -111,7 +111,12 @@ export const backends = plugin({
         const names = own.map(({ name }) => name)
         return {
           processes: 1 + others.length,
-          backends: names.map((name) => mergedState(name, all.filter((it) => it.name === name))),
+          backends: names.map((name) =>
+            mergedState(
+              name,
+              all.filter((it) => it.name === name),
+            ),
+          ),
         }
       },
       async ask(name, signal) {

@@ -36,6 +36,8 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
   let until = 0
   let meant = rest
   let probing = false
+  /** An operator holds it: what an earlier probe says counts no more. */
+  let held = false
 
   const record = (fault: 0 | 1) => {
     const at = seen++ % window
@@ -58,12 +60,13 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
       if (until === 0) return 'plain'
       if (leftOf(now) > 0 || probing) return null
       probing = true
+      held = false
       return 'probe'
     },
     ok(pass) {
       if (pass === 'probe') {
         probing = false
-        close()
+        if (!held) close()
       } else if (until === 0) {
         inRow = 0
         record(0)
@@ -72,8 +75,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     fault(pass, now) {
       if (pass === 'probe') {
         probing = false
-        // The operator's own pause is longer than what a late probe says.
-        if (leftOf(now) === 0) open(now, rest)
+        if (!held) open(now, rest)
       } else if (until === 0) {
         inRow++
         record(1)
@@ -86,8 +88,14 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     },
     rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
     state: (now) => (until === 0 ? 'closed' : leftOf(now) > 0 ? 'open' : 'half_open'),
-    hold: open,
-    wake: close,
+    hold(now, ms) {
+      held = true
+      open(now, ms)
+    },
+    wake() {
+      held = false
+      close()
+    },
   }
 }
 

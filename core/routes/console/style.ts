@@ -113,6 +113,17 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .plot .solid{fill:var(--accent)}
 .plot .hatched[height='0']{display:none}
 .plot rect.hatched{stroke:var(--accent);stroke-width:1}
+.waterfall{display:grid;grid-template-columns:minmax(4rem,auto) minmax(0,1fr);gap:.25rem .9rem;align-items:center}
+.waterfall figcaption{grid-column:1/-1;color:var(--dim);font-size:.86rem;margin-bottom:.3rem}
+.waterfall>span{max-width:14rem;overflow-wrap:anywhere}
+.waterfall svg{display:block}
+.waterfall .rail{fill:var(--line)}
+.waterfall .good{fill:var(--good)}
+.waterfall .mixed{fill:var(--mixed)}
+.waterfall .bad{fill:var(--bad)}
+.waterfall .idle{fill:var(--dim)}
+.waterfall .stream{opacity:.35}
+.weights{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:1rem}
 .hatch-ground{fill:var(--card)}
 .hatch-line{stroke:var(--accent);stroke-width:3}
 form{display:flex;flex-direction:column;gap:1rem;max-width:44rem}

@@ -131,7 +131,8 @@ export const operating: Chapter = {
       },
     },
     'GET /admin/backends': {
-      about: 'A backend stands as badly as the worst of its breakers. The enclave’s own backends are not seen from here.',
+      about:
+        'A backend stands as badly as the worst of its breakers. The enclave’s own backends are not seen from here.',
       answer: { ...envelope, data: { processes: 1, backends: [state] } },
     },
     'POST /admin/backends/{backend}/ask': {

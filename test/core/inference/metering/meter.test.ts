@@ -242,8 +242,14 @@ t.test('allowances', async (t) => {
     await t.rejects(its.meter.reserve(caller, entry, { input: 1, output: 0 }), TooMany)
     const settings = v.parse(SettingsShape, { ...small(), limits: { key: { tokensPerDay: 1000 } } })
     const raised = meter.create(
-      { ...its, observers: [],
-      traces: [], webhook: { tell() {} }, settings, log: { info() {}, warn() {}, error() {} } },
+      {
+        ...its,
+        observers: [],
+        traces: [],
+        webhook: { tell() {} },
+        settings,
+        log: { info() {}, warn() {}, error() {} },
+      },
       {},
       'meter',
     )

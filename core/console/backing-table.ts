@@ -1,0 +1,55 @@
+import type { Backing } from './answers.ts'
+import { ageOf, faultsOf, lampOf } from './backing.ts'
+import { count, cost } from './format.ts'
+import { badge, link } from './parts.ts'
+import { timeOf } from './running.ts'
+import { type Column, table } from './table.ts'
+
+type Time = 'p50_ms' | 'p95_ms' | 'first_token_p50_ms'
+
+const time = (head: string, name: Time): Column<Backing> => ({
+  head,
+  value: (it) => it[name],
+  show: (it) => timeOf(it[name]),
+  number: true,
+})
+
+/** Each backend as it stands; `passed` is ms since it was read. */
+export const backingTable = (rows: readonly Backing[], curl: string, passed: number, now: number): HTMLElement =>
+  table<Backing>({
+    title: 'Backends',
+    file: 'backends',
+    rows,
+    curl,
+    empty: 'No backend is configured.',
+    columns: [
+      {
+        head: 'Backend',
+        value: ({ backend }) => backend,
+        show: ({ backend }) => link(backend, `#/models/backend/${encodeURIComponent(backend)}`),
+      },
+      {
+        head: 'Breaker',
+        value: ({ state }) => state,
+        show: (it) => badge(lampOf(it, passed).kind, lampOf(it, passed).words),
+      },
+      { head: 'Faults of the last 20', value: faultsOf },
+      time('p50', 'p50_ms'),
+      time('p95', 'p95_ms'),
+      time('First token, p50', 'first_token_p50_ms'),
+      { head: 'Age of its list', value: (it) => it.listed_at, show: (it) => ageOf(it, now), number: true },
+      { head: 'Requests', value: ({ used }) => used.requests, show: ({ used }) => count(used.requests), number: true },
+      {
+        head: 'Tokens in / out',
+        value: ({ used }) => `${used.input} / ${used.output}`,
+        show: ({ used }) => `${count(used.input)} / ${count(used.output)}`,
+        number: true,
+      },
+      {
+        head: 'Cost',
+        value: ({ used }) => used.cost,
+        show: ({ used }) => (used.cost === null ? 'unpriced' : cost(used.cost)),
+        number: true,
+      },
+    ],
+  })

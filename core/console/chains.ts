@@ -1,0 +1,70 @@
+import type { Backing, Chained, Link } from './answers.ts'
+import { lampOf } from './backing.ts'
+import { percent } from './format.ts'
+import { badge, link } from './parts.ts'
+import { table } from './table.ts'
+
+interface Row extends Link {
+  readonly of: string
+  /** The place in the chain, from 1. */
+  readonly place: number
+  /** Of the calls of its priority, from 0 to 1; null where all weigh nothing. */
+  readonly share: number | null
+}
+
+/** The links of all chains in their order, each with its share among those of its priority. */
+export const linksOf = (models: readonly Chained[]): readonly Row[] =>
+  models.flatMap(({ model: of, chain }) =>
+    chain.map((it, at) => {
+      const equals = chain.filter(({ priority }) => priority === it.priority)
+      const sum = equals.reduce((sum, { weight }) => sum + weight, 0)
+      return { ...it, of, place: at + 1, share: sum === 0 ? null : it.weight / sum }
+    }),
+  )
+
+const breakerOf = ({ backend, model }: Row, backends: readonly Backing[]) => {
+  const its = backends.find((it) => it.backend === backend)?.breakers.find((it) => it.model === model)
+  return lampOf(its ?? { state: 'closed', rest_ms: 0 }, 0)
+}
+
+export const chainTable = (models: readonly Chained[], backends: readonly Backing[], curl: string): HTMLElement =>
+  table<Row>({
+    title: 'Chains',
+    file: 'chains',
+    rows: linksOf(models),
+    curl,
+    empty: 'No model has a backend on this side of the enclave.',
+    columns: [
+      {
+        head: 'Model',
+        value: ({ of }) => of,
+        show: ({ of }) => link(of, `#/models/weights/${encodeURIComponent(of)}`),
+      },
+      { head: 'Place', value: ({ place }) => place, number: true },
+      {
+        head: 'Backend',
+        value: ({ backend }) => backend,
+        show: ({ backend }) => link(backend, `#/models/backend/${encodeURIComponent(backend)}`),
+      },
+      { head: 'Its model', value: ({ model }) => model },
+      {
+        head: 'Breaker',
+        value: (it) => breakerOf(it, backends).words,
+        show: (it) => badge(breakerOf(it, backends).kind, breakerOf(it, backends).words),
+      },
+      { head: 'Priority', value: ({ priority }) => priority, number: true },
+      { head: 'Weight', value: ({ weight }) => weight, number: true },
+      {
+        head: 'Share',
+        value: ({ share }) => share,
+        show: ({ share }) => (share === null ? '–' : percent(share)),
+        number: true,
+      },
+      {
+        head: 'Context',
+        value: (it) => it.context_tokens,
+        show: (it) => it.context_tokens ?? '–',
+        number: true,
+      },
+    ],
+  })

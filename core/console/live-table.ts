@@ -1,0 +1,60 @@
+import type { Running } from './answers.ts'
+import { type Child, el } from './element.ts'
+import { clockTime, count } from './format.ts'
+import { badge, link } from './parts.ts'
+import { attemptWords, standOf, timeOf } from './running.ts'
+import { table } from './table.ts'
+
+/** Rows that a table shows at once. */
+export const mostRows = 100
+
+/** Names of keys by their ids. */
+export type KeyNames = ReadonlyMap<string, string>
+
+/** The name of a key, or the end of its id. */
+export const keyWords = (id: string, names: KeyNames): string => {
+  const name = names.get(id) ?? ''
+  return name === '' ? `…${id.slice(-8)}` : name
+}
+
+const keyLink = (id: string | null, names: KeyNames): Child =>
+  id === null
+    ? '–'
+    : names.has(id)
+      ? link(keyWords(id, names), `#/keys/${encodeURIComponent(id)}`)
+      : el('span', { title: id }, keyWords(id, names))
+
+const tokens = ({ tokens: it }: Running): string => (it === null ? '–' : `${count(it.input)} / ${count(it.output)}`)
+
+export const liveTable = (rows: readonly Running[], names: KeyNames, curl: string, empty: string): HTMLElement =>
+  table<Running>({
+    title: rows.length > mostRows ? `The newest ${mostRows} of ${rows.length} requests` : 'Requests',
+    file: 'requests',
+    rows: rows.slice(0, mostRows),
+    curl,
+    empty,
+    columns: [
+      {
+        head: 'Began',
+        value: ({ at }) => new Date(at).toISOString(),
+        show: ({ id, at }) =>
+          el(
+            'a',
+            { href: `#/live/${encodeURIComponent(id)}`, title: id },
+            clockTime(at),
+            el('small', {}, id.slice(-12)),
+          ),
+      },
+      { head: 'Id', value: ({ id }) => id, hidden: true },
+      { head: 'Status', value: ({ status }) => status, show: (it) => badge(standOf(it).kind, standOf(it).words) },
+      { head: 'Route', value: ({ route }) => route, show: ({ route }) => el('code', {}, route) },
+      { head: 'Model', value: ({ model }) => model, show: ({ model }) => model ?? '–' },
+      { head: 'Backend', value: ({ backend }) => backend, show: ({ backend }) => backend ?? '–' },
+      { head: 'Attempts', value: attemptWords, number: true },
+      { head: 'First token', value: (it) => it.first_token, show: (it) => timeOf(it.first_token), number: true },
+      { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
+      { head: 'Tokens in / out', value: tokens, number: true },
+      { head: 'Key', value: ({ key }) => key, show: ({ key }) => keyLink(key, names) },
+      { head: 'Organisation', value: (it) => it.organization, show: (it) => it.organization ?? '–' },
+    ],
+  })

@@ -1,0 +1,139 @@
+import type { Key, Running } from '../answers.ts'
+import { type Child, el } from '../element.ts'
+import { count } from '../format.ts'
+import { Refused, curlOf, pathOf } from '../gateway.ts'
+import { wholeList } from '../listing.ts'
+import { liveDetail } from '../live-detail.ts'
+import { liveFeed, livePath } from '../live-feed.ts'
+import { type KeyNames, liveTable } from '../live-table.ts'
+import { type Page, type View, every, renew } from '../page.ts'
+import { button, heading, link, note } from '../parts.ts'
+
+/** Ms between two drawings. */
+const pace = 500
+
+/** Names are an ornament: without them the ids are shown. */
+const namesOf = async ({ gateway, sight }: View): Promise<KeyNames> => {
+  const all = await wholeList<Key>(gateway, '/admin/keys', 'keys', { organization: sight.operates ? '*' : null }, 5)
+  return new Map(all.rows.map(({ id, name }) => [id, name]))
+}
+
+const listen = (view: View): void => {
+  const { gateway, sight, signal } = view
+  liveFeed.listen(gateway, livePath(sight.operates), signal).catch((error: unknown) => {
+    if (error instanceof Refused && !signal.aborted) view.leave(error)
+  })
+}
+
+const isFailed = ({ status }: Running): boolean => status !== null && status >= 400
+
+const filters: Readonly<Record<string, (it: Running) => boolean>> = {
+  all: () => true,
+  running: ({ ms }) => ms === null,
+  failed: isFailed,
+  rescued: ({ attempts }) => attempts.length > 1,
+}
+
+const isFilter = (name: string | null): name is string => name !== null && Object.hasOwn(filters, name)
+
+const told = (): string => {
+  const processes = liveFeed.processes()
+  const sampled = liveFeed.passed()
+  return [
+    liveFeed.state(),
+    processes > 0 ? `${count(processes)} ${processes === 1 ? 'process' : 'processes'}` : '',
+    sampled > 0 ? `a sample: ${count(sampled)} not shown` : '',
+  ]
+    .filter((it) => it !== '')
+    .join(' · ')
+}
+
+const curl = ({ gateway, sight }: View): string => curlOf(gateway.base, livePath(sight.operates))
+
+const scope = ({ sight }: View): string =>
+  sight.operates ? 'Requests of all organisations' : 'Requests of your organisation'
+
+const list = (view: View, names: KeyNames): readonly Child[] => {
+  const asked = view.query.get('show')
+  const shown = isFilter(asked) ? asked : 'all'
+  const region = el('div', { class: 'stack' })
+  const state = el('span', { class: 'told', role: 'status' })
+  const search = el('input', {
+    type: 'search',
+    'aria-label': 'Search by request id',
+    placeholder: 'Request id',
+    value: view.query.get('id') ?? '',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  })
+  let paused = false
+  const draw = async (): Promise<void> => {
+    const words = told()
+    // A status that does not change is not announced again.
+    if (state.textContent !== words) state.textContent = words
+    if (paused) return
+    const wanted = search.value.trim()
+    const rows = liveFeed.rows().filter((it) => it.id.includes(wanted) && filters[shown]?.(it))
+    const empty = wanted === '' ? 'No request has begun since this page listens.' : 'This tab has seen no such request.'
+    renew(region, liveTable(rows, names, curl(view), empty))
+  }
+  search.addEventListener('input', () => void draw())
+  const pausing = button('Pause', () => {
+    paused = !paused
+    pausing.textContent = paused ? 'Go on' : 'Pause'
+    pausing.setAttribute('aria-pressed', String(paused))
+    void draw()
+  })
+  const tabs = el(
+    'nav',
+    { class: 'tabs', 'aria-label': 'Which requests' },
+    Object.keys(filters).map((name) =>
+      el(
+        'a',
+        {
+          href: pathOf('#/live', { show: name === 'all' ? null : name }),
+          'aria-current': name === shown ? 'page' : null,
+        },
+        name,
+      ),
+    ),
+  )
+  void draw()
+  every(pace, view.signal, draw)
+  return [
+    heading('Live', state, pausing),
+    el('div', { class: 'choices' }, tabs, el('div', { class: 'span' }, search)),
+    region,
+    note(
+      `${scope(view)}, at most 50 a second, as they begin and end while this page is open. `,
+      'Prompts and answers are never here; of a sealed request there is what the gateway sees.',
+    ),
+  ]
+}
+
+const detail = (view: View, names: KeyNames, id: string): readonly Child[] => {
+  const region = el('div', { class: 'stack' })
+  const draw = async (): Promise<void> => {
+    const it = liveFeed.find(id)
+    if (it === null)
+      return region.replaceChildren(
+        note('This tab has not seen the request. A tab sees those that begin while it listens.'),
+      )
+    renew(region, ...liveDetail(it, names, curl(view), Date.now()).filter((part) => part instanceof Node))
+  }
+  void draw()
+  every(pace, view.signal, draw)
+  return [heading('One request', link('All requests', '#/live')), region]
+}
+
+export const live: Page = {
+  name: 'live',
+  title: 'Live',
+  sees: ({ administers }) => administers,
+  async show(view) {
+    const names = await namesOf(view)
+    listen(view)
+    const [id] = view.path
+    return id === undefined ? list(view, names) : detail(view, names, id)
+  },
+}

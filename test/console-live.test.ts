@@ -1,0 +1,167 @@
+import './fakes/unwatched.ts'
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { looks } from './fakes/console-looks.ts'
+import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
+
+const row = ({ page }: Tab, name: string) =>
+  page.locator('tr', { has: page.getByRole('rowheader', { name, exact: true }) })
+
+const seesRow = (tab: Tab, words: string) => tab.page.locator('tbody tr', { hasText: words }).first().waitFor()
+
+/** Asks once the page listens, and gives the id of the request. */
+const asks = async ({ base, key }: ConsoleStage, model: string): Promise<string> => {
+  const answer = await fetch(`${base}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'a secret of the caller' }] }),
+  })
+  await answer.text()
+  return answer.headers.get('x-request-id') ?? ''
+}
+
+const listens = (tab: Tab) => tab.page.getByText('Listening', { exact: false }).first().waitFor()
+
+const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> => {
+  const { page } = tab
+  await tab.go('#/live', 'Live')
+  await listens(tab)
+  const id = await asks(stage, 'chained')
+  await asks(stage, hostile.model)
+  await asks(stage, 'away')
+  await seesRow(tab, 'chained')
+  await seesRow(tab, hostile.model)
+  await seesRow(tab, '502')
+  t.equal(await page.evaluate('"owned" in globalThis'), false, 'a hostile name is text')
+  const main = await page.innerText('main')
+  t.match(main, '1 process')
+  t.notMatch(main, 'a secret of the caller')
+  t.notMatch(main, 'hello', 'no answer is shown')
+  await page.getByRole('searchbox').fill(id)
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  t.match(await page.innerText('tbody'), /chained\s+house\s+2/)
+  const waiting = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  const csv = await readFile(await (await waiting).path(), 'utf8')
+  t.match(csv, /^Began,Id,Status,Route,/)
+  t.match(csv, id)
+  await page.locator('tbody a').first().click()
+  await page.getByRole('heading', { name: 'One request' }).waitFor()
+  t.match(page.url(), `#/live/${id}`)
+  t.equal(await page.locator('.waterfall svg').count(), 2, 'a bar for each attempt')
+  t.match(await row(tab, 'broken').innerText(), /first\s+failed, 500/)
+  t.match(await row(tab, 'house').innerText(), /after a fault or silence\s+answered/)
+  return id
+}
+
+const pausing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/live?show=failed', 'Live')
+  await seesRow(tab, 'away')
+  t.notMatch(await page.innerText('tbody'), 'chained')
+  await tab.go('#/live', 'Live')
+  await listens(tab)
+  await page.getByRole('button', { name: 'Pause' }).focus()
+  await page.keyboard.press('Enter')
+  const before = await page.locator('tbody tr').count()
+  await asks(stage, 'priced')
+  await page.clock.runFor(2_000)
+  t.equal(await page.locator('tbody tr').count(), before, 'nothing moves')
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  await seesRow(tab, 'priced')
+}
+
+const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/models', 'Models and backends')
+  t.match(await row(tab, 'house').first().innerText(), /lets calls in\s+0 of/)
+  t.match(await row(tab, 'broken').first().innerText(), /server error/)
+  const chain = await page.locator('section', { hasText: 'Chains' }).last().innerText()
+  t.match(chain, /chained\s+1\s+broken[^]*chained\s+2\s+house/, 'in its order')
+  await tab.go('#/models/backend/house', 'house')
+  await page.getByRole('button', { name: 'Ask now' }).click()
+  await page.getByText(/Lists 0 models/).waitFor()
+  await page.getByRole('button', { name: 'Rest' }).click()
+  t.same(await tab.axe(), [], 'the question')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rest' }).click()
+  await page.getByText('house rests.').waitFor()
+  await page
+    .getByText(/rests \d+ s/)
+    .first()
+    .waitFor()
+  t.equal(await stage.chat('priced'), 503, 'no call passes')
+  await tab.shot('backend-resting')
+  await page.getByRole('button', { name: 'Wake' }).click()
+  await page.getByText('house is awake.').waitFor()
+  t.equal(await stage.chat('priced'), 200)
+  const { rows } = await stage.gateway.audit.list({ limit: 10, order: { by: 'at', descending: true } })
+  t.same(
+    rows.map(({ row }) => `${row.action} ${row.object}`),
+    ['backend.wake house', 'backend.rest house', 'backend.ask house'],
+  )
+}
+
+const weighing = async (t: Test, tab: Tab): Promise<void> => {
+  const { page } = tab
+  await tab.go('#/models/weights/chained', 'chained')
+  await page.getByLabel('Weight of house').fill('7')
+  t.same(JSON.parse(await page.innerText('.copied code')), {
+    models: {
+      chained: {
+        upstreams: [
+          { provider: 'broken', model: 'own', weight: 1, priority: 1 },
+          { provider: 'house', model: 'own', weight: 7, priority: 2 },
+        ],
+      },
+    },
+  })
+  await page.getByLabel('Weight of house').fill('-1')
+  t.match(await page.innerText('[role=alert]'), 'A weight is a number from 0.')
+  await page.getByLabel('Weight of house').fill('7')
+}
+
+const ofOthers = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const { credential } = await stage.gateway.keys.create({ organization: 'other', scopes: ['api_key.read'] })
+  const tab = await stage.browse()
+  await tab.signIn(credential)
+  await tab.go('#/live', 'Live')
+  await listens(tab)
+  await asks(stage, 'priced')
+  await asks({ ...stage, key: (await stage.gateway.keys.create({ organization: 'other' })).credential }, 'unpriced')
+  await seesRow(tab, 'unpriced')
+  t.notMatch(await tab.page.innerText('tbody'), '\tpriced', 'the requests of another organisation are not there')
+  await tab.go('#/models', 'Models and backends')
+  t.match(await tab.page.innerText('main'), 'Backends are shown to operators.')
+  await tab.go('#/models/backend/house', 'Models and backends')
+  t.same(tab.faults, [])
+  await tab.page.context().close()
+}
+
+t.test('live, models and backends in a browser', { skip: withoutChromium }, async (t) => {
+  const stage = await consoleStage(t)
+  const tab = await stage.browse()
+  await tab.page.clock.install()
+  await tab.signIn(stage.key)
+  let id = ''
+  await t.test('requests are seen as they run, and one of them with its attempts', async (t) => {
+    id = await running(t, stage, tab)
+  })
+  await t.test('the list is filtered, and stands still when it is paused', (t) => pausing(t, stage, tab))
+  await t.test('a backend is asked, rests and is woken', (t) => steering(t, stage, tab))
+  await t.test('weights become a change of the configuration', (t) => weighing(t, tab))
+  await t.test('a key of another organisation sees its own', (t) => ofOthers(t, stage))
+  await t.test('both schemes, narrow and wide: axe finds nothing', (t) =>
+    looks(t, tab, [
+      ['#/live', 'Live', 'live'],
+      [`#/live/${id}`, 'One request', 'live-one'],
+      ['#/models', 'Models and backends', 'models'],
+      ['#/models/backend/broken', 'broken', 'backend'],
+      ['#/models/weights/chained', 'chained', 'weights'],
+    ]),
+  )
+  await t.test('nothing went elsewhere, and the policy was never broken', (t) => {
+    t.same(tab.faults, [])
+    t.end()
+  })
+})
