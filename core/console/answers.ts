@@ -151,6 +151,8 @@ export interface Running {
   readonly tokens: { readonly input: number; readonly output: number } | null
   readonly status: number | null
   readonly ms: number | null
+  /** Of this tab: it stopped listening before the request ended. */
+  readonly lost?: true
 }
 
 export interface LiveNews {

@@ -14,7 +14,7 @@ const about = (it: Running, names: KeyNames, now: number): HTMLElement => {
     facts([
       ['Status', badge(kind, words)],
       ['Began', moment(it.at)],
-      ['Time', `${timeOf(lengthOf(it, now))}${it.ms === null ? ', and it runs' : ''}`],
+      ['Time', `${timeOf(lengthOf(it, now))}${it.ms === null && it.lost !== true ? ', and it runs' : ''}`],
       ['First token', timeOf(it.first_token)],
       ['Route', el('code', {}, it.route)],
       ['Model', it.model ?? '–'],

@@ -38,6 +38,11 @@ const feedOf = (): LiveFeed => {
     processes = news.processes
   }
 
+  /** A request that ran when the tab stopped listening has an end that the tab does not see. */
+  const lose = (): void => {
+    for (const [id, it] of seen) if (it.ms === null) seen.set(id, { ...it, lost: true })
+  }
+
   const once = async (gateway: Gateway, path: string): Promise<void> => {
     for await (const { event, data } of gateway.events(path)) {
       if (event === 'listening') {
@@ -55,8 +60,16 @@ const feedOf = (): LiveFeed => {
     processes: () => processes,
     state: () => state,
     async listen(gateway, path, signal) {
-      signal.addEventListener('abort', () => (state = 'Not listening'), { once: true })
+      signal.addEventListener(
+        'abort',
+        () => {
+          state = 'Not listening'
+          lose()
+        },
+        { once: true },
+      )
       while (!signal.aborted) {
+        lose()
         const wait = await once(gateway, path).then(
           () => soon,
           (error: unknown) => {

@@ -16,7 +16,8 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /** How a request stands; a status of 499 means that its caller left. */
-export const standOf = ({ status }: Pick<Running, 'status'>): Words => {
+export const standOf = ({ status, lost }: Pick<Running, 'status' | 'lost'>): Words => {
+  if (lost === true) return { kind: 'idle', words: 'end not seen' }
   if (status === null) return { kind: 'idle', words: 'runs' }
   if (status < 300) return { kind: 'good', words: String(status) }
   if (status === 499) return { kind: 'mixed', words: '499 caller left' }
@@ -51,6 +52,7 @@ export const attemptWords = ({ attempts, attempts_left_out: more }: Running): st
 }
 
 /** Ms until now, or until the end. */
-export const lengthOf = ({ at, ms }: Running, now: number): number => ms ?? Math.max(0, now - at)
+export const lengthOf = ({ at, ms, attempts, lost }: Running, now: number): number =>
+  ms ?? (lost === true ? Math.max(0, ...attempts.map((it) => it.from + (it.ms ?? 0))) : Math.max(0, now - at))
 
 export const timeOf = (ms: number | null): string => (ms === null ? '–' : seconds(ms / 1000))

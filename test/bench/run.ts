@@ -14,10 +14,20 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   workers: async () => (await import('./workers.ts')).workers(),
   kills: async () => (await import('./kills.ts')).kills(),
   calibration: async () => (await import('./decisions/calibration.ts')).calibration(),
+  consoles: async () => (await import('./consoles.ts')).consoles(turns),
   outages: async () => (await import('./outages.ts')).outages(),
 }
 
-const { values, positionals: wanted } = parseArgs({ options: { force: { type: 'boolean' } }, allowPositionals: true })
+const { values, positionals: wanted } = parseArgs({
+  options: {
+    force: { type: 'boolean' },
+    /** Of the chapter `consoles`: shorter turns to try it. */
+    seconds: { type: 'string', default: '60' },
+    rounds: { type: 'string', default: '5' },
+  },
+  allowPositionals: true,
+})
+const turns = { seconds: Number(values.seconds), rounds: Number(values.rounds) }
 const strange = wanted.filter((name) => !Object.hasOwn(chapters, name))
 if (strange.length > 0)
   throw new Error(`There is no chapter ${strange.join(', ')}: ${Object.keys(chapters).join(', ')}`)

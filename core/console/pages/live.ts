@@ -29,7 +29,7 @@ const isFailed = ({ status }: Running): boolean => status !== null && status >= 
 
 const filters: Readonly<Record<string, (it: Running) => boolean>> = {
   all: () => true,
-  running: ({ ms }) => ms === null,
+  running: ({ ms, lost }) => ms === null && lost !== true,
   failed: isFailed,
   rescued: ({ attempts }) => attempts.length > 1,
 }

@@ -117,8 +117,10 @@ const operatedTables = async (view: View): Promise<readonly Child[]> => {
     chains,
     total > read.chains.length && note(`The chains of the first ${count(read.chains.length)} models are shown.`),
     note(
-      `Calls, times and use are those of ${processes === 1 ? 'this process' : `${processes} processes`} since its start; `,
-      'a breaker that rests in one of them is shown as resting. The enclave’s own backends are not seen from here.',
+      processes === 1
+        ? 'Calls, times and use are those of this process since its start. '
+        : `Calls, times and use are those of ${processes} processes since their start; a breaker that rests in one rests here. `,
+      'The enclave’s own backends are not seen from here.',
     ),
   ]
 }

@@ -94,7 +94,7 @@ td{white-space:nowrap}
 .steps{padding-left:1.3rem;display:flex;flex-direction:column;gap:.35rem}
 .steps .done{color:var(--dim);text-decoration:line-through}
 .choices{display:flex;justify-content:space-between;gap:.7rem 1.5rem;flex-wrap:wrap}
-.tabs{display:inline-flex;border:1px solid var(--line);border-radius:8px;background:var(--card);padding:2px}
+.tabs{display:inline-flex;flex-direction:row;flex-wrap:wrap;border:1px solid var(--line);border-radius:8px;background:var(--card);padding:2px}
 .tabs a{padding:.28rem .85rem;border-radius:6px;text-decoration:none;color:var(--dim)}
 .tabs a[aria-current]{background:var(--soft);color:var(--accent);font-weight:600}
 .span{display:flex;align-items:center;gap:.5rem;flex-wrap:wrap}
@@ -124,6 +124,7 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .waterfall .idle{fill:var(--dim)}
 .waterfall .stream{opacity:.35}
 .weights{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:1rem}
+.short{white-space:nowrap;font:400 12px/1.4 ui-monospace,'SF Mono',Menlo,Consolas,monospace}
 .hatch-ground{fill:var(--card)}
 .hatch-line{stroke:var(--accent);stroke-width:3}
 form{display:flex;flex-direction:column;gap:1rem;max-width:44rem}
