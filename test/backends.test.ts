@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { mergedState, quantile } from '../core/inference/backends/merged.ts'
 import { unused } from '../core/inference/backends/records.ts'
+import { breaker } from '../core/inference/routing/breaker.ts'
 import { use } from '../core/plugin.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
@@ -242,5 +243,29 @@ t.test('what processes see of a backend becomes one', (t) => {
   ])
   t.match(it, { p50: 2, p95: 4, first50: null, listed: 7, used: { requests: 5, unpriced: 1, cost: 15 } })
   t.equal(quantile([], 0.5), null)
+  t.end()
+})
+
+t.test('what an operator holds, no earlier probe lets go', (t) => {
+  const made = () => {
+    const it = breaker({ faults: 1, ratio: 1, rest: 1_000 })
+    it.fault(it.enter(0)!, 0)
+    return { it, probe: it.enter(1_000)! }
+  }
+  const back = made()
+  t.equal(back.probe, 'probe')
+  back.it.hold(1_500, 10_000)
+  back.it.ok(back.probe)
+  t.equal(back.it.enter(2_000), null, 'the backend is back, and rests all the same')
+  t.equal(back.it.rest(2_000), 9_500)
+  const away = made()
+  away.it.hold(1_500, 10_000)
+  away.it.fault(away.probe, 1_600)
+  t.equal(away.it.rest(2_000), 9_500, 'and no shorter')
+  t.equal(away.it.state(2_000), 'open')
+  t.equal(away.it.state(11_500), 'half_open')
+  t.equal(away.it.enter(11_500), 'probe')
+  away.it.wake()
+  t.equal(away.it.state(11_500), 'closed')
   t.end()
 })

@@ -43,7 +43,7 @@ const running = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<string> 
   const waiting = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()
   const csv = await readFile(await (await waiting).path(), 'utf8')
-  t.match(csv, /^Began,Id,Status,Route,/)
+  t.match(csv, /^Began,Id,Status,Model,/)
   t.match(csv, id)
   await page.locator('tbody a').first().click()
   await page.getByRole('heading', { name: 'One request' }).waitFor()
@@ -70,6 +70,19 @@ const pausing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   await page.getByRole('button', { name: 'Go on' }).click()
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await seesRow(tab, 'priced')
+}
+
+/** A request that runs while its reader looks elsewhere. */
+const losing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const answer = stage.holdNext()
+  const call = asks(stage, 'unpriced')
+  await seesRow(tab, 'runs')
+  await tab.go('#/settings', 'Settings')
+  answer()
+  await call
+  await tab.go('#/live', 'Live')
+  await seesRow(tab, 'end not seen')
+  t.notMatch(await tab.page.innerText('tbody'), /\bruns\b/)
 }
 
 const steering = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
@@ -148,6 +161,7 @@ t.test('live, models and backends in a browser', { skip: withoutChromium }, asyn
     id = await running(t, stage, tab)
   })
   await t.test('the list is filtered, and stands still when it is paused', (t) => pausing(t, stage, tab))
+  await t.test('a request whose end was not seen is told so', (t) => losing(t, stage, tab))
   await t.test('a backend is asked, rests and is woken', (t) => steering(t, stage, tab))
   await t.test('weights become a change of the configuration', (t) => weighing(t, tab))
   await t.test('a key of another organisation sees its own', (t) => ofOthers(t, stage))

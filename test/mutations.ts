@@ -7,6 +7,7 @@ import { files } from './mutations/files.ts'
 import { guarding } from './mutations/guards.ts'
 import { http } from './mutations/http.ts'
 import { inference } from './mutations/inference.ts'
+import { lives } from './mutations/live.ts'
 import { logins } from './mutations/logins.ts'
 import { madeFiles } from './mutations/made-files.ts'
 import { medias } from './mutations/media.ts'
@@ -35,6 +36,7 @@ export const mutations: readonly Mutation[] = [
   guarding,
   http,
   inference,
+  lives,
   logins,
   madeFiles,
   medias,

@@ -17,7 +17,8 @@ export const faultWords = (kind: string): string => faults[kind] ?? kind
 /** A breaker as a lamp; `passed` is ms since it was read. */
 export const lampOf = ({ state, rest_ms }: Pick<Backing, 'state' | 'rest_ms'>, passed: number) => {
   const left = Math.max(0, rest_ms - passed)
-  if (state === 'open' && left > 0) return { kind: kinds.open, words: `rests ${seconds(Math.ceil(left / 1000))}` }
+  const words = left > 90_000 ? span(left) : seconds(Math.ceil(left / 1000))
+  if (state === 'open' && left > 0) return { kind: kinds.open, words: `rests ${words}` }
   if (state === 'closed') return { kind: kinds.closed, words: 'lets calls in' }
   return { kind: kinds.half_open, words: 'tries one call' }
 }

@@ -47,7 +47,7 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
       },
       { head: 'Id', value: ({ id }) => id, hidden: true },
       { head: 'Status', value: ({ status }) => status, show: (it) => badge(standOf(it).kind, standOf(it).words) },
-      { head: 'Model', value: ({ model }) => model, show: ({ model }) => model ?? '–' },
+      { head: 'Model', value: ({ model }) => model, show: ({ model }) => el('span', { class: 'name' }, model ?? '–') },
       { head: 'Backend', value: ({ backend }) => backend, show: ({ backend }) => backend ?? '–' },
       { head: 'Attempts', value: attemptWords, number: true },
       { head: 'First token', value: (it) => it.first_token, show: (it) => timeOf(it.first_token), number: true },

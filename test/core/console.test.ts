@@ -1,15 +1,20 @@
 import t from 'tap'
 import { addressOf } from '../../core/console/address.ts'
-import type { Usage } from '../../core/console/answers.ts'
+import type { Chained, Usage } from '../../core/console/answers.ts'
+import { faultsOf, lampOf } from '../../core/console/backing.ts'
 import { backendsOf, stateOf } from '../../core/console/backends.ts'
 import { budgetsOf } from '../../core/console/budgets.ts'
+import { linksOf } from '../../core/console/chains.ts'
 import { csvOf } from '../../core/console/csv.ts'
+import { eventsOf } from '../../core/console/event-stream.ts'
 import { baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
 import { quantileOf, samplesOf, sumOf as total } from '../../core/console/prometheus.ts'
+import { attemptWords, lengthOf, standOf } from '../../core/console/running.ts'
 import { troublesOf } from '../../core/console/sentences.ts'
 import { snippetsOf } from '../../core/console/snippets.ts'
 import { daysBetween, sumOf, sumsBy } from '../../core/console/sums.ts'
 import { trafficOf } from '../../core/console/traffic.ts'
+import { weightsConfig } from '../../core/console/weights.ts'
 
 const used = (row: Partial<Usage>): Usage => ({
   ...{ key: 'key_1', day: '2030-01-31', model: 'm', requests: 1, input: 10, output: 5, reasoning: 0, cached: 0 },
@@ -148,5 +153,97 @@ t.test('commands to paste hold whatever a name holds, and the key once', (t) => 
   t.match(snippets.find(({ name }) => name === 'curl')?.text, `"model":"it'\\''s"`)
   t.match(snippets.find(({ name }) => name.startsWith('Codex'))?.text, 'wire_api = "responses"')
   t.same(snippetsOf('https://a.example', {}, 'sk_live_1', 'm').length, 1)
+  t.end()
+})
+
+t.test('events come apart wherever the stream was cut', async (t) => {
+  const text = ': sign\n\nevent: requests\ndata: {"a":"é"}\n\ndata: x\ndata: y\n\ndata: unfinished'
+  const bytes = Buffer.from(text)
+  for (const size of [1, 7, bytes.length]) {
+    const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    )
+    const seen = []
+    for await (const it of eventsOf(
+      new ReadableStream({ start: (it) => (parts.forEach((part) => it.enqueue(part)), it.close()) }),
+    ))
+      seen.push(it)
+    t.same(seen, [
+      { event: 'requests', data: '{"a":"é"}' },
+      { event: 'message', data: 'x\ny' },
+    ])
+  }
+})
+
+t.test('a lamp counts down, and then waits for the one call', (t) => {
+  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 0), { kind: 'bad', words: 'rests 8 s' })
+  t.match(lampOf({ state: 'open', rest_ms: 3_600_000 }, 0), { words: 'rests 60 min' })
+  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 2_500), { words: 'rests 6 s' })
+  t.match(lampOf({ state: 'open', rest_ms: 8_000 }, 8_000), { kind: 'mixed', words: 'tries one call' })
+  t.match(lampOf({ state: 'closed', rest_ms: 0 }, 0), { kind: 'good', words: 'lets calls in' })
+  t.end()
+})
+
+const chained: Chained = {
+  model: 'm',
+  type: 'CHAT',
+  standard: true,
+  confidential: false,
+  chain: [
+    { backend: 'a', model: 'm', priority: 1, weight: 1, context_tokens: null },
+    { backend: 'b', model: 'own', priority: 1, weight: 3, context_tokens: 4096 },
+    { backend: 'c', model: 'm', priority: 2, weight: 0, context_tokens: null },
+  ],
+}
+
+t.test('a share is one of its priority, and weights become a configuration', (t) => {
+  t.same(
+    linksOf([chained]).map(({ place, share }) => [place, share]),
+    [
+      [1, 0.25],
+      [2, 0.75],
+      [3, null],
+    ],
+  )
+  t.same(JSON.parse(weightsConfig(chained, [2, 0, 5])), {
+    models: {
+      m: {
+        upstreams: [
+          { provider: 'a', weight: 2, priority: 1 },
+          { provider: 'b', model: 'own', context_tokens: 4096, weight: 0, priority: 1 },
+          { provider: 'c', weight: 5, priority: 2 },
+        ],
+      },
+    },
+  })
+  t.end()
+})
+
+t.test('a request is told in words, and what the tab did not see to its end is no request that runs', (t) => {
+  const attempt = {
+    backend: 'a',
+    model: 'm',
+    from: 0,
+    ms: 5,
+    outcome: 'answered',
+    status: null,
+    streams: true,
+  } as const
+  const it = {
+    ...{ id: 'r', at: 0, route: 'POST /x', organization: 'o', key: 'k', model: 'm', backend: 'a', first_token: 1 },
+    ...{ tokens: null, status: null, ms: null, attempts_left_out: 0 },
+    attempts: [
+      { ...attempt, cause: 'first' as const },
+      { ...attempt, cause: 'rescue' as const, from: 20 },
+    ],
+  }
+  t.equal(attemptWords(it), '2, 1 rescue')
+  t.equal(standOf(it).words, 'runs')
+  t.match(standOf({ ...it, lost: true }), { kind: 'idle', words: 'end not seen' })
+  t.equal(standOf({ status: 499 }).words, '499 caller left')
+  t.equal(standOf({ status: 503 }).kind, 'bad')
+  t.equal(lengthOf(it, 100), 100)
+  t.equal(lengthOf({ ...it, lost: true }, 100), 25)
+  t.equal(faultsOf({ calls: [], faults: [] }), 'no calls yet')
   t.end()
 })

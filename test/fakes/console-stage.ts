@@ -32,6 +32,8 @@ export interface ConsoleStage extends Running {
   readonly other: Recorded
   /** Asks a model for a word; the status. */
   chat(model: string): Promise<number>
+  /** The next chat waits for the function that this gives. */
+  holdNext(): () => void
   browse(options?: BrowserContextOptions): Promise<Tab>
 }
 
@@ -57,7 +59,18 @@ const price = { prompt_price_per_k: 0.25, completion_price_per_k: 1.25 }
 export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
   let base = ''
   const answer = scripted(() => [{ say: 'hello' }])
-  const other = await backend(t, (asked) => {
+  let held: Promise<void> | null = null
+  const holdNext = (): (() => void) => {
+    let go = () => {}
+    held = new Promise((resolve) => (go = resolve))
+    return go
+  }
+  const other = await backend(t, async (asked) => {
+    if (asked.path.endsWith('/chat/completions')) {
+      const waiting = held
+      held = null
+      await waiting
+    }
     if (asked.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
     // Browsers look for an icon.
     return asked.method === 'GET' && !asked.path.endsWith('/models') ? { status: 404, body: '' } : answer(asked)
@@ -105,7 +118,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
     const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, ...options })
     return tabOf(await context.newPage(), it.base)
   }
-  return { ...it, other, chat, browse }
+  return { ...it, other, chat, holdNext, browse }
 }
 
 const axeSource = async (): Promise<string> =>

@@ -60,6 +60,7 @@ const list = (view: View, names: KeyNames): readonly Child[] => {
   const state = el('span', { class: 'told', role: 'status' })
   const search = el('input', {
     type: 'search',
+    class: 'search',
     'aria-label': 'Search by request id',
     placeholder: 'Request id',
     value: view.query.get('id') ?? '',
