@@ -14,7 +14,7 @@ import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
-import { Backends, type RestOrder } from './inference/backends/backends.ts'
+import { Backends, answerOfBackends } from './inference/backends/backends.ts'
 import { backendRecords, recordingObserver, recordingUsage } from './inference/backends/records.ts'
 import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
@@ -92,6 +92,28 @@ export interface Gateway {
 
 const traces = plugin({ port: CurrentTrace, name: 'live', create: () => currentTrace })
 
+/** The parts that stay across reloads. */
+const lastingParts = [
+  keyring,
+  issuerKeys,
+  keepsakes,
+  audit,
+  metrics,
+  measuringObserver,
+  loggingObserver,
+  usageMetrics,
+  budgetWebhook,
+  proofMetrics,
+  streams,
+  live,
+  traces,
+  backendRecords,
+  recordingObserver,
+  recordingUsage,
+  ledger,
+  sweep,
+]
+
 /** Makes a gateway. `again` reads the gateway's configuration anew when a caller asks for a reload. */
 export const createGateway = (
   adapters: Adapters,
@@ -133,28 +155,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
   base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
   base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [
-    keyring,
-    issuerKeys,
-    keepsakes,
-    audit,
-    metrics,
-    measuringObserver,
-    loggingObserver,
-    usageMetrics,
-    budgetWebhook,
-    proofMetrics,
-    streams,
-    live,
-    traces,
-    backendRecords,
-    recordingObserver,
-    recordingUsage,
-    ledger,
-    sweep,
-    reloads,
-  ])
-    base.fit(use<any, any, any>(part))
+  for (const part of [...lastingParts, reloads]) base.fit(use<any, any, any>(part))
 
   const routes = allRoutes(settings.surfaces)
   const reference = async (tools: readonly Tool[]) => (await import('./routes/reference/all.ts')).referenceOf(tools)
@@ -162,10 +163,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
   const { siblings } = base.supply({ siblings: Siblings })
-  siblings.answer?.('backends.seen', () => eras.supply({ all: Backends }).all.seen(closing.signal))
-  siblings.answer?.('backends.order', (order) =>
-    eras.supply({ all: Backends }).all.keepTo(order as RestOrder, closing.signal),
-  )
+  answerOfBackends(siblings, () => eras.supply({ backends: Backends }).backends, closing.signal)
   const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
   const listener = withoutPrefix(settings.prefix, served.listener)
   const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })

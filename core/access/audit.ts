@@ -24,7 +24,15 @@ export const operator = (key: 'command' | 'signal', organization = 'default'): A
   request: null,
 })
 
-export const verbs = ['key.create', 'key.update', 'key.revoke', 'reload', 'backend.ask', 'backend.rest', 'backend.wake'] as const
+export const verbs = [
+  'key.create',
+  'key.update',
+  'key.revoke',
+  'reload',
+  'backend.ask',
+  'backend.rest',
+  'backend.wake',
+] as const
 export type Verb = (typeof verbs)[number]
 
 export const outcomes = ['begun', 'done', 'refused', 'failed'] as const

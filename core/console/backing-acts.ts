@@ -23,7 +23,7 @@ const askedWords = ({ models, fault, ms }: Asked): string =>
 
 const processWords = (processes: number): string => (processes === 1 ? '' : ` in ${processes} processes`)
 
-/** What an operator may do with a backend; `place` is told of it. */
+/** What an operator may do with a backend; `place` shows how it ended. */
 export const backingActs = (
   { gateway, signal }: View,
   backend: string,

@@ -22,6 +22,19 @@ const most = 500
 /** Ms before the gateway is asked again: at once after an end, later after a refusal. */
 const [soon, later] = [300, 5_000]
 
+const remember = (seen: Map<string, Running>, requests: readonly Running[]): void => {
+  for (const it of requests) seen.set(it.id, it)
+  for (const id of seen.keys()) {
+    if (seen.size <= most) break
+    seen.delete(id)
+  }
+}
+
+/** A request that ran when the tab stopped listening has an end that the tab does not see. */
+const loseEnds = (seen: Map<string, Running>): void => {
+  for (const [id, it] of seen) if (it.ms === null) seen.set(id, { ...it, lost: true })
+}
+
 const feedOf = (): LiveFeed => {
   let seen = new Map<string, Running>()
   let passed = 0
@@ -29,18 +42,9 @@ const feedOf = (): LiveFeed => {
   let state = 'Not listening'
 
   const take = (news: LiveNews): void => {
-    for (const it of news.requests) seen.set(it.id, it)
-    for (const id of seen.keys()) {
-      if (seen.size <= most) break
-      seen.delete(id)
-    }
+    remember(seen, news.requests)
     passed += news.passed
     processes = news.processes
-  }
-
-  /** A request that ran when the tab stopped listening has an end that the tab does not see. */
-  const lose = (): void => {
-    for (const [id, it] of seen) if (it.ms === null) seen.set(id, { ...it, lost: true })
   }
 
   const once = async (gateway: Gateway, path: string): Promise<void> => {
@@ -64,12 +68,12 @@ const feedOf = (): LiveFeed => {
         'abort',
         () => {
           state = 'Not listening'
-          lose()
+          loseEnds(seen)
         },
         { once: true },
       )
       while (!signal.aborted) {
-        lose()
+        loseEnds(seen)
         const wait = await once(gateway, path).then(
           () => soon,
           (error: unknown) => {

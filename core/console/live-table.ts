@@ -6,7 +6,7 @@ import { attemptWords, standOf, timeOf } from './running.ts'
 import { table } from './table.ts'
 
 /** Rows that a table shows at once. */
-export const mostRows = 100
+const mostRows = 100
 
 /** Names of keys by their ids. */
 export type KeyNames = ReadonlyMap<string, string>

@@ -32,7 +32,7 @@ import type { AnyRoute } from './route.ts'
 import { serveRoute } from './pipeline.ts'
 import { renewedPlaces } from './concurrency.ts'
 import { overHttp, webSocketRoutes } from './upgrade.ts'
-import { type RouteGeneration, type RequestContext, isListened, labelOf } from './context.ts'
+import { type RouteGeneration, type RequestContext, contextOf, isListened, labelOf } from './context.ts'
 
 export interface App {
   readonly listener: RequestListener
@@ -106,16 +106,10 @@ export const app = (
     const ms = clock.now() - context.began
     const route = context.route === null ? 'none' : labelOf(context.route)
     metrics.ended(route, status, ms)
-    const trace = context.trace ?? (live.isHeard() ? strangerOf(context) : null)
+    const trace = context.trace ?? (live.isHeard() ? traceOfStranger(live, context) : null)
     trace?.ended(status, ms)
     log.info('request', { request: context.about.id, route, status, ms, key: context.key })
   }
-
-  /** The trace of a request whose key was refused. */
-  const strangerOf = ({ about, began: at, route, key }: RequestContext): Trace | null =>
-    route === null || key !== null || !isListened(route)
-      ? null
-      : live.begin({ id: about.id, at, route: labelOf(route), organization: null, key })
 
   /** Guessing keys is bounded as the routes without a key are. */
   const refusedKey = (request: IncomingMessage, error: GatewayError): GatewayError => {
@@ -147,15 +141,7 @@ export const app = (
   koa.use(async (ctx, next) => {
     const id = uuid7(clock, random)
     const headers = { 'x-request-id': id }
-    const context: RequestContext = {
-      routeGeneration,
-      about: { env, id },
-      began: clock.now(),
-      headers,
-      route: null,
-      key: null,
-      trace: null,
-    }
+    const context = contextOf(routeGeneration, { env, id }, clock.now(), headers)
     ctx.state = context
     active++
     routeGeneration.generation.begin()
@@ -230,6 +216,12 @@ export const app = (
     },
   }
 }
+
+/** The trace of a request whose key was refused. */
+const traceOfStranger = (live: Live, { about, began: at, route, key }: RequestContext): Trace | null =>
+  route === null || key !== null || !isListened(route)
+    ? null
+    : live.begin({ id: about.id, at, route: labelOf(route), organization: null, key })
 
 const pathOf = (path: string, settings: Settings): string =>
   namedPath(path, settings)

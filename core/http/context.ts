@@ -33,6 +33,13 @@ export interface RequestContext {
   trace: Trace | null
 }
 
+export const contextOf = (
+  routeGeneration: RouteGeneration,
+  about: About,
+  began: number,
+  headers: RequestContext['headers'],
+): RequestContext => ({ routeGeneration, about, began, headers, route: null, key: null, trace: null })
+
 /** Whether its requests are shown to listeners: probes and administration are not. */
 export const isListened = ({ access, path }: AnyRoute): boolean =>
   !isKeyless(access) && !path.startsWith('/admin/') && path !== '/metrics'

@@ -111,6 +111,15 @@ export const inference = plugin({
       isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
     }
 
+    /** What is seen of a stream that broke, in its trace too. */
+    const sawStream = ({ trace }: FailoverNeeds): BackendObserver['saw'] =>
+      trace === undefined
+        ? saw
+        : (provider, outcome, ms, status, streams) => {
+            saw(provider, outcome, ms, status, streams)
+            trace.broke(provider, status)
+          }
+
     const order = ({ entry, provider, affinity }: TaskOptions, ability: Ability): readonly Candidate[] =>
       orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
@@ -194,12 +203,11 @@ export const inference = plugin({
         given,
         search,
         breakerOf,
-        saw,
+        saw: sawStream(needs),
         idle: timeouts.idle,
         longest: timeouts.stream,
         rescues: Math.max(1, routing.retries),
         choices: choicesOf(body),
-        ...(needs.trace && { trace: needs.trace }),
       })
       return Object.assign(live, { answer: { kind: 'chunks', chunks } as const })
     }

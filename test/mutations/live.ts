@@ -119,7 +119,7 @@ export const lives: readonly Changes[] = [
     test,
     changes: [
       { breaks: 'An attempt ends in its trace.', from: '      endAttempt?.(outcome, statusOf(fault))\n', to: '' },
-      { breaks: 'A later attempt is no first one.', from: `cause: asked > 0 ? 'next' :`, to: 'cause:' },
+      { breaks: 'A later attempt is no first one.', from: `cause: before > 0 ? 'next' :`, to: 'cause:' },
     ],
   },
   {
@@ -245,7 +245,7 @@ export const lives: readonly Changes[] = [
     changes: [
       {
         breaks: 'A request whose end was not seen does not run.',
-        from: `          state = 'Not listening'\n          lose()`,
+        from: `          state = 'Not listening'\n          loseEnds(seen)`,
         to: `          state = 'Not listening'`,
       },
     ],

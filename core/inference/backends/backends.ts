@@ -143,3 +143,9 @@ export const backends = plugin({
     }
   },
 })
+
+/** Other processes learn what this one sees of its backends, and have it keep to their orders. */
+export const answerOfBackends = (siblings: Siblings, current: () => Backends, signal: AbortSignal): void => {
+  siblings.answer?.('backends.seen', () => current().seen(signal))
+  siblings.answer?.('backends.order', (order) => current().keepTo(order as RestOrder, signal))
+}

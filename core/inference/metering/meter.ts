@@ -4,6 +4,7 @@ import { TooMany } from '../../errors.ts'
 import { plugin } from '../../plugin.ts'
 import { Clock, Log } from '../../ports/platform.ts'
 import { CurrentTrace } from '../../live/following.ts'
+import type { Trace } from '../../live/trace.ts'
 import { RateLimiter, type Charge, type Spent } from '../../ports/rate-limiter.ts'
 import { UsageObserver } from '../../ports/usage-observer.ts'
 import { Settings } from '../../settings.ts'
@@ -128,6 +129,13 @@ export const meter = plugin({
       done()
     }
 
+    /** Of the request, where it is listened to. */
+    const traceFor = (entry: BilledModel | null): Trace | null => {
+      const trace = traceOf?.() ?? null
+      if (entry !== null) trace?.chose(entry.name)
+      return trace
+    }
+
     const open = async <Truth>(
       call: Call<Truth>,
       work: readonly Charge[],
@@ -138,8 +146,7 @@ export const meter = plugin({
       const paid = payment(call, work, tariff.consumptionOf(guess))
       const spent = await spend(paid, tell)
       const start = clock.now()
-      const trace = traceOf?.() ?? null
-      if (entry !== null) trace?.chose(entry.name)
+      const trace = traceFor(entry)
       let settled = false
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
@@ -171,9 +178,7 @@ export const meter = plugin({
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
-          const model = served?.name ?? 'unknown'
-          const { organization, key, user, team } = caller
-          const place = { organization, key, user, ...(team !== undefined && { team }), day: dayOf(clock.now()), model }
+          const place = placeOf(caller, served, clock.now())
           if (truth === null) {
             ledger.add(place, unansweredCall)
             return pay(0, () => 0)
@@ -181,9 +186,8 @@ export const meter = plugin({
           const used = tariff.consumptionOf(truth)
           const cost = served && costOf(served, backend, mode, used)
           ledger.add(place, tariff.countsOf(truth, cost))
-          const { input, output, cached = 0, reasoning = 0 } = used
-          const told = { model, backend: backend ?? 'unknown', input, output, cached, reasoning, cost }
-          for (const observer of observers) observer.used(told)
+          const told = { ...countsOf(place.model, used), cost }
+          for (const observer of observers) observer.used({ ...told, backend: backend ?? 'unknown' })
           trace?.used({ ...told, backend })
           await pay(tariff.amountOf(truth), (reserved) => cost ?? reserved)
         },
@@ -218,6 +222,20 @@ export const meter = plugin({
 /** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
+
+/** Where the totals of a call stand. */
+const placeOf = ({ organization, key, user, team }: Caller, served: BilledModel | null, now: number) => {
+  const model = served?.name ?? 'unknown'
+  return { organization, key, user, ...(team !== undefined && { team }), day: dayOf(now), model }
+}
+
+const countsOf = (model: string, { input, output, cached = 0, reasoning = 0 }: Consumption) => ({
+  model,
+  input,
+  output,
+  cached,
+  reasoning,
+})
 
 const day = 86_400_000
 

@@ -28,29 +28,45 @@ const window = 20
 /** Fewer calls than these say nothing about a share. */
 const leastCalls = 10
 
-export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['breaker']): Breaker => {
+/** The last calls, and those faults that came one after the other. */
+const lastCalls = () => {
   const calls = new Uint8Array(window)
   let seen = 0
   let bad = 0
   let inRow = 0
+  return {
+    record(fault: 0 | 1): void {
+      const at = seen++ % window
+      bad += fault - calls[at]!
+      calls[at] = fault
+      inRow = fault === 1 ? inRow + 1 : 0
+    },
+    areBad: (most: number, ratio: number): boolean =>
+      inRow >= most || (seen >= leastCalls && bad / Math.min(seen, window) > ratio),
+    forget(): void {
+      calls.fill(0)
+      seen = bad = inRow = 0
+    },
+  }
+}
+
+export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['breaker']): Breaker => {
+  const calls = lastCalls()
   let until = 0
   let meant = rest
   let probing = false
   /** An operator holds it: what an earlier probe says counts no more. */
   let held = false
 
-  const record = (fault: 0 | 1) => {
-    const at = seen++ % window
-    bad += fault - calls[at]!
-    calls[at] = fault
-  }
   /** Ms; never more than was meant, whatever the clock was set to. */
   const leftOf = (now: number): number => (until - now > meant ? 0 : Math.max(0, until - now))
   const close = () => {
-    calls.fill(0)
-    seen = bad = inRow = until = 0
+    calls.forget()
+    until = 0
+    held = false
   }
-  const open = (now: number, ms: number) => {
+  const open = (now: number, ms: number, byHand = false) => {
+    held = byHand
     meant = ms
     until = now + ms
   }
@@ -68,8 +84,7 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
         probing = false
         if (!held) close()
       } else if (until === 0) {
-        inRow = 0
-        record(0)
+        calls.record(0)
       }
     },
     fault(pass, now) {
@@ -77,10 +92,8 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
         probing = false
         if (!held) open(now, rest)
       } else if (until === 0) {
-        inRow++
-        record(1)
-        const share = bad / Math.min(seen, window)
-        if (inRow >= most || (seen >= leastCalls && share > ratio)) open(now, rest)
+        calls.record(1)
+        if (calls.areBad(most, ratio)) open(now, rest)
       }
     },
     left(pass) {
@@ -88,14 +101,8 @@ export const breaker = ({ faults: most, ratio, rest }: Settings['routing']['brea
     },
     rest: (now) => (until === 0 ? 0 : Math.max(leftOf(now), probing ? 1 : 0)),
     state: (now) => (until === 0 ? 'closed' : leftOf(now) > 0 ? 'open' : 'half_open'),
-    hold(now, ms) {
-      held = true
-      open(now, ms)
-    },
-    wake() {
-      held = false
-      close()
-    },
+    hold: (now, ms) => open(now, ms, true),
+    wake: close,
   }
 }
 

@@ -6,7 +6,7 @@ import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 import { overflowOf } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
-import type { Trace } from '../../live/trace.ts'
+import type { EndAttempt, Trace } from '../../live/trace.ts'
 
 export interface FailoverNeeds {
   readonly clock: Clock
@@ -62,6 +62,7 @@ const firstPause = 300
 const longestPause = 5_000
 /** Ms after which a full backend that names no time may be asked again. */
 const unsaid = 2_000
+const fullWords = 'The backends take no more requests for now'
 
 /**
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
@@ -73,14 +74,13 @@ export const askInTurn = <T>(
   { clock, random, retries, hedges, breakerOf, saw, trace }: FailoverNeeds,
   plan: Plan<T>,
 ): Search<T> => {
-  const { order, total, each, ask, patient = false, streams = false, rescues = false } = plan
+  const { order, total, each, ask, patient = false } = plan
   const most = Math.max(order.length, 1 + retries)
   const deadline = clock.now() + total
   /** The time at which a pausing backend may be asked again, by place in the order. */
   let peace: Map<number, number> | null = null
   const running = new Set<Attempt>()
-  let tried = 0
-  let asked = 0
+  let [tried, asked] = [0, 0]
   let over = false
   let pause: Alarm | null = null
   let hedge: Alarm | null = null
@@ -113,18 +113,13 @@ export const askInTurn = <T>(
     const pass = breaker.enter(begun)
     if (pass === null) return false
     const controller = lendController()
-    const endAttempt = trace?.asks({
-      backend: candidate.provider,
-      model: candidate.model,
-      cause: asked > 0 ? 'next' : rescues ? 'rescue' : 'first',
-      streams,
-    })
+    const endAttempt = trace && beginAttempt(trace, candidate, plan, asked)
     let done = false
     const finish = (outcome: Outcome, fault: unknown = null) => {
       done = true
       limit.off()
       running.delete(attempt)
-      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault), streams)
+      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault), plan.streams)
       endAttempt?.(outcome, statusOf(fault))
     }
     const attempt: Attempt = {
@@ -194,10 +189,9 @@ export const askInTurn = <T>(
 
   /** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
   const full = (cause: unknown): TooMany => {
-    const said = 'The backends take no more requests for now'
-    if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause })
+    if (isUsedUp) return new TooMany(fullWords, { code: 'insufficient_quota', cause })
     const left = [...(peace?.values() ?? [])].map((until) => Math.max(0, until - clock.now()))
-    return new TooMany(said, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
+    return new TooMany(fullWords, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
   }
 
   const soonest = () => Math.min(...order.map(({ id }) => breakerOf(id).rest(clock.now())))
@@ -216,6 +210,14 @@ export const askInTurn = <T>(
   }
   return { found, stop: fail }
 }
+
+const beginAttempt = (trace: Trace, { provider, model }: Candidate, plan: Plan<unknown>, before: number): EndAttempt =>
+  trace.asks({
+    backend: provider,
+    model,
+    cause: before > 0 ? 'next' : plan.rescues ? 'rescue' : 'first',
+    streams: plan.streams === true,
+  })
 
 /** With which the backend answered, if it did. */
 export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)

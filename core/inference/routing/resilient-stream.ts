@@ -12,7 +12,6 @@ import {
   type StreamedSoFar,
   type WeaveChunk,
 } from './continue-stream.ts'
-import type { Trace } from '../../live/trace.ts'
 import { judgeFault, statusOf, type Found, type Search } from './failover.ts'
 
 /** A stream whose first token is there. */
@@ -51,8 +50,6 @@ export interface StreamPlan {
   readonly live: StreamState
   breakerOf(id: string): Breaker
   saw: BackendObserver['saw']
-  /** Of the request, where it is listened to. */
-  readonly trace?: Trace
   /** Looks for a first token; with `after`, for one that goes on from what `given` holds. */
   search(after: Candidate | null): Search<OpenedStream>
 }
@@ -219,7 +216,6 @@ export const resilientStream = (course: StreamPlan): AsyncIterableIterator<Chunk
       const now = clock.now()
       judgeFault(course.breakerOf(from!.id), pass, reason, now)
       course.saw(from!.provider, 'broke', now - since, statusOf(reason), true)
-      course.trace?.broke(from!.provider, statusOf(reason))
       detach(reason)
       // Whatever breaks behind the finish reason takes nothing away from the answer.
       if (unfinished <= 0) return end(null)
