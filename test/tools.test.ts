@@ -15,6 +15,7 @@ import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
 import { zipOf } from './fakes/zip.ts'
 import { until } from './until.ts'
+import { quietClock } from './slowness.ts'
 
 /** What our client throws, as far as it is told here. */
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
@@ -252,10 +253,10 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
       const { id } = await client.files.upload({ name, bytes })
       writeFileSync(`/proc/${pid}/clear_refs`, '5')
       const idle = kilobytes('VmRSS')
-      const began = performance.now()
+      const clock = quietClock()
       const other = call('getTime', { timezone: 'UTC' })
       await t.rejects(call(tool, { fileId: id }), faulty({ status: 400, code: 'unreadable_file' }), what)
-      const ms = performance.now() - began
+      const ms = clock()
       t.ok(await other, 'others are answered')
       const peak = (kilobytes('VmHWM') - idle) / 1024
       t.ok(ms < 6_000 && peak < 150, `${what}: ${ms.toFixed(0)} ms, ${peak.toFixed(0)} MB above idle`)
