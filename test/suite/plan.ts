@@ -20,6 +20,13 @@ const longest: readonly string[] = [
   'sealed',
   'two-files',
   'plugins/storage/s3',
+  'workers',
+  'proof',
+  'plugins/tools/imageDescribeAndCaptionFallback',
+  'plugins/tools/transcribeAudioWithDiarization',
+  'plugins/tools/videoDescribeAndCaption',
+  'plugins/tools/getSpreadsheetContent',
+  'plugins/tools/webPageScraperTool',
   'adapters/production/enclave/enclave',
 ]
 
@@ -49,7 +56,6 @@ const gateways: readonly string[] = [
   'models-for-tools',
   'mutations',
   'named-providers',
-  'proof',
   'public-entries',
   'receipts',
   'seal-admission',

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { filesVariable, playedLine } from './parts.ts'
+import { filesVariable, lastCheck, playedLine } from './parts.ts'
 
 /**
- * Plays the files of a turn in this process, one after another, and prints what each of them counted. They stand in a
+ * Plays the files of a turn in this process, one after another, and prints where each of them ends. They stand in a
  * variable: the library names folders after the arguments, which therefore only tell processes apart.
  */
 const files = JSON.parse(process.env[filesVariable] ?? '[]') as readonly string[]
@@ -16,19 +16,24 @@ let ends: End[] = []
 Object.assign(t, { teardown: (end: End) => void ends.unshift(end) })
 
 for (const file of files) {
-  const [began, before] = [performance.now(), { ...t.counts }]
+  const began = performance.now()
   ends = []
   try {
     await import(pathToFileURL(resolve(file)).href)
   } catch (fault) {
     t.error(fault, `${file} is loaded`)
   }
+  const faults: unknown[] = []
   // Tests run in the order of their calls: when this one runs, the others of the file are over.
-  await t.test(`the end of ${file}`, async () => {
-    for (const end of ends) await end()
+  await t.test(lastCheck(file), async () => {
+    for (const end of ends)
+      try {
+        await end()
+      } catch (fault) {
+        faults.push(fault)
+      }
   })
-  const { total, pass, fail, skip } = t.counts
-  const own = [total - before.total, pass - before.pass, fail - before.fail, skip - before.skip] as const
-  t.comment(playedLine(file, performance.now() - began, own))
+  for (const fault of faults) t.error(fault, `${file} ends`)
+  t.comment(playedLine(file, performance.now() - began))
 }
 t.end()

@@ -20,7 +20,7 @@ const made = () => fitted(use(audioDiarization)).supply({ tools: Tool }).tools[0
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
 const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
 const params = { fileId: 'file_1' }
-const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(60_000)): Promise<any> => {
+const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(150_000)): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error(it.kind)
   return it.run(params, signal, opened(bytes))
