@@ -50,12 +50,18 @@ t.test('what a file of tests says is read whole', async (t) => {
 t.test('the suite fails with any of its files, and with one that says nothing', async (t) => {
   const folder = t.testdir({
     'fine.mjs': `import t from '${tap}'\nt.pass('fine')`,
+    'other.mjs': `import t from '${tap}'\nt.pass('other')`,
     'wrong.mjs': `import t from '${tap}'\nt.fail('wrong')`,
     'left.mjs': `import t from '${tap}'\nt.pass('fine')\nprocess.kill(process.pid, 'SIGKILL')`,
     'nothing.mjs': '',
   })
   const played = (...names: readonly string[]) =>
-    run(process.execPath, [suite, '--jobs', '2', ...names.map((name) => join(folder, `${name}.mjs`))]).then(
+    run(process.execPath, [
+      suite,
+      '--jobs',
+      '2',
+      ...names.map((name) => (name.startsWith('--') ? name : join(folder, `${name}.mjs`))),
+    ]).then(
       ({ stdout }) => ({ code: 0, stdout }),
       ({ code, stdout }: { readonly code: number; readonly stdout: string }) => ({ code, stdout }),
     )
@@ -63,6 +69,12 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
   t.match(await played('fine', 'wrong'), { code: 1, stdout: '# { total: 2, pass: 1, fail: 1, skip: 0 }' })
   t.match(await played('nothing'), { code: 1, stdout: 'not ok' })
   t.match(await played('left'), { code: 1, stdout: 'not ok' })
+
+  const fine = join(folder, 'fine.mjs')
+  const shared = (name: string) => played('fine', name, '--together')
+  t.match(await played('fine', 'other', '--together'), { code: 0, stdout: '# { total: 2, pass: 2, fail: 0, skip: 0 }' })
+  for (const name of ['wrong', 'left', 'nothing'])
+    t.match(await shared(name), { code: 1, stdout: `ok ${fine} ` }, `${name}, in one process`)
 })
 
 t.test('files of one process are played in their order, and each is judged by what it says', async (t) => {

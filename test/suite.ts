@@ -13,6 +13,8 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string', default: '3' },
     /** Seconds in which a file ends. */
     patience: { type: 'string', default: '180' },
+    /** Whether the files that are named share a process. */
+    together: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -105,7 +107,8 @@ const played = async (files: Turn): Promise<void> => {
 }
 
 const began = performance.now()
-const waiting = [...(positionals.length > 0 ? positionals.map((file) => [file]) : await turns())]
+const named = values.together ? [positionals] : positionals.map((file) => [file])
+const waiting = [...(positionals.length > 0 ? named : await turns())]
 const lane = async (): Promise<void> => {
   for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) await played(files)
 }

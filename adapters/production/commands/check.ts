@@ -63,7 +63,7 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
 
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const silent = { ...config, log: { level: 'silent' as const } }
-  // A configuration with faults is told before the gateway is loaded.
+  // The faults of a configuration come before the gateway is loaded.
   const [{ createGateway }, { production }] = await Promise.all([
     import('../../../core/gateway.ts'),
     import('../index.ts'),

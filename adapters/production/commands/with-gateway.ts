@@ -21,7 +21,7 @@ export const withGateway = async (
   env: NodeJS.ProcessEnv,
   work: (gateway: Gateway, config: Config) => Promise<void>,
 ): Promise<void> => {
-  // A wrong argument is told before the gateway is loaded.
+  // The faults of the arguments come before the gateway is loaded.
   const { bootGateway } = await import('./boot-gateway.ts')
   const { gateway, config } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
