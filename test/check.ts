@@ -5,7 +5,10 @@ import { lint } from './lint.ts'
 
 /** `npm run check`: types, format, rooms and lint of what changed since the last commit; with `--all`, of everything. */
 const all = process.argv.includes('--all')
-const run = promisify(execFile)
+const execute = promisify(execFile)
+/** The tests among the steps take longer on a busy machine than the library allows by itself. */
+const env = { ...process.env, TAP_TIMEOUT: '600' }
+const run = (program: string, given: readonly string[], options = {}) => execute(program, given, { ...options, env })
 const bin = (name: string) => `node_modules/.bin/${name}`
 
 const changed = async (): Promise<readonly string[]> => {

@@ -48,7 +48,7 @@ const run = (folder: string, test: string): Promise<number | null> =>
     // The runner's own limit of 30 seconds would count a busy machine as a broken test.
     const env = { ...process.env, TAP_TIMEOUT: String(patience / 1000), TAP_BAIL: '1' }
     const options: SpawnOptions = { cwd: folder, stdio: 'ignore', env, detached: true }
-    const child = spawn(process.execPath, ['--enable-source-maps', built(test)], options)
+    const child = spawn(process.execPath, [built(test)], options)
     const late = setTimeout(() => endGroup(child.pid!), patience)
     child.on('error', fail)
     child.on('exit', (code) => {

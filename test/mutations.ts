@@ -20,6 +20,7 @@ import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
+import { suites } from './mutations/suite.ts'
 import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -48,6 +49,7 @@ export const mutations: readonly Mutation[] = [
   readers,
   reference,
   sealed,
+  suites,
   webhook,
   wire,
 ].flatMap((room) =>

@@ -18,23 +18,21 @@ t.test('whatever is away', { skip: stage === null && 'a server is not installed'
       t.comment(told(seen))
       t.same(seen.wrong, [], 'only what is declared')
       const [median, most] = seen.added.map(Math.round) as [number, number]
-      t.ok(median <= scene.added, `${median} of ${scene.added} ms added to half of them`)
-      // A busy machine is allowed for: `npm run bench outages` has the figures of a quiet one.
-      t.ok(
-        most <= scene.added + seen.noise,
-        `${most} ms to nineteen of twenty, among ${Math.round(seen.noise)} of noise`,
-      )
+      // A busy machine is allowed for by its own stalls, of which a call may meet several: `npm run bench` has the figures of a quiet one.
+      const stall = Math.ceil(seen.stall)
+      t.ok(median <= scene.added + stall, `${median} of ${scene.added} + ${stall} ms added to half of them`)
+      t.ok(most <= scene.added + 3 * stall, `${most} of ${scene.added} + 3 × ${stall} ms to nineteen of twenty`)
       // A call that came in time may end later; one that comes later and is refused stands in `wrong`.
-      const end = scene.recovery + slack
+      const end = scene.recovery + slack + 3 * stall
       t.ok(seen.recovery <= end, `${seen.recovery.toFixed(0)} of ${end} ms until the last refused call ended`)
     })
   }
 
   const { files, usage, places, requests, sockets } = step.value
   t.comment(JSON.stringify(step.value))
-  t.ok(files.acknowledged > 50, `${files.acknowledged} files were acknowledged`)
+  t.ok(files.acknowledged > (isWhole ? 50 : 10), `${files.acknowledged} files were acknowledged`)
   t.same([files.lost, files.hollow], [0, 0], 'all of them are there, and none without its bytes')
-  t.ok(usage.acknowledged > 200, `${usage.acknowledged} calls of models were acknowledged`)
+  t.ok(usage.acknowledged > (isWhole ? 200 : 40), `${usage.acknowledged} calls of models were acknowledged`)
   t.same([usage.counted, usage.byTokens], [usage.acknowledged, usage.acknowledged], 'each is counted, once')
   t.same([places, requests], [0, 0], 'nothing is held')
   t.notOk(sockets?.tooMany, 'no socket is left behind')

@@ -11,7 +11,7 @@ import { until } from './until.ts'
 import { isWhole } from './whole.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 20_301)
-const goal = isWhole ? 10_000 : 3_000
+const goal = isWhole ? 10_000 : 1_000
 /** Sequences at once. */
 const wide = 8
 

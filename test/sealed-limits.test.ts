@@ -19,6 +19,7 @@ import dev from '../plugins/evidence/dev.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
 import searchRag from '../plugins/tools/searchRag.ts'
 import { running, unhurried } from './environments.ts'
+import { quietClock } from './slowness.ts'
 
 /** A gateway whose enclave has these settings, a tool that holds a file for a while, and one that keeps a parser busy. */
 const stage = async (t: Test, own: InsideSettings) => {
@@ -130,7 +131,8 @@ t.test('parameters that are longer than a tool takes are refused before they are
   await t.resolves(call(Array(100).fill('a'.repeat(100))), 'the most that the schema takes')
   const fault = (work: Promise<unknown>) => work.catch((error: unknown) => error)
   t.match(await fault(call(Array(101).fill('a'))), { status: 400, code: 'invalid_parameters', field: 'fileIds' })
-  const began = performance.now()
+  const clock = quietClock()
   t.match(await fault(call(Array(100_000).fill(1))), { status: 400, code: 'invalid_parameters', field: null })
-  t.ok(performance.now() - began < 3_000, `${Math.round(performance.now() - began)} ms`)
+  const ms = clock()
+  t.ok(ms < 3_000, `${Math.round(ms)} ms`)
 })

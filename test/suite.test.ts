@@ -1,13 +1,21 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { filesVariable, partsOf } from './suite/parts.ts'
+import { turns } from './suite/plan.ts'
+import { withSources } from './suite/sources.ts'
 import { toldBy } from './tap-lines.ts'
 
 const run = promisify(execFile)
 const suite = fileURLToPath(new URL('./suite.js', import.meta.url))
+const together = fileURLToPath(new URL('./suite/together.js', import.meta.url))
 const tap = import.meta.resolve('tap')
+// `npm run mutate` ends a test at its first failure; the files that are played here fail on purpose.
+delete process.env['TAP_BAIL']
 
 t.test('what a file of tests says is read whole', async (t) => {
   const failing = [
@@ -45,12 +53,18 @@ t.test('what a file of tests says is read whole', async (t) => {
 t.test('the suite fails with any of its files, and with one that says nothing', async (t) => {
   const folder = t.testdir({
     'fine.mjs': `import t from '${tap}'\nt.pass('fine')`,
+    'other.mjs': `import t from '${tap}'\nt.pass('other')`,
     'wrong.mjs': `import t from '${tap}'\nt.fail('wrong')`,
     'left.mjs': `import t from '${tap}'\nt.pass('fine')\nprocess.kill(process.pid, 'SIGKILL')`,
     'nothing.mjs': '',
   })
   const played = (...names: readonly string[]) =>
-    run(process.execPath, [suite, '--jobs', '2', ...names.map((name) => join(folder, `${name}.mjs`))]).then(
+    run(process.execPath, [
+      suite,
+      '--jobs',
+      '2',
+      ...names.map((name) => (name.startsWith('--') ? name : join(folder, `${name}.mjs`))),
+    ]).then(
       ({ stdout }) => ({ code: 0, stdout }),
       ({ code, stdout }: { readonly code: number; readonly stdout: string }) => ({ code, stdout }),
     )
@@ -58,4 +72,73 @@ t.test('the suite fails with any of its files, and with one that says nothing', 
   t.match(await played('fine', 'wrong'), { code: 1, stdout: '# { total: 2, pass: 1, fail: 1, skip: 0 }' })
   t.match(await played('nothing'), { code: 1, stdout: 'not ok' })
   t.match(await played('left'), { code: 1, stdout: 'not ok' })
+
+  const fine = join(folder, 'fine.mjs')
+  const shared = (name: string) => played('fine', name, '--together')
+  t.match(await played('fine', 'other', '--together'), { code: 0, stdout: '# { total: 2, pass: 2, fail: 0, skip: 0 }' })
+  for (const name of ['wrong', 'left', 'nothing'])
+    t.match(await shared(name), { code: 1, stdout: `ok ${fine} ` }, `${name}, in one process`)
+})
+
+t.test('files of one process are played in their order, and each is judged by what it says', async (t) => {
+  const folder = t.testdir({
+    'herons.mjs': `import t from '${tap}'
+      t.teardown(() => t.comment('herons are gone'))
+      t.test('wade', async (t) => { t.pass('wade'); t.ok(!globalThis.ferries, 'before the ferries') })
+      t.test('fly', { skip: 'no wind' }, () => {})`,
+    'ferries.mjs': `import t from '${tap}'
+      globalThis.ferries = true
+      await t.test('sail', async (t) => t.equal(1, 2, 'sail'))`,
+    'broken.mjs': `throw new Error('it can not be loaded')`,
+    'quays.mjs': `import t from '${tap}'
+      t.pass('quays')`,
+    'left.mjs': `import t from '${tap}'
+      t.pass('fine')
+      process.kill(process.pid, 'SIGKILL')`,
+  })
+  const heard = (output: string) => {
+    const told = toldBy(output)
+    return told && { ...told, complaints: told.complaints.join('\n') }
+  }
+  const play = async (...names: readonly string[]) => {
+    const files = names.map((name) => join(folder, `${name}.mjs`))
+    const env = { ...process.env, [filesVariable]: JSON.stringify(files) }
+    const { stdout, code } = await run(process.execPath, [together, names.join()], { env }).then(
+      (it) => ({ ...it, code: 0 }),
+      (it: { readonly code: number; readonly stdout: string }) => it,
+    )
+    const { parts, rest } = partsOf(stdout)
+    return { code, rest, told: files.map((file) => heard(parts.get(file)?.output ?? '')), stdout }
+  }
+  const { code, told, stdout } = await play('herons', 'ferries', 'broken', 'quays')
+  t.equal(code, 1)
+  t.match(told, [
+    { total: 3, passed: 2, failed: 0, skipped: ['fly # SKIP no wind'], complaints: '' },
+    { total: 1, failed: 1, complaints: /not ok 1 - sail/ },
+    { total: 1, failed: 1, complaints: /it can not be loaded/ },
+    { total: 1, passed: 1, failed: 0, complaints: '' },
+  ])
+  t.ok(stdout.indexOf('herons are gone') < stdout.indexOf('# Subtest: sail'), 'each has its own teardown')
+  t.equal((await play('herons', 'quays')).code, 0)
+  const early = await play('quays', 'left', 'herons')
+  t.match(early.told, [{ total: 1, failed: 0 }, null, null], 'what did not come to its end has no verdict')
+})
+
+t.test('every file of tests stands in one turn', async (t) => {
+  const all = (await turns()).flat()
+  t.equal(new Set(all).size, all.length, 'none twice')
+  t.ok(all.includes('dist/test/suite.test.js'))
+  const found = (await readdir('dist/test', { recursive: true })).filter((file) => file.endsWith('.test.js'))
+  t.same(all.toSorted(), found.map((file) => join('dist/test', file)).toSorted())
+})
+
+// `npm run mutate` plays the tests on a copy without maps.
+const unmapped = !existsSync('dist/test/slowness.js.map') && 'the maps are not there'
+
+t.test('a place in the compiled code is told as that of its source', { skip: unmapped }, async (t) => {
+  const compiled = (await readFile('dist/test/slowness.js', 'utf8')).split('\n')
+  const source = (await readFile('test/slowness.ts', 'utf8')).split('\n')
+  const lineOf = (lines: readonly string[]) => lines.findIndex((line) => line.includes('quietClock')) + 1
+  t.match(withSources(`at (dist/test/slowness.js:${lineOf(compiled)}:14)`), `at (test/slowness.ts:${lineOf(source)}:`)
+  t.equal(withSources('at dist/none.js:1:1'), 'at dist/none.js:1:1', 'as it stands where there is no map')
 })

@@ -1,46 +1,24 @@
 import { spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { endGroup } from './end-group.ts'
+import { filesVariable, partsOf } from './suite/parts.ts'
+import { type Turn, turns } from './suite/plan.ts'
+import { withSources } from './suite/sources.ts'
 import { toldBy } from './tap-lines.ts'
 
-/** `npm test`: each file of tests in a process of its own. Shows what fails and what is skipped, and the sums at the end. */
+/** `npm test`: large files of tests in processes of their own, and small ones together. Shows what fails and what is skipped, and the sums. */
 const { values, positionals } = parseArgs({
   options: {
     jobs: { type: 'string', default: '3' },
     /** Seconds in which a file ends. */
     patience: { type: 'string', default: '180' },
+    /** Whether the files that are named share a process. */
+    together: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
 const patience = Number(values.patience)
-
-/** The files that take longest begin first, so that none of them runs alone at the end. */
-const longest: readonly string[] = [
-  'outages',
-  'replicas',
-  'serve',
-  'interface',
-  'commands',
-  'tools',
-  'plugins/storage/s3',
-  'rolling',
-  'operators',
-  'plugins/tools/audioDiarization',
-  'mcp',
-  'console-browser',
-  'soak',
-  'sealed',
-]
-
-const found = async (): Promise<readonly string[]> => {
-  const files = (await readdir('dist/test', { recursive: true })).filter((file) => file.endsWith('.test.js')).sort()
-  const early = longest.map((name) => `${name}.test.js`)
-  const missing = early.filter((file) => !files.includes(file))
-  if (missing.length > 0) throw new Error(`No such tests: ${missing.join(', ')}`)
-  return [...early, ...files.filter((file) => !early.includes(file))].map((file) => join('dist/test', file))
-}
 
 interface Ended {
   readonly output: string
@@ -57,10 +35,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1)
   })
 
-const run = (file: string): Promise<Ended> =>
+const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> =>
   new Promise((done, fail) => {
-    const env = { ...process.env, TAP_TIMEOUT: String(patience) }
-    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    const env = { ...process.env, ...more, TAP_TIMEOUT: String(patience) }
+    const child = spawn(process.execPath, args, {
       ...{ env, detached: true },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -85,28 +63,54 @@ const run = (file: string): Promise<Ended> =>
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const sums = { total: 0, pass: 0, fail: 0, skip: 0 }
 
-const played = async (file: string): Promise<void> => {
-  const began = performance.now()
-  const { output, errors, end } = await run(file)
+/** Prints what a file said; whether that is fine. */
+const show = (file: string, seconds: number, { output, errors, end }: Ended): boolean => {
   const told = toldBy(output)
-  const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  const isFine = end === 0 && told !== null && told.failed === 0
-  print(`${isFine ? 'ok' : 'not ok'} ${file} # ${told?.total ?? 0} checks in ${seconds} s`)
+  const isFine = end === 0 && told !== null && told.failed === 0 && told.total + told.skipped.length > 0
+  print(`${isFine ? 'ok' : 'not ok'} ${file} # ${told?.total ?? 0} checks in ${seconds.toFixed(1)} s`)
   for (const line of told?.skipped ?? []) print(`    skipped: ${line}`)
   sums.total += told?.total ?? 0
   sums.pass += told?.passed ?? 0
   sums.skip += told?.skipped.length ?? 0
   sums.fail += isFine ? 0 : Math.max(1, told?.failed ?? 0)
-  if (isFine) return
-  for (const line of told?.complaints ?? output.split('\n').slice(-60)) print(`    ${line}`)
-  if (errors !== '') print(`${errors.slice(-8_000)}`)
+  if (isFine) return true
+  for (const line of told?.complaints ?? output.split('\n').slice(-60)) print(`    ${withSources(line)}`)
+  if (errors !== '') print(withSources(errors.slice(-8_000)))
   print(`    ended with ${end}`)
+  return false
+}
+
+const together = fileURLToPath(new URL('./suite/together.js', import.meta.url))
+
+/** Each file of a shared process is judged by its part of the output; one without a part did not come to its end. */
+const showAll = (files: Turn, ended: Ended): void => {
+  const { parts, rest } = partsOf(ended.output)
+  let isExplained = ended.end === 0
+  for (const file of files) {
+    const part = parts.get(file)
+    const isFine = part
+      ? show(file, part.ms / 1000, { ...ended, output: part.output, end: 0 })
+      : show(file, 0, { ...ended, output: rest })
+    if (!isFine) isExplained = true
+  }
+  if (!isExplained) show(`the end of ${files.join(', ')}`, 0, { ...ended, output: rest })
+}
+
+const played = async (files: Turn): Promise<void> => {
+  const began = performance.now()
+  const [file = ''] = files
+  if (files.length > 1) showAll(files, await run([together, file], { [filesVariable]: JSON.stringify(files) }))
+  else {
+    const ended = await run([file])
+    show(file, (performance.now() - began) / 1000, ended)
+  }
 }
 
 const began = performance.now()
-const waiting = [...(positionals.length > 0 ? positionals : await found())]
+const named = values.together ? [positionals] : positionals.map((file) => [file])
+const waiting = [...(positionals.length > 0 ? named : await turns())]
 const lane = async (): Promise<void> => {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await played(file)
+  for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) await played(files)
 }
 await Promise.all(Array.from({ length: Number(values.jobs) }, lane))
 

@@ -15,6 +15,8 @@ import { jsonTake, said } from './fakes/at-work.ts'
 import { type Asked, type Take, recorded } from './fakes/recorded.ts'
 import { zipOf } from './fakes/zip.ts'
 import { until } from './until.ts'
+import { isWhole } from './whole.ts'
+import { quietClock } from './slowness.ts'
 
 /** What our client throws, as far as it is told here. */
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
@@ -162,7 +164,9 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
     transcribeAudioToText: [['audio/dialogue-of-two.ogg', /The heron waits/]],
     transcribeAudioWithDiarization: [['audio/dialogue-of-two.ogg', /"speaker":.*The heron waits/]],
   }
-  for (const [tool, cases] of Object.entries(readers))
+  // By day the last of these stands for it: both tell speakers apart with the same model.
+  const played = Object.entries(readers).filter(([tool]) => isWhole || tool !== 'audioDiarization')
+  for (const [tool, cases] of played)
     await t.test(tool, async (t) => {
       for (const [file, answer, more] of cases) {
         const result = JSON.stringify(await call(tool, { fileId: await kept(file), ...more }))
@@ -252,10 +256,10 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
       const { id } = await client.files.upload({ name, bytes })
       writeFileSync(`/proc/${pid}/clear_refs`, '5')
       const idle = kilobytes('VmRSS')
-      const began = performance.now()
+      const clock = quietClock()
       const other = call('getTime', { timezone: 'UTC' })
       await t.rejects(call(tool, { fileId: id }), faulty({ status: 400, code: 'unreadable_file' }), what)
-      const ms = performance.now() - began
+      const ms = clock()
       t.ok(await other, 'others are answered')
       const peak = (kilobytes('VmHWM') - idle) / 1024
       t.ok(ms < 6_000 && peak < 150, `${what}: ${ms.toFixed(0)} ms, ${peak.toFixed(0)} MB above idle`)

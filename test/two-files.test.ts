@@ -8,123 +8,12 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { served } from './fakes/served.ts'
+import { provider } from './two-files/provider.ts'
+import { reader } from './two-files/reader.ts'
+import { store } from './two-files/store.ts'
+import { tool } from './two-files/tool.ts'
 
 const run = promisify(execFile)
-
-const provider = `import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
-import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
-import { Upstream } from '../../core/ports/upstream.ts'
-import { chatBackend } from './shared/chat-backend.ts'
-
-export default plugin({
-  port: Upstream,
-  name: 'pigeon',
-  settings: v.strictObject({ baseUrl: BaseUrl }),
-  needs: { fetch: Fetch, clock: Clock },
-  create({ fetch, clock }, { baseUrl }, name): Upstream {
-    const modelOf = ({ id }: Readonly<Record<string, unknown>>) =>
-      typeof id === 'string' ? { id, type: 'CHAT' as const } : null
-    return { name, ...chatBackend({ fetch, clock, baseUrl, headers: {}, modelOf }) }
-  },
-})
-`
-
-const providerTest = `import t from 'tap'
-import pigeon from '../../../plugins/providers/pigeon.ts'
-import { conform } from '../../contracts/contract.ts'
-import { upstream } from '../../contracts/upstream.ts'
-import { eventStream, staged } from '../../fakes/stage.ts'
-
-t.test('contract', (t) =>
-  conform(t, upstream.contract, (t) =>
-    staged(t, {
-      provider: pigeon,
-      settings: (url) => ({ baseUrl: url + '/v1' }),
-      model: 'Qwen/Qwen3-8B',
-      vectors: 'sglang',
-      stream: eventStream,
-      lists: /^\\/v1\\/models$/,
-      chats: /^\\/v1\\/chat\\/completions$/,
-    }),
-  ),
-)
-`
-
-const store = `import { unlessAborted } from '../../core/abort.ts'
-import { BadRequest } from '../../core/errors.ts'
-import { plugin } from '../../core/plugin.ts'
-import { BlobStore } from '../../core/ports/blob-store.ts'
-
-const check = (path: string): void => {
-  if (!path.split('/').every((it) => /^(?!\\.\\.?$)[\\w.-]+$/.test(it))) throw new BadRequest('Invalid path')
-}
-
-const gathered = async (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Buffer> => {
-  const source = bytes[Symbol.asyncIterator]()
-  const chunks: Buffer[] = []
-  let ended = false
-  try {
-    for (;;) {
-      const step = await unlessAborted(source.next(), signal)
-      if ((ended = step.done === true)) return Buffer.concat(chunks)
-      chunks.push(Buffer.from(step.value))
-    }
-  } finally {
-    if (!ended) source.return?.().catch(() => {})
-  }
-}
-
-/** Files in the memory of the process. */
-export default plugin({
-  port: BlobStore,
-  name: 'drawer',
-  create: (): BlobStore => {
-    const files = new Map<string, Buffer>()
-    return {
-      async put(path, bytes, signal = new AbortController().signal) {
-        check(path)
-        signal.throwIfAborted()
-        const whole = await gathered(bytes, signal)
-        files.set(path, whole)
-        return { size: whole.length }
-      },
-      async get(path, range, signal) {
-        check(path)
-        const whole = files.get(path)
-        if (whole === undefined) return null
-        const end = Math.min(whole.length, (range?.end ?? Infinity) + 1)
-        const pieces = async function* () {
-          for (let at = range?.start ?? 0; at < end; at += 65_536) {
-            signal?.throwIfAborted()
-            yield Uint8Array.from(whole.subarray(at, Math.min(at + 65_536, end)))
-          }
-        }
-        return { size: whole.length, bytes: pieces() }
-      },
-      async remove(path) {
-        check(path)
-        files.delete(path)
-      },
-      async *list(prefix) {
-        yield* [...files.keys()].filter((path) => path.startsWith(prefix)).sort()
-      },
-    }
-  },
-})
-`
-
-const storeTest = `import t from 'tap'
-import { use } from '../../../core/plugin.ts'
-import { BlobStore } from '../../../core/ports/blob-store.ts'
-import drawer from '../../../plugins/storage/drawer.ts'
-import { blobStore } from '../../contracts/blob-store.ts'
-import { conform } from '../../contracts/contract.ts'
-import { made } from '../../fitted.ts'
-
-t.test('contract', (t) => conform(t, blobStore.contract, () => made(BlobStore, use(drawer))))
-`
 
 const backend = async (t: Test): Promise<string> => {
   const completion = { id: '1', object: 'chat.completion', created: 1, model: 'm', usage: {}, choices: [{ index: 0 }] }
@@ -140,19 +29,14 @@ const backend = async (t: Test): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-t.test('a new provider is two new files and no other edit, and so is a new store', async (t) => {
+t.test('a tool, a reader, a provider and a store are two new files each, and no other edit', async (t) => {
   const scratch = t.testdir()
   for (const it of ['core', 'plugins', 'adapters', 'package.json', 'tsconfig.json'])
     await cp(it, join(scratch, it), { recursive: true })
   for (const it of ['helpers.ts', 'fitted.ts', 'contracts', 'fakes', 'vectors/providers'])
     await cp(join('test', it), join(scratch, 'test', it), { recursive: true })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
-  const added = {
-    'plugins/providers/pigeon.ts': provider,
-    'test/plugins/providers/pigeon.test.ts': providerTest,
-    'plugins/storage/drawer.ts': store,
-    'test/plugins/storage/drawer.test.ts': storeTest,
-  }
+  const added = { ...tool, ...reader, ...provider, ...store }
   for (const [file, text] of Object.entries(added)) {
     await mkdir(dirname(join(scratch, file)), { recursive: true })
     await writeFile(join(scratch, file), text)
@@ -160,9 +44,14 @@ t.test('a new provider is two new files and no other edit, and so is a new store
   const tsc = join(process.cwd(), 'node_modules/typescript/bin/tsc')
   const options = ['--noCheck', '--incremental', 'false', '--declaration', 'false', '--sourceMap', 'false']
   await run(process.execPath, [tsc, ...options], { cwd: scratch })
-  for (const file of ['providers/pigeon', 'storage/drawer']) {
+  for (const [file, said] of [
+    ['tools/countWords', /ok 1 - contract[^]*ok 2 - counts/],
+    ['readers/recipe', /ok 1 - contract[^]*ok 2 - is found by its file/],
+    ['providers/pigeon', /ok 1 - contract/],
+    ['storage/drawer', /ok 1 - contract/],
+  ] as const) {
     const { stdout } = await run(process.execPath, [`dist/test/plugins/${file}.test.js`], { cwd: scratch })
-    t.match(stdout, /ok 1 - contract/, `${file} keeps the contract of its port`)
+    t.match(stdout, said, `${file} keeps the contract of its port`)
     t.notMatch(stdout, /^not ok/m)
   }
 
@@ -187,6 +76,11 @@ t.test('a new provider is two new files and no other edit, and so is a new store
     await answer.json(),
     { choices: [{ message: { content: 'Coo.' } }] },
     'the gateway answers by the new provider',
+  )
+  const { data } = (await (await fetch(`${it.base}/tools`)).json()) as { data: { name: string }[] }
+  t.ok(
+    data.some(({ name }) => name === 'countWords'),
+    'the new tool is found by its file',
   )
   t.equal(await it.stop('SIGINT'), 0)
   await rm(join(scratch, 'node_modules'))

@@ -29,6 +29,7 @@ export const call = (
   conversation: string,
   stream: boolean,
   most: number,
+  heard: (comments: number) => void = () => {},
 ): Promise<Sight> =>
   new Promise((resolve) => {
     const begun = Date.now()
@@ -69,6 +70,7 @@ export const call = (
         const lines = (rest + part).replace(/^\ufeff/, '').split(/\r\n|\n|\r(?!$)/)
         rest = lines.pop()!
         for (const line of lines) take(sight, target.tongue, line, begun)
+        heard(sight.comments)
       })
       response.on('end', () => {
         if (!events) takeBody(sight, target.tongue)

@@ -14,7 +14,7 @@ export const startProvider = async (pace = 1): Promise<FaultyProvider> => {
   const sockets = new Set<Socket>()
   const seen = (name: string): Seen => {
     let it = conversations.get(name)
-    if (!it) conversations.set(name, (it = { calls: 0, at: [], open: 0, left: null, sent: 0 }))
+    if (!it) conversations.set(name, (it = { calls: 0, at: [], open: 0, left: null, sent: 0, comments: 0 }))
     return it
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
+import { slowness } from '../slowness.ts'
 import { type Acknowledged, callsTo } from './families.ts'
 import { type Load, loading } from './load.ts'
 import { type FilesLeft, type UsageLeft, filesLeft, placesLeft, requestsLeft, usageLeft } from './losses.ts'
@@ -22,10 +23,10 @@ export interface Left {
   readonly sockets: { readonly before: number; readonly after: number; readonly tooMany: boolean } | null
 }
 
-/** Requests a second. */
-const rate = 60
+/** Requests a second of a quiet machine: of all scenes at night, and of the sample of them. */
+const rates = { whole: 60, sample: 30 } as const
 /** Answers after which a gateway has its code compiled, and keeps up. */
-const warm = 90
+const warm = 45
 const calm = 1_500
 /** Sockets that may be kept for the next request, and how long any other may take to be closed. */
 const [kept, closing] = [60, 5_000]
@@ -33,6 +34,8 @@ const [kept, closing] = [60, 5_000]
 /** Every outage under load, or those that are not left to the night, Redis being killed for so many ms. */
 export async function* drill(stage: Stage, lasting: number, whole: boolean): AsyncGenerator<Played, Left> {
   const { key } = stage
+  // A busy machine has less of itself to give: a load that it can't carry would show nothing but the load.
+  const rate = (whole ? rates.whole : rates.sample) / slowness()
   const played = (all: readonly Scene[]) => all.filter(({ atNight }) => whole || atNight !== true)
   const agent = new Agent()
   const acknowledged: Acknowledged = new Map()
@@ -93,5 +96,5 @@ export async function* drill(stage: Stage, lasting: number, whole: boolean): Asy
 const warmed = async ({ answers, oldest }: Load): Promise<void> => {
   const began = performance.now()
   const waits = () => performance.now() - (oldest() ?? performance.now()) > 250
-  while ((answers.length < warm || waits()) && performance.now() - began < 15_000) await sleep(20)
+  while ((answers.length < warm || waits()) && performance.now() - began < 30_000) await sleep(20)
 }

@@ -35,17 +35,21 @@ export interface Seen {
    * are without an outage, and what they are at the same time for requests that need nothing of what may be away.
    */
   readonly added: readonly [number, number, number]
-  /** What was taken off at the 95th, in ms: how busy the machine is. */
-  readonly noise: number
+  /** Ms of the longest answer to a request that needs nothing of what may be away: how long the machine stood still. */
+  readonly stall: number
   readonly longest: number
   /** Ms. */
   readonly recovery: number
   /** Answers that were not declared, or are not what they should be. */
   readonly wrong: readonly string[]
+  /** Refusals that were not declared, of calls during which the machine itself stood still. */
+  readonly excused: number
 }
 
 /** Ms without a bad answer after which all counts as well again. */
 const well = 800
+/** Ms without an answer to `live` after which the machine, and no outage, explains that a call's time was over. */
+const still = 500
 /** Ms beyond the recovery of a scene in which calls that came in time may still end. */
 export const slack = 1_500
 
@@ -83,7 +87,11 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
     const concerned: Answer[] = []
     const [before, during]: [number[], number[]] = [[], []]
     const more: Readonly<Record<'before' | 'during' | 'beside', number[]>> = { before: [], during: [], beside: [] }
-    let recovery = 0
+    let [recovery, excused] = [0, 0]
+    const live = names.flatMap((name) => loads[name]!.answers.filter(({ family }) => family === 'live'))
+    const stallOf = (from: number, to: number) =>
+      Math.max(0, ...live.filter((it) => it.began < to && it.began + it.ms > from).map(({ ms }) => ms))
+    const stall = stallOf(began, over)
     for (const name of names) {
       const all = loads[name]!.answers
       const calm = usual.get(name)!
@@ -93,9 +101,11 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
       more.before.push(...calm.map(beyond))
       for (const answer of all.filter(({ began: it, ms }) => it + ms >= began && it < over)) {
         const { family, code, flaw, began: it, ms } = answer
-        const allowed = it < back + scene.recovery && (scene.declared[name]?.[family] ?? []).includes(code)
+        const allowed = it < back + scene.recovery + stall && (scene.declared[name]?.[family] ?? []).includes(code)
         const when = `${((it - began) / 1000).toFixed(1)} s, ${Math.round(ms)} ms`
-        if (flaw !== null || (code !== 200 && !allowed))
+        const isRefused = code === 502 || code === 503
+        if (isRefused && !allowed && flaw === null && stallOf(it, it + ms) > still) excused++
+        else if (flaw !== null || (code !== 200 && !allowed))
           wrong.push(`${name} ${family}: ${code} ${flaw ?? ''} (${when})`)
         if (it >= back && code !== 200) recovery = Math.max(recovery, it + ms - back)
         if (it >= back) continue
@@ -107,7 +117,7 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
     const noise = (share: number) => Math.max(at(more.before, share), at(more.beside, share))
     const added = (share: number) => at(more.during, share) - noise(share)
     calmSince = Math.max(back, over - well)
-    const stuck = names.filter((name) => over - (loads[name]!.oldest() ?? over) > well)
+    const stuck = names.filter((name) => over - (loads[name]!.oldest() ?? over) > well + stall)
     wrong.push(...stuck.map((name) => `${name}: a call hangs`))
     return {
       requests: concerned.length,
@@ -115,10 +125,11 @@ export const playing = (stage: Stage, loads: Readonly<Record<string, Load>>, sin
       before: [at(before, 0.5), at(before, 0.99)],
       during: [at(during, 0.5), at(during, 0.99)],
       added: [added(0.5), added(0.95), added(0.99)],
-      noise: noise(0.95),
+      stall,
       longest: Math.max(0, ...during),
       recovery,
       wrong,
+      excused,
     }
   }
 }
@@ -143,10 +154,11 @@ const tallied = (answers: readonly Answer[]): string => {
     .join(', ')
 }
 
-export const told = ({ requests, codes, before, during, added, longest, recovery }: Seen): string => {
+export const told = ({ requests, codes, before, during, added, longest, recovery, stall, excused }: Seen): string => {
   const ms = (...times: readonly number[]) => `${times.map((it) => it.toFixed(0)).join('/')} ms`
   return (
     `${requests} requests (${codes}); p50/p99 ${ms(...before)} before, ${ms(...during)} during; ` +
-    `p50/p95/p99 ${ms(...added)} added, the longest ${ms(longest)}; well again after ${ms(recovery)}`
+    `p50/p95/p99 ${ms(...added)} added, the longest ${ms(longest)}; well again after ${ms(recovery)}; ` +
+    `the machine stood still for ${ms(stall)}${excused > 0 ? `, which excuses ${excused} refusals` : ''}`
   )
 }

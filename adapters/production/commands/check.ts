@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { createGateway } from '../../../core/gateway.ts'
 import type { Survey } from '../../../core/survey.ts'
 import { type Fault, faultsOf } from '../config/faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
@@ -9,7 +8,6 @@ import { pluginNames } from '../config/load-plugin.ts'
 import { pluginFaults } from '../config/plugin-faults.ts'
 import { dataFolder, readConfig } from '../config/read-config.ts'
 import { withVariables, unsetVariablesIn } from '../config/variables.ts'
-import { production } from '../index.ts'
 import { reasonOf } from '../screen/reasons.ts'
 import { errorText } from './error-text.ts'
 import { commandUsages } from './help.ts'
@@ -65,6 +63,11 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
 
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const silent = { ...config, log: { level: 'silent' as const } }
+  // The faults of a configuration come before the gateway is loaded.
+  const [{ createGateway }, { production }] = await Promise.all([
+    import('../../../core/gateway.ts'),
+    import('../index.ts'),
+  ])
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
     const lines = reached(config, await gateway.survey(AbortSignal.timeout(patienceMs)))

@@ -1,6 +1,5 @@
 import { Unavailable } from '../../../core/errors.ts'
 import type { Gateway } from '../../../core/gateway.ts'
-import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
 import { errorText } from './error-text.ts'
 
@@ -22,6 +21,8 @@ export const withGateway = async (
   env: NodeJS.ProcessEnv,
   work: (gateway: Gateway, config: Config) => Promise<void>,
 ): Promise<void> => {
+  // The faults of the arguments come before the gateway is loaded.
+  const { bootGateway } = await import('./boot-gateway.ts')
   const { gateway, config } = await bootGateway({ ...env, SEALGATE_LOG: 'silent' }, [])
   try {
     await namingStore(config, () => work(gateway, config))

@@ -4,6 +4,7 @@ import { faultOf, toldFault } from '../../../core/dialects/backend.ts'
 import { redactedSentence } from '../../../core/dialects/redact-sentence.ts'
 import { refusalIn } from '../../../core/dialects/refusal.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { quietClock } from '../../slowness.ts'
 
 const error = (fields: object) => ({ error: fields })
 
@@ -157,8 +158,8 @@ t.test('whatever a backend says, a sentence is short, of one line and read in li
     }),
   )
   t.equal(redactedSentence('It is too long. '.repeat(100))?.length, 500)
-  const began = performance.now()
+  const clock = quietClock()
   for (const piece of ['a.', 'a-', '::', '/a', '@a', '"', 'sk-', 'org', '9', 'a1', ' a'])
     refusalIn(400, JSON.stringify(error({ message: piece.repeat(16_384 / piece.length) })))
-  t.ok(performance.now() - began < 2_000, 'however it is made')
+  t.ok(clock() < 2_000, 'however it is made')
 })

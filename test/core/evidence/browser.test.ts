@@ -8,6 +8,7 @@ import { toHex } from '../../../core/sealed/wire/hex.ts'
 import { makeSnp } from '../../fakes/platform/snp.ts'
 import { readDocument } from '../../../core/sealed/evidence/nitro-document.ts'
 import { json, sample } from './samples.ts'
+import { slowness } from '../../slowness.ts'
 
 interface Esbuild {
   build(options: object): Promise<{ outputFiles: readonly { text: string }[] }>
@@ -21,7 +22,7 @@ const there = await access(executablePath).then(
   () => false,
 )
 
-/** Runs inside the page: what each evidence says, and how many ms it takes when warm. */
+/** Runs inside the page: what each evidence says, and the fewest ms that it takes when warm. */
 const page = `
   import { appraise } from './dist/core/sealed/evidence/appraise.js'
   import { Refusal } from './dist/core/sealed/evidence/reasons.js'
@@ -36,9 +37,13 @@ const page = `
     )
     const said = await once()
     await once()
-    const began = performance.now()
-    for (let left = 10; left > 0; left--) await once()
-    return { said, ms: (performance.now() - began) / 10 }
+    const times = []
+    for (let left = 10; left > 0; left--) {
+      const began = performance.now()
+      await once()
+      times.push(performance.now() - began)
+    }
+    return { said, ms: Math.min(...times) }
   }`
 
 t.test('the same evidence says the same in Chromium', { skip: there ? false : 'there is no Chromium' }, async (t) => {
@@ -71,7 +76,7 @@ t.test('the same evidence says the same in Chromium', { skip: there ? false : 't
   const reportData = toHex(quote.subarray(48 + 520, 48 + 584))
   const real = await tried({ evidence: tdx, policy: { measurements }, now, reportData })
   t.equal(real.said, 'measurement_not_allowed')
-  t.ok(real.ms < 50, `TDX takes ${real.ms.toFixed(1)} ms`)
+  t.ok(real.ms / slowness() < 50, `TDX takes ${real.ms.toFixed(1)} ms`)
   const changed = { ...tdx, quote: `${tdx.quote.slice(0, 400)}00${tdx.quote.slice(402)}` }
   t.equal((await tried({ evidence: changed, policy: { measurements }, now, reportData })).said, 'signature_invalid')
 
@@ -81,7 +86,7 @@ t.test('the same evidence says the same in Chromium', { skip: there ? false : 't
   const asked = { evidence: snp.evidence, policy, roots: snp.root, now: at, reportData }
   const test = await tried(asked)
   t.equal(test.said, 'test sev-snp')
-  t.ok(test.ms < 50, `SEV-SNP takes ${test.ms.toFixed(1)} ms`)
+  t.ok(test.ms / slowness() < 50, `SEV-SNP takes ${test.ms.toFixed(1)} ms`)
   t.equal((await tried({ ...asked, roots: null })).said, 'root_unknown')
   t.equal((await tried({ ...asked, reportData: '00'.repeat(64) })).said, 'report_data_mismatch')
 
@@ -90,5 +95,5 @@ t.test('the same evidence says the same in Chromium', { skip: there ? false : 't
   const then = readDocument(document).timestamp + 1000
   const amazon = await tried({ evidence: nitro, policy: { ...policy, platforms: ['nitro'] }, now: then, reportData })
   t.equal(amazon.said, 'report_data_mismatch', 'its user data is not ours')
-  t.ok(amazon.ms < 50, `Nitro takes ${amazon.ms.toFixed(1)} ms`)
+  t.ok(amazon.ms / slowness() < 50, `Nitro takes ${amazon.ms.toFixed(1)} ms`)
 })

@@ -13,6 +13,7 @@ import { readDocument } from '../../../plugins/readers/document/document.ts'
 import { readData } from '../../../plugins/readers/data/data.ts'
 import { othersMayRun } from '../../fakes/other-user.ts'
 import type { Tries } from '../../fakes/prisoner.ts'
+import { quietClock } from '../../slowness.ts'
 
 const soon = () => AbortSignal.timeout(60_000)
 const linux = process.platform === 'linux' ? {} : { skip: 'no fences here' }
@@ -78,7 +79,8 @@ t.test('a line of one organisation is read at once beside a hundred hostile file
 
 t.test('aliases by the hundred thousand end a job early', async (t) => {
   const yaml = Buffer.from(Array.from({ length: 8_000 }, (_, at) => `- &a${at} x\n- *a${at}\n`).join(''))
-  const began = performance.now()
+  const clock = quietClock()
   await t.rejects(readData({ name: 'a.yaml', mime: '', bytes: yaml }, soon()), Unreadable)
-  t.ok(performance.now() - began < 5_000, `${Math.round(performance.now() - began)} ms`)
+  const ms = clock()
+  t.ok(ms < 5_000, `${Math.round(ms)} ms`)
 })

@@ -12,6 +12,7 @@ import audioDiarization from '../../../plugins/tools/audioDiarization.ts'
 import { conform } from '../../contracts/contract.ts'
 import { tool } from '../../contracts/tool.ts'
 import { fitted } from '../../fitted.ts'
+import { quietClock } from '../../slowness.ts'
 
 const skip = spawnSync('ffprobe', ['-version']).status === 0 ? false : 'no ffmpeg here'
 
@@ -19,7 +20,7 @@ const made = () => fitted(use(audioDiarization)).supply({ tools: Tool }).tools[0
 const opened = (bytes: Uint8Array) => ({ id: 'file_1', name: 'some', mime: 'application/octet-stream', bytes })
 const bytesOf = async (name: string) => new Uint8Array(await readFile(`test/vectors/files/audio/${name}`))
 const params = { fileId: 'file_1' }
-const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(60_000)): Promise<any> => {
+const listen = async (bytes: Uint8Array, signal = AbortSignal.timeout(150_000)): Promise<any> => {
   const it = made()
   if (it.kind !== 'reads-file') throw new Error(it.kind)
   return it.run(params, signal, opened(bytes))
@@ -85,9 +86,10 @@ t.test('a file that claims ten hours is refused before decoding', { skip }, asyn
   const head = mp4.indexOf('mvhd')
   mp4.writeUInt32BE(mp4.readUInt32BE(head + 16) * 36_000, head + 20)
   for (const [name, bytes] of Object.entries({ wav, mp4 })) {
-    const start = performance.now()
+    const clock = quietClock()
     await t.rejects(listen(bytes), Unreadable, name)
-    t.ok(performance.now() - start < 2_000, `${name}: ${performance.now() - start} ms`)
+    const ms = clock()
+    t.ok(ms < 2_000, `${name}: ${ms} ms`)
   }
 })
 

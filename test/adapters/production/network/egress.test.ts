@@ -15,6 +15,7 @@ import { conform } from '../../../contracts/contract.ts'
 import { fetch } from '../../../contracts/fetch.ts'
 import { inwardUrls } from '../../../fakes/inward-urls.ts'
 import { closing, listening } from '../../../fakes/listening.ts'
+import { quietClock } from '../../../slowness.ts'
 
 const get = (more: Partial<Ask> = {}): Ask => ({ method: 'GET', signal: new AbortController().signal, ...more })
 
@@ -237,10 +238,10 @@ t.test('a call ends at its time limit in every phase', async (t) => {
   })
   const door = outside({ ports: [port], allow: ['127.0.0.1'], time: 200 })
   for (const path of ['/silent', '/dribble', '/round']) {
-    const from = performance.now()
+    const clock = quietClock()
     const late = await fault(door(`http://127.0.0.1:${port}${path}`, get()).then(({ body }) => text(body)))
     t.ok(late instanceof UpstreamFailed && late.again, path)
-    t.ok(performance.now() - from < 2000)
+    t.ok(clock() < 2000)
   }
   // Nobody reads this one, nobody discards it.
   await door(`http://127.0.0.1:${port}/dribble`, get())

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Files that one process plays, one after another. */
+export type Turn = readonly string[]
+
+/** The files that take longest begin first, so that none of them runs alone at the end. */
+const longest: readonly string[] = [
+  'outages',
+  'rolling',
+  'tools',
+  'interface',
+  'console-browser',
+  'commands',
+  'replicas',
+  'serve',
+  'mcp',
+  'plugins/tools/audioDiarization',
+  'operators',
+  'sealed',
+  'two-files',
+  'plugins/storage/s3',
+  'workers',
+  'proof',
+  'plugins/tools/imageDescribeAndCaptionFallback',
+  'plugins/tools/transcribeAudioWithDiarization',
+  'plugins/tools/videoDescribeAndCaption',
+  'plugins/tools/getSpreadsheetContent',
+  'plugins/tools/webPageScraperTool',
+  'adapters/production/enclave/enclave',
+]
+
+/** Rooms whose files share processes: they leave nothing behind. */
+const rooms = /^(core|dialects|plugins|adapters\/memory|adapters\/production\/(commands|config|evidence|log|screen))\//
+
+/** Files of no room that share processes, too. */
+const gateways: readonly string[] = [
+  'admin',
+  'admin-ledger',
+  'api',
+  'bound-files',
+  'canary',
+  'chat',
+  'console',
+  'contracts',
+  'decision',
+  'embedding',
+  'files',
+  'front',
+  'guards',
+  'indexing',
+  'lint',
+  'logins',
+  'mcp-http',
+  'media',
+  'models-for-tools',
+  'mutations',
+  'named-providers',
+  'public-entries',
+  'receipts',
+  'seal-admission',
+  'seal-doors',
+  'seal-guards',
+  'sealed-audio',
+  'sealed-decision',
+  'sealed-embeddings',
+  'sealed-files',
+  'sealed-limits',
+  'sealed-long',
+  'sealed-status',
+  'sealed-streams',
+  'sight',
+  'stock-errors',
+  'web-socket',
+]
+
+/** Most files of one process. */
+const most = 12
+
+const chunked = (files: readonly string[]): readonly Turn[] => {
+  const count = Math.ceil(files.length / most)
+  const size = Math.ceil(files.length / count)
+  return Array.from({ length: count }, (_, at) => files.slice(at * size, (at + 1) * size))
+}
+
+/** All files of tests, as the turns in which they are played. */
+export const turns = async (): Promise<readonly Turn[]> => {
+  const files = (await readdir('dist/test', { recursive: true }))
+    .filter((file) => file.endsWith('.test.js'))
+    .map((file) => file.slice(0, -'.test.js'.length))
+    .sort()
+  const missing = [...longest, ...gateways].filter((file) => !files.includes(file))
+  if (missing.length > 0) throw new Error(`No such tests: ${missing.join(', ')}`)
+  const rest = files.filter((file) => !longest.includes(file))
+  const isShared = (file: string) => rooms.test(file) || gateways.includes(file)
+  const played = [
+    ...longest.map((file) => [file]),
+    ...chunked(rest.filter(isShared)),
+    ...rest.filter((file) => !isShared(file)).map((file) => [file]),
+  ]
+  return played.map((turn) => turn.map((file) => join('dist/test', `${file}.test.js`)))
+}
