@@ -58,6 +58,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'adapters/memory',
     'core/ports',
     'core/dialects',
+    'core/inference/proven.ts',
     'core/inference/metering/tokens.ts',
     'core/inference/guards/passage.ts',
     'core/inference/decisions/calibration.ts',

@@ -1,5 +1,6 @@
 import { badAnswer } from '../../dialects/probabilities.ts'
 import { BadRequest } from '../../errors.ts'
+import type { BackendAnswer } from '../../ports/backend-evidence.ts'
 import type {
   ChatBody,
   Completion,
@@ -14,6 +15,7 @@ import { fanOut } from './fan-out.ts'
 import { collectChunks } from '../collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
+import { provenBy } from '../proven.ts'
 import { inputOf, totalUsage, usageOf } from '../metering/tokens.ts'
 import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
 
@@ -49,12 +51,14 @@ export const decideByChat = async (
   spent: (usage: Usage) => void = () => {},
 ): Promise<Decided> => {
   const used: Usage[] = []
+  let told: BackendAnswer = {}
   const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
 
   const complete = async (body: ChatBody, signal: AbortSignal): Promise<Completion> => {
     const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
+    told = provenBy(answer)
     const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
     used.push(usage)
@@ -131,6 +135,7 @@ export const decideByChat = async (
     usage: totalUsage(used),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
+    ...told,
   }
 }
 
