@@ -70,6 +70,7 @@ export const confidentialBackend = async (t: Test, attest: Attest = honest) => {
     }
     const body = await bodyOf(request)
     prompts.push(`${url.pathname} ${body}`)
+    if (url.pathname === '/v1/audio/transcriptions') return response.end('{"text":"Mended in March.","duration":2}')
     if (!body.includes('"stream":true')) return response.end(answer)
     response.write(part({ role: 'assistant', content: 'It ' }, null))
     await state.streams
@@ -101,3 +102,10 @@ export const confidentialBackend = async (t: Test, attest: Attest = honest) => {
     },
   }
 }
+
+/** The settings of an upstream that demands evidence of the backend at this address. */
+export const demandingProvider = (base: string, settings: object = {}) => ({
+  use: 'openai',
+  baseUrl: `${base}/v1`,
+  evidence: { kind: 'attested-tls', policy: { measurements: ['ab'.repeat(48)] }, certificate: 'any', ...settings },
+})
