@@ -172,3 +172,23 @@ t.test('a backend with a new key is verified anew', async (t) => {
   t.ok(await until(async () => (await call()) === null, 30_000, 100))
   t.equal(backend.prompts.length, 2)
 })
+
+t.test('sealgate check shows why a backend is refused', async (t) => {
+  const [refused, silent] = await Promise.all([
+    confidentialBackend(t),
+    confidentialBackend(t, (_, response) => response.writeHead(404).end()),
+  ])
+  const folder = await folderOf(t)
+  const file = join(folder, 'sealgate.json')
+  const providers = { private: demandingProvider(refused.base), silent: demandingProvider(silent.base) }
+  await writeFile(file, JSON.stringify({ providers: { one: demandingProvider(refused.base) }, enclave: { providers } }))
+  const out = await new Promise<string>((resolve) => {
+    const env = { PATH: process.env['PATH'], SEALGATE_DATA: folder }
+    execFile(process.execPath, [program, 'check', file], { env }, (error, out) => resolve(`${error?.code} ${out}`))
+  })
+  t.match(out, /^1 /)
+  t.match(out, /^✗ providers\.one: its evidence is refused \(root_unknown\)$/m)
+  t.match(out, /^✗ enclave\.providers\.private: its evidence is refused \(root_unknown\)$/m)
+  t.match(out, /^✗ enclave\.providers\.silent: it gave no evidence$/m)
+  t.strictSame([...refused.prompts, ...silent.prompts], [])
+})

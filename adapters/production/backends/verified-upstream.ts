@@ -1,9 +1,10 @@
 import type { Fitting, Needs, Supplied } from '../../../core/container.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { BackendEvidence } from '../../../core/ports/backend-evidence.ts'
-import { Clock, type Door, Fetch } from '../../../core/ports/platform.ts'
+import { Clock, type Door, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
 import { type Verdicts, verdicts } from './verdicts.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type BackendDemand, type VerifiedLine, verifyBackend } from './verify-backend.ts'
 
 type Supply = <N extends Needs>(needs: N) => Supplied<N>
@@ -71,14 +72,18 @@ export const verifiedUpstream = (
 ): Fitting<Upstream> => ({
   ...fitting,
   make(supply) {
-    const { clock } = supply({ clock: Clock })
+    const { clock, log } = supply({ clock: Clock, log: Log })
     const evidence = form.make(supply)
     let hasDoor = false
     const made = (door: Door) => fitting.make(withDoor(supply, door, () => (hasDoor = true)))
     const shape = made(closed)
     if (!hasDoor) throw new Error(`${fitting.name} has no use for evidence: it asks no backend over the network`)
     const reach = async (): Promise<Reached> => {
-      const line = await verifyBackend(demand, evidence, clock)
+      const line = await verifyBackend(demand, evidence, clock).catch((fault: unknown) => {
+        const reason = refusalOf(fault)
+        if (reason !== null) log.warn('backend.refused', { provider: fitting.name, reason })
+        throw fault
+      })
       const upstream = made(doorTo(demand.origin, line.door))
       const ended = async (work: Promise<void>) => {
         await work

@@ -15,7 +15,7 @@ import { summedUses } from '../../../../core/inference/metering/usage-scope.ts'
 import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
 import { runForTool } from '../../../../core/inference/run-for-tool.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
-import { Fetch } from '../../../../core/ports/platform.ts'
+import { Fetch, Log } from '../../../../core/ports/platform.ts'
 import { Upstream } from '../../../../core/ports/upstream.ts'
 import { tdxMeasurement } from '../../../../core/sealed/evidence/measurement.ts'
 import type { PlatformPolicy } from '../../../../core/sealed/evidence/policy.ts'
@@ -87,7 +87,8 @@ t.test('a backend on TDX is verified by the same form', async (t) => {
   const line = await verified([measurement])
   t.match(line.proof, { platform: 'tdx', measurement })
   await line.close()
-  await t.rejects(verified(['00'.repeat(48)]), { reason: 'measurement_not_allowed' })
+  const refusal: unknown = await verified(['00'.repeat(48)]).catch((error: unknown) => error)
+  t.match(refusal, { reason: 'measurement_not_allowed' })
 })
 
 t.test('a model that works for a tool tells its evidence', async (t) => {
@@ -155,10 +156,11 @@ t.test('a configuration cannot weaken what an upstream demands', async (t) => {
   await refuses(rehearsal, /baseUrl is not a known setting/)
 })
 
-const container = (door: () => never) => {
+const container = (door: () => never, warn: Log['warn']) => {
   const it = new Container()
   it.fit(use(clock))
   it.fit(use(plugin({ port: Fetch, name: 'fetch', create: (): Fetch => ({ upstream: door, outside: door }) })))
+  it.fit(use(plugin({ port: Log, name: 'log', create: (): Log => ({ info() {}, warn, error() {} }) })))
   return it
 }
 
@@ -167,9 +169,10 @@ t.test('an upstream with evidence has no other door', async (t) => {
     throw new Error('The shared door was used')
   }
   const signal = new AbortController().signal
+  const logged: object[] = []
   const backend = await confidentialBackend(t)
   const made = async (base: string, roots?: typeof testRoots) => {
-    const it = container(shared)
+    const it = container(shared, (event, facts) => void logged.push({ event, ...facts }))
     it.fit(await chosenUpstream('providers.one', 'one', demandingProvider(base), roots))
     t.teardown(() => it.dispose())
     return it.supply({ upstreams: Upstream }).upstreams[0]!
@@ -180,6 +183,7 @@ t.test('an upstream with evidence has no other door', async (t) => {
     code: 'backend_unverified',
     cause: { reason: 'root_unknown' },
   })
+  t.strictSame(logged, [{ event: 'backend.refused', provider: 'one', reason: 'root_unknown' }])
   t.equal(backend.prompts.length, 1, 'a configuration alone trusts no test platform')
 })
 
