@@ -255,6 +255,7 @@ t.test('every plugin is named after its file and proves its contract', async (t)
     MetadataStore: 'metadata-store',
     Tool: 'tool',
     Prover: 'attester',
+    BackendEvidence: 'backend-evidence',
     Reader: 'reader',
     Guard: 'guard',
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Opened, verdicts } from '../../../../adapters/production/backends/verdicts.ts'
+import type { Opened } from '../../../../adapters/production/backends/held-lines.ts'
+import { verdicts } from '../../../../adapters/production/backends/verdicts.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { fakeClock, settled } from '../../../fakes/clock.ts'
 

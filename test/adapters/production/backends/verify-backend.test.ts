@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import * as v from 'valibot'
 import { clock } from '../../../../adapters/memory/platform.ts'
+import { verifiedUpstream } from '../../../../adapters/production/backends/verified-upstream.ts'
 import { verifyBackend } from '../../../../adapters/production/backends/verify-backend.ts'
 import { checkedConfig } from '../../../../adapters/production/config/config.ts'
 import { releaseDigest } from '../../../../adapters/production/config/release-digest.ts'
@@ -185,6 +186,49 @@ t.test('an upstream with evidence has no other door', async (t) => {
   })
   t.strictSame(logged, [{ event: 'backend.refused', provider: 'one', reason: 'root_unknown' }])
   t.equal(backend.prompts.length, 1, 'a configuration alone trusts no test platform')
+})
+
+t.test('an upstream with evidence reaches one origin, and nothing that a model names', async (t) => {
+  const [own, other] = await Promise.all([confidentialBackend(t), confidentialBackend(t)])
+  const shared = () => assert.fail()
+  const reaching = (door: 'upstream' | 'outside', base: string) => {
+    const wandering = plugin({
+      port: Upstream,
+      name: 'wandering',
+      needs: { fetch: Fetch },
+      create: ({ fetch }): Upstream => ({
+        name: 'wandering',
+        async models(signal) {
+          const answer = await fetch[door](`${base}/v1/models`, { method: 'GET', signal })
+          answer.discard()
+          return []
+        },
+      }),
+    })
+    const it = container(shared, () => undefined)
+    const policy = { measurements, testRoots }
+    it.fit(verifiedUpstream(use(wandering), use(attestedTls), { ...demand, origin: own.base, policy }))
+    t.teardown(() => it.dispose())
+    return it.supply({ upstreams: Upstream }).upstreams[0]!.models(new AbortController().signal)
+  }
+  t.strictSame(await reaching('upstream', own.base), [])
+  await t.rejects(reaching('upstream', other.base), UpstreamFailed)
+  await t.rejects(reaching('outside', own.base), UpstreamFailed)
+  t.strictSame([own.prompts, other.prompts], [['/v1/models '], []])
+})
+
+t.test('a provider that asks no backend has no use for evidence', async (t) => {
+  const idle = plugin({
+    port: Upstream,
+    name: 'idle',
+    create: (): Upstream => ({ name: 'idle', models: async () => [] }),
+  })
+  const it = container(
+    () => assert.fail(),
+    () => undefined,
+  )
+  it.fit(verifiedUpstream(use(idle), use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
+  t.throws(() => it.supply({ upstreams: Upstream }), { message: /^idle has no use for evidence/ })
 })
 
 t.test('the release digest binds what is demanded, keys and variables as they count', async (t) => {
