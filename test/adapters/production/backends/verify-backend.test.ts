@@ -213,6 +213,8 @@ t.test('an upstream with evidence reaches one origin, and nothing that a model n
   }
   t.strictSame(await reaching('upstream', own.base), [])
   await t.rejects(reaching('upstream', other.base), UpstreamFailed)
+  // The same server with the same key, under another name.
+  await t.rejects(reaching('upstream', own.base.replace('127.0.0.1', 'localhost')), UpstreamFailed)
   await t.rejects(reaching('outside', own.base), UpstreamFailed)
   t.strictSame([own.prompts, other.prompts], [['/v1/models '], []])
 })
