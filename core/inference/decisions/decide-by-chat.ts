@@ -38,6 +38,16 @@ export type Showing = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>
 
+/** One answered prompt. */
+interface Prompted extends BackendAnswer {
+  readonly usage: Usage
+}
+
+const summed = (used: readonly Prompted[]) => ({
+  usage: totalUsage(used.map(({ usage }) => usage)),
+  ...provenBy(used.at(-1)),
+})
+
 /**
  * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
  * calls `spent`.
@@ -50,18 +60,16 @@ export const decideByChat = async (
   showing?: Showing,
   spent: (usage: Usage) => void = () => {},
 ): Promise<Decided> => {
-  const used: Usage[] = []
-  let told: BackendAnswer = {}
+  const used: Prompted[] = []
   const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
 
   const complete = async (body: ChatBody, signal: AbortSignal): Promise<Completion> => {
     const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
-    told = provenBy(answer)
     const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
-    used.push(usage)
+    used.push({ usage, ...provenBy(answer) })
     spent(usage)
     return completion
   }
@@ -132,10 +140,9 @@ export const decideByChat = async (
   )
   return {
     distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    usage: totalUsage(used),
+    ...summed(used),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
-    ...told,
   }
 }
 

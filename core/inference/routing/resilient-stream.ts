@@ -202,8 +202,7 @@ export const resilientStream = (course: StreamPlan): AsyncIterableIterator<Chunk
     search = null
     queue = held
     queued = 0
-    live.backend = from.provider
-    live.proven = found.answer.proven
+    Object.assign(live, { backend: from.provider, proven: found.answer.proven })
     if (woven !== null) live.notes.push(`continued by ${from.provider}`)
     took = (result) => {
       if (source !== mine) return
