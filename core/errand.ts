@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { QueueLimits } from './fair-shares.ts'
+import type { BackendProof } from './ports/backend-evidence.ts'
 import type { Usage } from './ports/upstream.ts'
 
 /** What one call of a model took. */
@@ -7,6 +8,8 @@ export interface ModelUse {
   /** As callers name it. */
   readonly model: string
   readonly backend: string
+  /** The evidence of this backend; absent when none was required. */
+  readonly proven?: BackendProof
   readonly usage: Usage | null
   readonly audioSeconds: number | null
 }

@@ -61,6 +61,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'adapters/memory',
     'core/ports',
     'core/dialects',
+    'core/inference/proven.ts',
     'core/inference/metering/tokens.ts',
     'core/inference/guards/passage.ts',
     'core/inference/decisions/calibration.ts',
@@ -257,6 +258,7 @@ t.test('every plugin is named after its file and proves its contract', async (t)
     MetadataStore: 'metadata-store',
     Tool: 'tool',
     Prover: 'attester',
+    BackendEvidence: 'backend-evidence',
     Reader: 'reader',
     Guard: 'guard',
   }

@@ -1,4 +1,5 @@
 import { access } from './mutations/access.ts'
+import { backends } from './mutations/backends.ts'
 import { consoles } from './mutations/console.ts'
 import { clients } from './mutations/clients.ts'
 import { dialects } from './mutations/dialects.ts'
@@ -29,6 +30,7 @@ export type { Mutation } from './mutations/mutation.ts'
 /** Every mutation, room by room. */
 export const mutations: readonly Mutation[] = [
   access,
+  backends,
   consoles,
   clients,
   dialects,

@@ -1,6 +1,9 @@
 import './fakes/unwatched.ts'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
@@ -210,6 +213,25 @@ t.test('the receipt of another request, or of another answer, refuses', async (t
   refuses(() => receiptBeside(one.request, changed), 'of a changed answer')
 })
 
+t.test('a receipt that waits for its entry is told apart', async (t) => {
+  const server = createServer((_, response) => response.end(JSON.stringify({ data: { place: null } })))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const file = join(t.testdir({ 'receipt.json': JSON.stringify({ text: '{}' }) }), 'receipt.json')
+  const env = {
+    PATH: process.env['PATH'],
+    SEALGATE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SEALGATE_KEY: 'sk_live_waiting',
+  }
+  const ran = (...more: readonly string[]) =>
+    new Promise<string>((resolve) => {
+      const args = [program, 'receipt', 'prove', file, '--allow-insecure-dev', ...more]
+      execFile(process.execPath, args, { env }, (_, out, err) => resolve(out + err))
+    })
+  t.match(await ran(), /^✗ The receipt waits for its entry in the log/)
+  t.strictSame(JSON.parse(await ran('--json')), { verified: false, fault: 'not_logged', waiting: true })
+})
+
 t.test('years later, without a network', async (t) => {
   const it = await sealedStage(t)
   const folder = t.testdir()
@@ -238,10 +260,27 @@ t.test('years later, without a network', async (t) => {
   )
   t.match(await ran('receipt', 'verify', at('changed.json'), '--evidence', at('evidence.json')), {
     code: 1,
-    out: /✗ The receipt is missing/,
+    out: /^✗ The keys of this evidence did not sign this receipt/,
   })
   const { receiptKeys: _, ...rest } = JSON.parse(await readFile(at('evidence.json'), 'utf8'))
   await writeFile(at('bare.json'), JSON.stringify(rest))
-  t.match(await ran('receipt', 'verify', at('receipt.json'), '--evidence', at('bare.json')), { code: 1 })
+  t.match(await ran('receipt', 'verify', at('receipt.json'), '--evidence', at('bare.json')), {
+    code: 1,
+    out: /^✗ The evidence names no keys of receipts/,
+  })
+  t.match(await ran('receipt', 'verify', at('receipt.json'), '--evidence', at('bare.json'), '--json'), {
+    code: 1,
+    out: /^\{"verified":false,"fault":"no_receipt"\}\n$/,
+  })
   t.match(await ran('receipt', 'verify', at('receipt.json')), { code: 1, out: /--evidence FILE is needed/ })
+  for (const content of ['herons in March', 'null', '[]']) {
+    await writeFile(at('odd.json'), content)
+    const refuses = async (words: string, ...args: readonly string[]) =>
+      t.match(await ran('receipt', ...args), { code: 1, out: `sealgate: ${words} holds no JSON object\n` }, content)
+    await refuses('the file', 'verify', at('odd.json'), '--evidence', at('evidence.json'))
+    await refuses('the file', 'prove', at('odd.json'))
+    await refuses('--evidence FILE', 'verify', at('receipt.json'), '--evidence', at('odd.json'))
+    const log = ['--log', at('odd.json')]
+    await refuses('--log FILE', 'verify', at('receipt.json'), '--evidence', at('evidence.json'), ...log)
+  }
 })

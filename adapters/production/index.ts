@@ -9,7 +9,6 @@ import { firstDifference, fixedSettings } from '../../core/fixed-settings.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
-import { Upstream } from '../../core/ports/upstream.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
 import memoryRows from '../memory/metadata-store.ts'
@@ -21,6 +20,7 @@ import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
 import { guardsOf } from './config/guards.ts'
 import { toolsOf } from './config/tools.ts'
+import { chosenUpstream } from './config/upstreams.ts'
 
 /**
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
@@ -148,8 +148,7 @@ const unchanging = [
   'enclave.notices',
 ]
 
-const provider = (name: string, choice: Choice) =>
-  chosenPlugin(Upstream, 'providers', `providers.${name}`, choice, name)
+const provider = (name: string, choice: Choice) => chosenUpstream(`providers.${name}`, name, choice)
 
 /** The name of 1.0.0. */
 export type { RunningStand as Stand }

@@ -2,6 +2,7 @@ import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import type { ChatAnswer, ChatBody, ChatCall, Completion, Dialect, Ongoing, WireUsage } from '../ports/upstream.ts'
+import type { BackendProof } from '../ports/backend-evidence.ts'
 import { BackendObserver } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
@@ -18,6 +19,7 @@ import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
 import { onceBegun, withEnds } from './media/ongoing.ts'
 import { withOwnCache } from './prompt-caches.ts'
 import { hedges } from './routing/hedges.ts'
+import { provenBy } from './proven.ts'
 import { largeEnough } from './routing/context-window.ts'
 import { orderBackends } from './routing/order-backends.ts'
 import { continuationBody, continuable } from './routing/continue-stream.ts'
@@ -57,6 +59,8 @@ export interface Served<A extends ChatAnswer = ChatAnswer> {
   readonly answer: A
   /** Who answers; null until a stream's first token. */
   readonly backend: string | null
+  /** The evidence under which this backend received the request; absent when none was required. */
+  readonly proven?: BackendProof | undefined
   /** As the backend counted, all parts of a rescued answer together; null while or when it did not say. */
   readonly usage: WireUsage | null
   /** Characters of text that were given so far. */
@@ -150,7 +154,7 @@ export const inference = plugin({
           const answer = await upstream.chat!({ model, ...fittedRequest(task, candidate), stream: false }, signal)
           return answer.kind === 'completion'
             ? answer
-            : { kind: 'completion', completion: await collectChunks(answer.chunks) }
+            : { ...provenBy(answer), kind: 'completion', completion: await collectChunks(answer.chunks) }
         },
       }
       const { answer, candidate, controller } = await settle(plan, signal)
@@ -159,6 +163,7 @@ export const inference = plugin({
       return {
         answer,
         backend: candidate.provider,
+        ...provenBy(answer),
         usage: completion.usage ?? null,
         size: sizeOf(completion),
         asked,
@@ -190,7 +195,8 @@ export const inference = plugin({
             const going =
               after === null ? { body, ...own } : { body: continuationBody(given!, body), prefix: given!.text }
             const answer = await upstream.chat!({ ...call, ...going }, signal)
-            return openStream(answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion))
+            const chunks = answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
+            return { ...(await openStream(chunks)), ...provenBy(answer) }
           },
           drop: ({ source }) => leaveSource(source),
           told: (backend, attempt) => live.notes.push(`attempt ${attempt} by ${backend}`),

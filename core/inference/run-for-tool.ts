@@ -2,6 +2,7 @@ import type { Supplied } from '../container.ts'
 import { type ModelUse, currentErrand } from '../errand.ts'
 import { Unconfigured } from '../errors.ts'
 import { Inference } from './inference.ts'
+import { provenBy } from './proven.ts'
 import { Catalog } from './models/catalog.ts'
 import { type Ability, type Candidate, type Entry, entryOf } from './models/catalog-entry.ts'
 
@@ -50,7 +51,14 @@ export const runForTool = async <T>(
   const entry = earnest(fit, able) ?? (ability === 'embed' ? undefined : fit[0])
   if (!entry) throw new Unconfigured({ validator: { models: expected[ability] } })
   const { answer, backend } = await inference.run({ entry, ability }, ask, signal)
-  currentErrand()?.uses.push({ model: entry.name, backend, usage: null, audioSeconds: null, ...cost(answer) })
+  currentErrand()?.uses.push({
+    model: entry.name,
+    backend,
+    usage: null,
+    audioSeconds: null,
+    ...cost(answer),
+    ...provenBy(answer),
+  })
   return { answer, model: entry.name }
 }
 

@@ -1,3 +1,5 @@
+import type { BackendAnswer } from './backend-evidence.ts'
+
 /** The common chat format. Other fields pass unchanged in both directions. */
 export interface ChatBody {
   readonly messages: readonly Message[]
@@ -119,15 +121,15 @@ export interface WireUsage {
  * mark, otherwise they throw UpstreamFailed.
  */
 export type ChatAnswer =
-  | {
+  | (BackendAnswer & {
       readonly kind: 'completion'
       readonly completion: Completion
       /** The completion as the backend's own JSON text; absent after a change. */
       readonly text?: string
       /** The completion in the backend's dialect, unchanged. */
       readonly native?: Native
-    }
-  | { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> }
+    })
+  | (BackendAnswer & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<Chunk> })
 
 /** The ability to chat; absent when the backend lacks it. */
 export interface Chats {

@@ -1,3 +1,4 @@
+import type { BackendAnswer } from './backend-evidence.ts'
 import type { Usage } from './usage.ts'
 
 /** JSON with Maps for objects, so that keys keep their order. */
@@ -38,7 +39,7 @@ export interface Distribution {
   readonly stderr?: number
 }
 
-export interface Decided {
+export interface Decided extends BackendAnswer {
   /** One distribution per question, in order. */
   readonly distributions: readonly Distribution[]
   readonly usage: Usage

@@ -1,3 +1,4 @@
+import type { BackendAnswer } from './backend-evidence.ts'
 import type { Usage } from './usage.ts'
 
 interface EmbedOptions {
@@ -16,7 +17,7 @@ export interface EmbedTokensCall extends EmbedOptions {
   readonly tokens: readonly (readonly number[])[]
 }
 
-export interface Embedded {
+export interface Embedded extends BackendAnswer {
   readonly vectors: readonly Float32Array[]
   readonly usage: Usage
 }

@@ -1,4 +1,5 @@
 import { one } from '../container.ts'
+import type { BackendProof } from './backend-evidence.ts'
 import type { ModelSettings } from '../settings.ts'
 import type { Usage } from './upstream.ts'
 
@@ -90,6 +91,8 @@ export interface Trailer {
   readonly backend: string | null
   readonly usage: Usage | null
   readonly audioSeconds: number | null
+  /** The evidence under which this backend received the request; absent when none was required. */
+  readonly proven?: BackendProof
   /** The hash of the receipt, hex; absent where the request asked for none. */
   readonly receipt?: string
 }

@@ -1,3 +1,5 @@
+import type { BackendAnswer } from './backend-evidence.ts'
+
 export interface MediaFile {
   readonly name: string
   readonly mime: string
@@ -35,7 +37,7 @@ export interface Spoken {
   readonly confidence?: number
 }
 
-export interface Transcript {
+export interface Transcript extends BackendAnswer {
   readonly text: string
   readonly language: string | null
   /** In seconds; null when the backend does not report it. */

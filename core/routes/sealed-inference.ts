@@ -9,10 +9,10 @@ import { Meter, type Reservation } from '../inference/metering/meter.ts'
 import { secondsOf } from '../inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../ports/enclave.ts'
 import { type Alarm, Clock } from '../ports/platform.ts'
-import { ReceiptLog } from '../receipts/receipt-log.ts'
 import { Streams } from '../http/stream-slot.ts'
 import { Settings } from '../settings.ts'
 import { billedModel } from './priced-model.ts'
+import { callEnclave, enclaveNeeds } from './call-enclave.ts'
 import { grantOf } from './caller-views.ts'
 import { lengths } from '../sealed/wire/body.ts'
 import { hex } from './sealed-hex.ts'
@@ -41,22 +41,22 @@ const chat = route({
   body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
   errors: bareError,
   faults: { 429: bareFault },
-  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
+  needs: { ...enclaveNeeds, meter: Meter, streams: Streams, clock: Clock, settings: Settings },
   async handle({ id, input, caller, headers, signal }, supplied) {
-    const { enclave, receipts, meter, streams, clock, settings } = supplied
+    const { enclave, meter, streams, clock, settings } = supplied
     const { timeouts } = settings
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 1024 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
     try {
-      const reply = await enclave.handle(
+      const reply = await callEnclave(
+        supplied,
         'rvenc/chat/completions',
         input,
         { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) },
         either,
       )
-      receipts.enter(caller.organization, reply)
       if (reply.kind === 'body') {
         void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
         return reply.failure === null
@@ -91,14 +91,14 @@ const decision = route({
   places: { name: 'decision', most: ({ decision }: Settings) => decision.places },
   errors: bareError,
   faults: { 429: bareFault },
-  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
-  async handle({ id, input, caller, headers, signal }, { enclave, receipts, meter }) {
+  needs: { ...enclaveNeeds, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, supplied) {
+    const { enclave, meter } = supplied
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 16 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     try {
       const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
-      const reply = await enclave.handle('rvenc/decision', input, grant, signal)
-      receipts.enter(caller.organization, reply)
+      const reply = await callEnclave(supplied, 'rvenc/decision', input, grant, signal)
       if (reply.kind !== 'body') throw new Unavailable()
       void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
       return reply.failure === null
@@ -119,14 +119,14 @@ const embeddings = route({
   body: { read: 'sealed', schema: chatBody as SealedSchema, bytes: chatBytes },
   errors: bareError,
   faults: { 429: bareFault },
-  needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
-  async handle({ id, input, caller, headers, signal }, { enclave, receipts, meter }) {
+  needs: { ...enclaveNeeds, meter: Meter },
+  async handle({ id, input, caller, headers, signal }, supplied) {
+    const { enclave, meter } = supplied
     const guess = { input: Math.ceil(hexIn(input) / 8), output: 0 }
     const reservation = await meter.reserve(caller, null, guess, 'confidential')
     try {
       const grant = { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']) }
-      const reply = await enclave.handle('rvenc/embeddings', input, grant, signal)
-      receipts.enter(caller.organization, reply)
+      const reply = await callEnclave(supplied, 'rvenc/embeddings', input, grant, signal)
       if (reply.kind !== 'body') throw new Unavailable()
       void settle(enclave, reservation, reply.trailer, reply.trailer.usage)
       return reply.failure === null
@@ -198,20 +198,21 @@ const audio = (
     body: { read: 'stream', schema: audioBody },
     errors: bareError,
     faults: { 413: bareFault, 429: bareFault },
-    needs: { enclave: Enclave, receipts: ReceiptLog, meter: Meter },
-    async handle({ id, caller, headers, bytes, signal }, { enclave, receipts, meter }) {
+    needs: { ...enclaveNeeds, meter: Meter },
+    async handle({ id, caller, headers, bytes, signal }, supplied) {
+      const { enclave, meter } = supplied
       // What does not tell its length is taken to be as long as may be, until it was heard.
       const length = Number(headers['content-length'] ?? mostAudio)
       if (length > mostAudio) throw new TooLarge('The file is too large')
       const reservation = await meter.spendAudio(caller, null, Math.ceil(secondsOf(length / 2)), 'confidential')
       try {
-        const reply = await enclave.handle(
+        const reply = await callEnclave(
+          supplied,
           `rvenc/audio/${verb}`,
           bounded(bytes, mostAudio),
           { ...grantOf(id, caller), ...hinted(headers['x-enclave-kid']), length: Math.ceil(length / 2) },
           signal,
         )
-        receipts.enter(caller.organization, reply)
         if (reply.kind !== 'body') throw new Unavailable()
         void settle(enclave, reservation, reply.trailer, reply.trailer.audioSeconds)
         return reply.failure === null

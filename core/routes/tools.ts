@@ -11,11 +11,11 @@ import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
 import { type BilledModel, Meter, type Reservation } from '../inference/metering/meter.ts'
-import { Enclave, type Trailer } from '../ports/enclave.ts'
+import type { Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
-import { ReceiptLog } from '../receipts/receipt-log.ts'
 import { billedModel } from './priced-model.ts'
+import { callEnclave, enclaveNeeds } from './call-enclave.ts'
 import { grantOf } from './caller-views.ts'
 import { hex } from './sealed-hex.ts'
 
@@ -96,14 +96,14 @@ const execute = route({
   },
   needs: {
     tools: Tool,
-    enclave: Enclave,
-    receipts: ReceiptLog,
+    ...enclaveNeeds,
     meter: Meter,
     fileStore: FileStore,
     blobs: BlobStore,
     rows: MetadataStore,
   },
-  async handle({ id, params, input, caller, signal }, { tools, enclave, receipts, meter, fileStore, blobs, rows }) {
+  async handle({ id, params, input, caller, signal }, supplied) {
+    const { tools, enclave, meter, fileStore, blobs, rows } = supplied
     const tool = tools.find(({ name }) => name === params.id)
     if (tool === undefined) throw new NotFound('No such tool')
     // A long body is looked at by the enclave alone, which has the same checks.
@@ -118,8 +118,7 @@ const execute = route({
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
       const stop = tool.takes === undefined ? signal : new AbortController().signal
-      const reply = await enclave.handle(`tools/${tool.name}`, sealed, grantOf(id, caller), stop, enclaveFiles)
-      receipts.enter(caller.organization, reply)
+      const reply = await callEnclave(supplied, `tools/${tool.name}`, sealed, grantOf(id, caller), stop, enclaveFiles)
       if (reply.kind !== 'body') throw new Unavailable()
       void billedModel(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
       return reply.failure === null

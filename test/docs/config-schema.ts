@@ -15,6 +15,7 @@ interface Schema {
 /** Which family the plugin of a choice belongs to, by where the choice stands. */
 const familyOf = (path: string): Family | null => {
   if (/(^|\.)providers\.<name>\.use$/.test(path)) return 'providers'
+  if (/(^|\.)providers\.<name>\.evidence\.kind$/.test(path)) return 'backend-evidence'
   if (/^storage\.\w+\.use$/.test(path)) return 'storage'
   return path === 'enclave.evidence.use' ? 'evidence' : null
 }

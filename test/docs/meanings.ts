@@ -268,6 +268,12 @@ export const meanings: Readonly<Record<string, string>> = {
   providers:
     'The providers, by the name that a request may ask for with `provider`: `[a-z0-9-]`, 64 characters at most.',
   'providers.<name>.use': 'A plugin of the family `providers`.',
+  'providers.<name>.evidence': 'What the backend must prove before it gets a request ([evidence.md](evidence.md#verified-backends)); `baseUrl` is then an https URL. Absent: nothing.',
+  'providers.<name>.evidence.kind': 'The form of the evidence: a plugin of the family `backend-evidence`.',
+  'providers.<name>.evidence.policy': 'The demands on the backend’s platform, as a client’s policy states them ([evidence.md](evidence.md#the-policy)).',
+  'providers.<name>.evidence.certificate': '`authority`: the certificate is verified too. `any`: the evidence alone proves the key, and the certificate may be self-signed.',
+  'providers.<name>.evidence.renew': 'The age at which evidence is asked for anew. It counts for twice as long at most.',
+  'providers.<name>.evidence.timeout': 'The longest wait for the document.',
   'storage.blobs': 'Absent: `{"use": "fs"}` under `SEALGATE_DATA`.',
   'storage.blobs.use': 'A plugin of the family `storage` that fits `BlobStore`.',
   'storage.metadata': 'Absent: `{"use": "sqlite"}` under `SEALGATE_DATA`.',
@@ -291,6 +297,12 @@ export const meanings: Readonly<Record<string, string>> = {
   'enclave.tls.key': 'File with the key of that certificate.',
   'enclave.providers': 'The enclave’s own providers; absent, those of the gateway.',
   'enclave.providers.<name>.use': 'A plugin of the family `providers`.',
+  'enclave.providers.<name>.evidence': 'What the backend must prove before it gets a request ([evidence.md](evidence.md#verified-backends)); `baseUrl` is then an https URL. Absent: nothing.',
+  'enclave.providers.<name>.evidence.kind': 'The form of the evidence: a plugin of the family `backend-evidence`.',
+  'enclave.providers.<name>.evidence.policy': 'The demands on the backend’s platform, as a client’s policy states them ([evidence.md](evidence.md#the-policy)).',
+  'enclave.providers.<name>.evidence.certificate': '`authority`: the certificate is verified too. `any`: the evidence alone proves the key, and the certificate may be self-signed.',
+  'enclave.providers.<name>.evidence.renew': 'The age at which evidence is asked for anew. It counts for twice as long at most.',
+  'enclave.providers.<name>.evidence.timeout': 'The longest wait for the document.',
   'enclave.evidence': 'What proves where the enclave runs. Absent: `{"use": "dev"}`, which proves nothing.',
   'enclave.evidence.use': 'A plugin of the family `evidence`.',
   'enclave.collateral':
@@ -332,6 +344,8 @@ can do depends on its settings; here it is told for the default ones.`,
     guards:
       'Policies on the texts of chats ([guards.md](guards.md)). The configuration lists them under `guards` and `enclave.guards`; without it there are none.',
     evidence: 'What proves where an enclave runs ([wire.md](wire.md#6-keys-and-evidence)).',
+    'backend-evidence':
+      'What proves where a backend’s TLS key lives ([evidence.md](evidence.md#verified-backends)). Each is the `kind` of an upstream’s `evidence`.',
   },
 } as const
 

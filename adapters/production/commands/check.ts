@@ -10,6 +10,7 @@ import { dataFolder, readConfig } from '../config/read-config.ts'
 import { withVariables, unsetVariablesIn } from '../config/variables.ts'
 import { reasonOf } from '../screen/reasons.ts'
 import { errorText } from './error-text.ts'
+import { tryEnclaveBackends } from './check-backends.ts'
 import { commandUsages } from './help.ts'
 import { refuseMoreArguments } from './with-gateway.ts'
 
@@ -70,7 +71,12 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   ])
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
-    const lines = reached(config, await gateway.survey(AbortSignal.timeout(patienceMs)))
+    const signal = AbortSignal.timeout(patienceMs)
+    const [survey, tried] = await Promise.all([gateway.survey(signal), tryEnclaveBackends(config, signal)])
+    const lines = [
+      ...reached(config, survey),
+      ...tried.map(({ name, fault }) => triedPart(`enclave.providers.${name}`, fault, 'verified')),
+    ]
     print(
       lines.map(({ name, fault, fine }) => (fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)).join('\n'),
     )
@@ -80,17 +86,21 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   }
 }
 
+/** What was tried: `fault` in words for an operator, null when it is fine. */
+const triedPart = (name: string, fault: unknown, fine: string) => ({
+  name,
+  fault: fault === null ? null : reasonOf(fault),
+  fine,
+})
+
 const reached = ({ storage }: Config, { backends, evidence, enclaveFault, stores }: Survey) => {
-  const it = (name: string, fault: unknown, fine: string) => ({
-    name,
-    fault: fault === null ? null : reasonOf(fault),
-    fine,
-  })
   return [
-    it('storage.metadata', stores.metadata, storage.metadata?.use ?? 'sqlite'),
-    it('storage.blobs', stores.blobs, storage.blobs?.use ?? 'fs'),
-    ...backends.map(({ name, models, fault }) => it(`providers.${name}`, fault, `${models?.length ?? 0} models`)),
-    it('enclave', enclaveFault, evidence ?? ''),
+    triedPart('storage.metadata', stores.metadata, storage.metadata?.use ?? 'sqlite'),
+    triedPart('storage.blobs', stores.blobs, storage.blobs?.use ?? 'fs'),
+    ...backends.map(({ name, models, fault }) =>
+      triedPart(`providers.${name}`, fault, `${models?.length ?? 0} models`),
+    ),
+    triedPart('enclave', enclaveFault, evidence ?? ''),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { connect } from '../../../core/sealed/client/client.ts'
 import { SealgateError } from '../../../core/sealed/client/error.ts'
@@ -8,6 +8,7 @@ import { checkAttestation } from '../../../core/sealed/client/seal-request.ts'
 import type { HeadFacts } from '../../../core/sealed/wire/log.ts'
 import type { Place } from '../../../core/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
+import { keptFile } from './kept-file.ts'
 import { keptAnswer } from './verify.ts'
 import { refusalLines } from './verdict-lines.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
@@ -33,9 +34,15 @@ const placeLines = (place: Place, { size, at }: HeadFacts): readonly string[] =>
   `! the log as it was at ${time(at)} by the clock of the host`,
 ]
 
+const backendLines = ({ backendEvidence: it }: ReceiptFacts): readonly string[] =>
+  it === undefined
+    ? []
+    : [`✓ the enclave verified the backend: ${it.platform}, measurement ${it.measurement}, ${it.kind} ${it.digest}`]
+
 const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `✓ both signatures hold, by keys of the verified keyset (${proof})`,
   `✓ ${it.route}, model ${it.model ?? 'unknown'}, backend ${it.backend ?? 'unknown'}`,
+  ...backendLines(it),
   `✓ request ${it.request}`,
   `✓ answer  ${it.answer}`,
   `✓ release ${it.release}, epoch ${it.epoch}, receipt ${it.number}`,
@@ -43,9 +50,9 @@ const linesOf = (it: ReceiptFacts, proof: string): readonly string[] => [
   `! from ${time(it.begun)} to ${time(it.ended)} by the clock of the host`,
 ]
 
-/** The receipt in a text: alone, or within the facts that a client keeps beside it. */
-const receiptIn = (text: string): Receipt => {
-  const said = JSON.parse(text) as Partial<Receipt> & { readonly receipt?: Receipt }
+/** The receipt in a file: alone, or within the facts that a client keeps beside it. */
+const keptReceipt = async (file: string): Promise<Receipt> => {
+  const said = (await keptFile(file, 'the file')) as Partial<Receipt> & { readonly receipt?: Receipt }
   const receipt = said.receipt ?? said
   if (typeof receipt.text !== 'string') throw new Error('the file holds no receipt')
   return receipt as Receipt
@@ -54,13 +61,17 @@ const receiptIn = (text: string): Receipt => {
 /** Whether a kept receipt was signed by the enclave whose kept evidence proves it, without a network. 0 when it was, 1 when not. */
 const verify = async (file: string, values: ReturnType<typeof asked>['values']): Promise<number> => {
   if (values.evidence === undefined) throw new Error('--evidence FILE is needed: what sealgate verify --save kept')
-  const [receipt, kept] = [receiptIn(await readFile(file, 'utf8')), await keptAnswer(values.evidence)]
+  const [receipt, kept] = [await keptReceipt(file), await keptAnswer(values.evidence)]
   try {
     const { proof, key, evidence } = await checkAttestation(kept, policyOf(values), kept.at)
-    const facts = (key.signers ?? []).map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
-    if (facts === undefined || !isNamedKey(proof.body, facts.key)) throw new SealgateError('no_receipt')
+    const signers = key.signers ?? []
+    const facts = signers.map((keys) => openReceipt(receipt, keys)).find((it) => it !== null)
+    if (facts === undefined || !isNamedKey(proof.body, facts.key)) {
+      show([values.json ? JSON.stringify({ verified: false, fault: 'no_receipt' }) : unsigned(signers.length > 0)])
+      return 1
+    }
     const logged = values.log === undefined ? null : await provenIn(values.log)
-    const head = logged && checkProof(receipt, logged, key.signers ?? []).facts
+    const head = logged && checkProof(receipt, logged, signers).facts
     const said = { verified: true, ...facts, ...(logged && head && { log: { index: logged.place.index, ...head } }) }
     const lines = [...linesOf(facts, evidence.type), ...(logged && head ? placeLines(logged.place, head) : [])]
     show(values.json ? [JSON.stringify(said)] : lines)
@@ -73,15 +84,27 @@ const verify = async (file: string, values: ReturnType<typeof asked>['values']):
   }
 }
 
+/** Why no key of the evidence stands behind the receipt. */
+const unsigned = (hasKeys: boolean): string =>
+  hasKeys
+    ? '✗ The keys of this evidence did not sign this receipt: the receipt was changed, or the evidence is of other keys'
+    : '✗ The evidence names no keys of receipts: keep it again with sealgate verify --save, in the hour of the answer'
+
 /** What `prove --save` kept. */
-const provenIn = async (file: string): Promise<LogProof> => JSON.parse(await readFile(file, 'utf8')) as LogProof
+const provenIn = async (file: string): Promise<LogProof> => (await keptFile(file, '--log FILE')) as unknown as LogProof
 
 /** Asks the gateway where the receipt stands in its log. 0 when it stands there, 1 when not or not yet. */
 const prove = async (file: string, values: ReturnType<typeof asked>['values'], env: NodeJS.ProcessEnv) => {
-  const receipt = receiptIn(await readFile(file, 'utf8'))
+  const receipt = await keptReceipt(file)
   try {
     const found = await connect(clientOf(values, env)).receipts.proof(receipt)
-    if (found === null) throw new SealgateError('not_logged')
+    if (found === null) {
+      const said = { verified: false, fault: 'not_logged', waiting: true }
+      show([
+        values.json ? JSON.stringify(said) : '✗ The receipt waits for its entry in the log: ask again in a few seconds',
+      ])
+      return 1
+    }
     const { place, head, facts } = found
     if (values.save !== undefined) await writeFile(values.save, JSON.stringify({ place, head }))
     show(values.json ? [JSON.stringify({ verified: true, index: place.index, ...facts })] : placeLines(place, facts))

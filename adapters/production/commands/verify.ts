@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { SealgateError } from '../../../core/sealed/client/error.ts'
 import { type Verified, verifiedFactsOf } from '../../../core/sealed/client/verified.ts'
@@ -7,6 +7,7 @@ import { type Attestation, askAttestation, checkAttestation } from '../../../cor
 import { listsIn } from '../../../core/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 import { errorText, sentenceOf } from './error-text.ts'
+import { keptFile } from './kept-file.ts'
 import { refusalLines, verdictLines } from './verdict-lines.ts'
 
 export interface Kept extends Attestation {
@@ -16,7 +17,7 @@ export interface Kept extends Attestation {
 
 /** What `--save` kept. Throws for any other file. */
 export const keptAnswer = async (file: string): Promise<Kept> => {
-  const said = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+  const said = await keptFile(file, '--evidence FILE')
   const bytes = (name: string): Uint8Array => {
     const text = said[name]
     if (typeof text !== 'string' || !/^([0-9a-f]{2})+$/.test(text)) throw new Error(`--evidence FILE has no ${name}`)

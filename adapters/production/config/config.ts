@@ -2,10 +2,16 @@ import * as v from 'valibot'
 import { InsideShape } from '../../../core/enclave-settings.ts'
 import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
+import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
 import { withVariables } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
+const upstream = v.looseObject({
+  use: v.string(),
+  /** The evidence that the backend must give before it gets a request. */
+  evidence: v.optional(BackendEvidenceShape),
+})
 const mode = v.picklist(['open', 'closed'])
 /** In characters of a unix socket's path: the system silently cuts a longer path. */
 const mostPathCharacters = 103
@@ -41,7 +47,7 @@ export const ConfigShape = v.strictObject({
   log: v.optional(v.strictObject({ level: v.optional(v.picklist(['info', 'warn', 'error', 'silent']), 'info') }), {}),
   outside: v.optional(v.looseObject({}), {}),
   /** The keys are the names that a request may pin. */
-  providers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), choice), {}),
+  providers: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), upstream), {}),
   storage: v.optional(v.strictObject({ blobs: v.optional(choice), metadata: v.optional(choice) }), {}),
   limits: v.optional(
     v.strictObject({
@@ -74,7 +80,7 @@ export const ConfigShape = v.strictObject({
       /** Files. Both sides need them unless the line is a unix socket. */
       tls: v.optional(v.strictObject({ ca: v.string(), cert: v.string(), key: v.string() })),
       /** The enclave's own providers; the gateway's providers when absent. */
-      providers: v.optional(v.record(v.string(), choice)),
+      providers: v.optional(v.record(v.string(), upstream)),
       evidence: v.optional(choice),
       /** Guards of sealed chats by name, with their settings, in their order; none when absent. */
       guards: v.optional(v.record(v.string(), v.looseObject({}))),

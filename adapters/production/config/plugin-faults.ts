@@ -10,6 +10,7 @@ import { didYouMean } from './did-you-mean.ts'
 import type { Config } from './config.ts'
 import type { Fault } from './faults.ts'
 import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plugin.ts'
+import { chosenUpstream } from './upstreams.ts'
 
 interface Named {
   readonly port: Port<unknown>
@@ -45,7 +46,9 @@ const namedIn = ({ providers, enclave, storage, tools, readers, guards }: Config
 
 const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {
   try {
-    await chosenPlugin(port, family, path.join('.'), choice, path.at(-1))
+    const name = path.at(-1)!
+    if (port.key === Upstream.key) await chosenUpstream(path.join('.'), name, choice)
+    else await chosenPlugin(port, family, path.join('.'), choice, name)
     return []
   } catch (error) {
     const all = await pluginNames(family)

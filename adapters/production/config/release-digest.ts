@@ -40,6 +40,14 @@ const withoutHeaders = (choices: Choices): Choices =>
     ]),
   )
 
+/** The demands on backends, as they count: a policy has no secrets, and its keys and variables decide whom it trusts. */
+const demandsOf = (choices: Choices): object => {
+  const demands = Object.entries(choices).filter(([, { evidence }]) => evidence !== undefined)
+  if (demands.length === 0) return {}
+  const told = demands.map(([name, { evidence }]) => [name, evidence])
+  return { backends: sha256(canonical(Object.fromEntries(told))) }
+}
+
 /**
  * Removes secrets and all settings that differ between starts. With secrets in the digest, anyone could test guesses.
  */
@@ -55,7 +63,8 @@ const lasting = ({ $schema, server, log, limits, storage, guards, enclave, ...co
  * models.
  */
 export const releaseDigest = async (config: Config, start: EnclaveStart): Promise<Uint8Array> => {
-  const providers = Object.values(config.enclave.providers ?? config.providers)
+  const choices = config.enclave.providers ?? config.providers
+  const providers = Object.values(choices)
   const { options, arguments: said, variables } = start
   const manifest = {
     version: await version(),
@@ -63,6 +72,7 @@ export const releaseDigest = async (config: Config, start: EnclaveStart): Promis
     configuration: sha256(canonical(withoutVariables(lasting(config), start.written))),
     egress: providers.map(({ use, baseUrl }) => (typeof baseUrl === 'string' ? new URL(baseUrl).host : use)).sort(),
     models: Object.keys(config.models).sort(),
+    ...demandsOf(choices),
   }
   return new Uint8Array(createHash('sha256').update(canonical(manifest)).digest())
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { use } from '../../../core/plugin.ts'
 import { Prover } from '../../../core/ports/attester.ts'
-import { Upstream } from '../../../core/ports/upstream.ts'
 import { splitEnclaveSettings, refuseDev } from '../config/enclave-parts.ts'
 import type { Config } from '../config/config.ts'
 import { guardsOf } from '../config/guards.ts'
 import { chosenPlugin } from '../config/load-plugin.ts'
+import { chosenUpstream } from '../config/upstreams.ts'
 import { connectedEnclaves, lentEnclave, startedEnclave } from './enclave.ts'
 
 /** A lent enclave process. `back` returns it when this process no longer needs it. */
@@ -84,9 +84,7 @@ const willStart = async (config: Config): Promise<void> => {
   const { providers, evidence, guards } = enclave
   refuseDev(config)
   const inside = Object.entries(providers ?? {})
-  await Promise.all(
-    inside.map(([name, choice]) => chosenPlugin(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
-  )
+  await Promise.all(inside.map(([name, choice]) => chosenUpstream(`enclave.providers.${name}`, name, choice)))
   if (evidence) await chosenPlugin(Prover, 'evidence', 'enclave.evidence', evidence)
   await guardsOf(guards, 'enclave.guards')
   const names = Object.keys(providers ?? outside)

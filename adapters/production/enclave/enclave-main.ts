@@ -8,12 +8,13 @@ import { buildEnclave } from '../../../core/sealed/enclave/assemble.ts'
 import { use } from '../../../core/plugin.ts'
 import type { Enclave } from '../../../core/ports/enclave.ts'
 import { Prover } from '../../../core/ports/attester.ts'
-import { Upstream } from '../../../core/ports/upstream.ts'
+import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
 import memoryCache from '../../memory/cache.ts'
 import { clock, log as silence, random } from '../../memory/platform.ts'
 import { splitEnclaveSettings, refuseDev } from '../config/enclave-parts.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { chosenPlugin } from '../config/load-plugin.ts'
+import { chosenUpstream } from '../config/upstreams.ts'
 import { type ShutdownState, enclaveServer } from './enclave-server.ts'
 import { type EnclaveStart, parsed } from './harden.ts'
 import { fetch } from '../platform.ts'
@@ -25,13 +26,14 @@ import { toolsOf } from '../config/tools.ts'
 
 /**
  * The enclave process. Its configuration comes on standard input, or from the file in `SEALGATE_CONFIG`. A process with
- * standard input ends when its parent closes it or dies; a process with a file ends on signals.
+ * standard input ends when its parent closes it or dies; a process with a file ends on signals. Only code can set test
+ * roots of backends.
  */
-export const enclave = async (env: NodeJS.ProcessEnv, start: EnclaveStart): Promise<void> => {
+export const enclave = async (env: NodeJS.ProcessEnv, start: EnclaveStart, testRoots?: TestRoots): Promise<void> => {
   const alone = env['SEALGATE_CONFIG']
   const left = alone ? onStopSignal() : closed(process.stdin)
   const config = checkedConfig(alone ? start.written : parsed(await line(process.stdin)), env)
-  const it = await assembled(config, start)
+  const it = await assembled(config, start, testRoots)
   const leave: ShutdownState = { hidden: false, closed: false, active: 0 }
   const server = await listening(config, enclaveServer(it, leave))
   process.stdout.write('sealgate enclave listening\n')
@@ -74,7 +76,7 @@ const line = (input: NodeJS.ReadStream): Promise<string> =>
     for (const event of ['end', 'close', 'error']) input.once(event, refuse)
   })
 
-const assembled = async (config: Config, start: EnclaveStart): Promise<Enclave> => {
+const assembled = async (config: Config, start: EnclaveStart, testRoots?: TestRoots): Promise<Enclave> => {
   refuseDev(config)
   const {
     providers,
@@ -96,7 +98,7 @@ const assembled = async (config: Config, start: EnclaveStart): Promise<Enclave> 
     cache: use(memoryCache),
     prover: await chosenPlugin(Prover, 'evidence', 'enclave.evidence', evidence ?? { use: 'dev' }),
     upstreams: await Promise.all(
-      named.map(([name, choice]) => chosenPlugin(Upstream, 'providers', `enclave.providers.${name}`, choice, name)),
+      named.map(([name, choice]) => chosenUpstream(`enclave.providers.${name}`, name, choice, testRoots)),
     ),
     tools: await toolsOf(config),
     readers: await readersOf(config),

@@ -1,4 +1,6 @@
-import type { Agent, Dispatcher } from 'undici'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Answer, Ask, Door } from '../../../core/ports/platform.ts'
 
@@ -161,21 +163,69 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
   }
 }
 
-/** Connections are kept and shared; `close` ends all of them at once. The caller watches for a silent backend. */
-export const openUpstream = (): { readonly door: Door; close(): Promise<void> } => {
+/** The only party to which a line may connect. */
+export interface Peer {
+  /** False closes the connection before it carries a call. `key` is the DER of the public key in which it ends. */
+  isPeer(key: Uint8Array): boolean
+  /** True when the key counts alone, under any certificate. */
+  readonly anyCertificate: boolean
+}
+
+export interface UpstreamLine {
+  readonly door: Door
+  /** Takes no new calls, and resolves after the running ones. */
+  retire(): Promise<void>
+  /** Ends all calls at once. */
+  close(): Promise<void>
+}
+
+/** In ms until a connection stands. */
+const dialTimeout = 5_000
+
+/** The public key of a TLS connection; null for any other connection. */
+const keyOf = (socket: Socket | TLSSocket): Uint8Array | null => {
+  const certificate = 'getPeerX509Certificate' in socket ? socket.getPeerX509Certificate() : undefined
+  return certificate ? new Uint8Array(certificate.publicKey.export({ type: 'spki', format: 'der' })) : null
+}
+
+/** Each connection makes a whole handshake, in which the peer proves its key; none resumes an earlier session. */
+const dialer = (build: typeof buildConnector, { isPeer, anyCertificate }: Peer): buildConnector.connector => {
+  const dial = build({
+    timeout: dialTimeout,
+    rejectUnauthorized: !anyCertificate,
+    minVersion: 'TLSv1.3',
+    maxCachedSessions: 0,
+  })
+  return (options, done) =>
+    dial(options, (error, socket) => {
+      if (error !== null) return done(error, null)
+      const key = keyOf(socket)
+      if (key !== null && isPeer(key)) return done(null, socket)
+      socket.destroy()
+      done(new Error('The connection ends in another key'), null)
+    })
+}
+
+/** Connections are kept and shared. The caller watches for a silent backend. A line without a peer connects to all hosts. */
+export const openUpstream = (peer: Peer | null = null): UpstreamLine => {
   // The explicit option overrides any environment variable that disables verification.
-  const connect = { timeout: 5_000, rejectUnauthorized: true }
+  const plainConnect = { timeout: dialTimeout, rejectUnauthorized: true }
   let agent: Agent | null = null
   let closed = false
   // The library is loaded with the first call, so that it does not slow the start.
   const opened = async (): Promise<Agent> => {
-    const { Agent } = await import('undici')
+    const { Agent, buildConnector } = await import('undici')
+    const connect = peer === null ? plainConnect : dialer(buildConnector, peer)
     agent ??= new Agent({ connections: 4096, connect, headersTimeout: 0, bodyTimeout: 0 })
     if (closed) await agent.destroy()
     return agent
   }
   return {
     door: (url, ask) => (agent === null ? opened().then((it) => send(it, url, ask)) : send(agent, url, ask)),
+    async retire() {
+      closed = true
+      await agent?.close()
+    },
     async close() {
       closed = true
       await agent?.destroy()

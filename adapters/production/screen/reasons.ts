@@ -1,4 +1,6 @@
 import { GatewayError, UpstreamFailed } from '../../../core/errors.ts'
+import { unverified } from '../../../core/inference/proven.ts'
+import { refusalOf } from '../backends/refusal-of.ts'
 
 const statuses: Readonly<Record<number, string>> = {
   401: 'the key was refused',
@@ -43,10 +45,14 @@ const isTimeout = (fault: unknown): boolean =>
 /** The reason why a backend or store is unreachable, in words for an operator. No word comes from the other side. */
 export const reasonOf = (fault: unknown): string => {
   if (isTimeout(fault)) return 'no answer in time'
+  const unproven = fault instanceof UpstreamFailed && fault.code === unverified
+  const refusal = unproven ? refusalOf(fault.cause) : null
+  if (refusal !== null) return `its evidence is refused (${refusal})`
   const status = fault instanceof UpstreamFailed ? fault.answered : null
   if (status !== null)
     return `${status}, ${statuses[status] ?? (status >= 500 ? 'it has a fault' : 'not a list of models')}`
   const code = codeOf(fault)
   if (code !== null) return `${codes[code] ?? 'it failed'} (${code})`
+  if (unproven) return 'it gave no evidence'
   return fault instanceof GatewayError ? 'it gave no answer' : 'it failed'
 }

@@ -1,5 +1,6 @@
 import { badAnswer } from '../../dialects/probabilities.ts'
 import { BadRequest } from '../../errors.ts'
+import type { BackendAnswer } from '../../ports/backend-evidence.ts'
 import type {
   ChatBody,
   Completion,
@@ -14,6 +15,7 @@ import { fanOut } from './fan-out.ts'
 import { collectChunks } from '../collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
+import { provenBy } from '../proven.ts'
 import { inputOf, totalUsage, usageOf } from '../metering/tokens.ts'
 import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
 
@@ -36,6 +38,16 @@ export type Showing = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>
 
+/** One answered prompt. */
+interface Prompted extends BackendAnswer {
+  readonly usage: Usage
+}
+
+const summed = (used: readonly Prompted[]) => ({
+  usage: totalUsage(used.map(({ usage }) => usage)),
+  ...provenBy(used.at(-1)),
+})
+
 /**
  * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
  * calls `spent`.
@@ -48,7 +60,7 @@ export const decideByChat = async (
   showing?: Showing,
   spent: (usage: Usage) => void = () => {},
 ): Promise<Decided> => {
-  const used: Usage[] = []
+  const used: Prompted[] = []
   const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
@@ -57,7 +69,7 @@ export const decideByChat = async (
     const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
     const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
     const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
-    used.push(usage)
+    used.push({ usage, ...provenBy(answer) })
     spent(usage)
     return completion
   }
@@ -128,7 +140,7 @@ export const decideByChat = async (
   )
   return {
     distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    usage: totalUsage(used),
+    ...summed(used),
     engine: taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }

@@ -1,6 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm, Clock } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
+import type { BackendProof } from '../../ports/backend-evidence.ts'
 import type { BackendObserver } from '../../ports/backend-observer.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
@@ -19,12 +20,15 @@ export interface OpenedStream {
   readonly source: AsyncIterator<Chunk>
   /** What came up to the first token, in order. */
   readonly held: readonly Chunk[]
+  readonly proven?: BackendProof
 }
 
 /** The facts of a stream, during the stream and after its end. */
 export interface StreamState {
   /** Who answers; null until the first token. */
   backend: string | null
+  /** The evidence of this backend; undefined when none was required. */
+  proven?: BackendProof | undefined
   usage: WireUsage | null
   /** Characters of text so far, thoughts included. */
   size: number
@@ -198,7 +202,7 @@ export const resilientStream = (course: StreamPlan): AsyncIterableIterator<Chunk
     search = null
     queue = held
     queued = 0
-    live.backend = from.provider
+    Object.assign(live, { backend: from.provider, proven: found.answer.proven })
     if (woven !== null) live.notes.push(`continued by ${from.provider}`)
     took = (result) => {
       if (source !== mine) return

@@ -78,6 +78,7 @@ export const codes: Sentences = {
   request_too_large: 'The request has too many bytes (400, and 413 under `/v1` and `/v1beta`).',
   insufficient_quota: 'The gateway’s account at every backend is used up (429).',
   model_not_found: 'The gateway has no such model (404), or its backend has none (502).',
+  backend_unverified: 'No backend of the model gives the evidence that the operator demands (502).',
   guard_refused: 'A guard of the operator refuses the request or the answer (400).',
   price_unknown: 'The model has no price while a budget holds (403).',
   budget_exceeded: 'A budget is used up (429). `x-sealgate-budget` says whose.',

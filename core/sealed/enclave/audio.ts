@@ -4,6 +4,7 @@ import { listOf } from '../../validate.ts'
 import { type TranscriptExtras, listenStyle } from '../../dialects/listen-style.ts'
 import type { Supplied } from '../../container.ts'
 import { secondsOf } from '../../inference/metering/tokens.ts'
+import { provenBy } from '../../inference/proven.ts'
 import type { Grant, SealedReply } from '../../ports/enclave.ts'
 import type { TranscribeOption, Transcript } from '../../ports/upstream.ts'
 import { textOf } from '../wire/bytes.ts'
@@ -73,6 +74,7 @@ export const transcribeSealed = async (
     backend,
     usage: null,
     audioSeconds: answer.duration ?? secondsOf(call.audio.bytes.length),
+    ...provenBy(answer),
   })
 }
 

@@ -3,6 +3,7 @@ import { type Passage, passageOf } from '../../inference/guards/passage.ts'
 import { Inference, type Served } from '../../inference/inference.ts'
 import { Catalog } from '../../inference/models/catalog.ts'
 import type { Entry } from '../../inference/models/catalog-entry.ts'
+import { provenBy } from '../../inference/proven.ts'
 import { estimateOf } from '../../inference/metering/tokens.ts'
 import type { Supplied } from '../../container.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
@@ -175,5 +176,6 @@ async function* framed(
 const trailerOf = (it: Served, entry: Entry, input: number): Trailer => {
   const counted = usageOf(it.usage)
   const usage: Usage = counted ?? { input, output: Math.ceil(it.size / 4), estimated: true }
-  return { model: entry.name, backend: it.backend, usage: it.backend === null ? null : usage, audioSeconds: null }
+  const { backend } = it
+  return { model: entry.name, backend, usage: backend === null ? null : usage, audioSeconds: null, ...provenBy(it) }
 }

@@ -6,6 +6,7 @@ import { BadRequest } from '../../errors.ts'
 import { decide } from '../../inference/decisions/decide.ts'
 import type { DecisionNeeds } from '../../inference/decisions/decide-once.ts'
 import { picturesWithin } from '../../inference/media/media.ts'
+import { provenBy } from '../../inference/proven.ts'
 import type { Catalog } from '../../inference/models/catalog.ts'
 import type { Grant, SealedReply, Trailer } from '../../ports/enclave.ts'
 import { utf8 } from '../wire/bytes.ts'
@@ -59,7 +60,14 @@ export const decideSealed = async (
   let trailer: Trailer = { model: entry.name, backend: null, usage: null, audioSeconds: null }
   const settle = async (usage: Trailer['usage'], backend: string | null) =>
     void (trailer = { ...trailer, usage, backend })
-  const deciding: DecisionNeeds = { inference, clock, reserve: async () => ({ headers: {}, settle }) }
+  const noting: DecisionNeeds['inference'] = {
+    async run(task, ask, signal) {
+      const found = await inference.run(task, ask, signal)
+      trailer = { ...trailer, ...provenBy(found.answer) }
+      return found
+    },
+  }
+  const deciding: DecisionNeeds = { inference: noting, clock, reserve: async () => ({ headers: {}, settle }) }
   const matter = { entry, larger: null, provider, questions, call: { state, images, samples, steps }, began, total }
   try {
     const decided = await decide(deciding, matter, signal)

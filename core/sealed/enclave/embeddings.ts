@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Supplied } from '../../container.ts'
 import { embed, embedding, embeddingFields, printEmbedded } from '../../inference/embedding.ts'
+import { provenBy } from '../../inference/proven.ts'
 import type { Grant, SealedReply } from '../../ports/enclave.ts'
 import { type chatNeeds, confidentialModel } from './chat.ts'
 import type { OpenedRequest } from './open.ts'
@@ -21,6 +22,6 @@ export const embeddings = async (
   const entry = embedding(await confidentialModel(catalog, grant, wish.model, 'embed', signal), wish)
   const provider = wish.provider || null
   const { answer, backend } = await embed(inference, wish, { entry, provider, extra: {} }, signal)
-  const trailer = { model: entry.name, backend, usage: answer.usage, audioSeconds: null }
+  const trailer = { model: entry.name, backend, usage: answer.usage, audioSeconds: null, ...provenBy(answer) }
   return sealedReply(opened, printEmbedded(answer, wish, entry.name), trailer)
 }

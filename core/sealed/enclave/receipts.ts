@@ -71,7 +71,7 @@ export const entryOf = ({ text }: Receipt): string => toHex(receiptLeaf(text))
 export const receiptOf = (
   { signer, digest, facts }: ReceiptRequest,
   answer: Uint8Array,
-  { model, backend, usage, audioSeconds }: Trailer,
+  { model, backend, proven, usage, audioSeconds }: Trailer,
   clock: Clock,
 ): Promise<Receipt> =>
   signer.sign({
@@ -84,6 +84,7 @@ export const receiptOf = (
     tokens: usage && { input: usage.input, output: usage.output },
     audioSeconds,
     ended: clock.now(),
+    ...(proven && { backendEvidence: proven }),
   })
 
 /** A whole answer with its sealed receipt. A failure has no receipt. */

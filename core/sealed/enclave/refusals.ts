@@ -23,6 +23,7 @@ export const refusalTexts = {
   insufficient_quota: { status: 429, message: 'Too many requests' },
   upstream_failed: { status: 502, message: 'Upstream service failed' },
   model_not_found: { status: 502, message: 'Upstream service failed' },
+  backend_unverified: { status: 502, message: 'Upstream service failed' },
   unavailable: { status: 503, message: 'Service temporarily unavailable' },
 } as const
 

@@ -13,6 +13,7 @@ import {
   UpstreamFailed,
 } from '../../errors.ts'
 import { type RefusalCode, refusalCodes } from '../../dialects/refusal.ts'
+import { unverified } from '../../inference/proven.ts'
 import { guardRefused } from '../../inference/guards/passage.ts'
 import { type SealedRefusalCode, Refusal, refusalTexts } from './refusals.ts'
 import type { OpenedRequest } from './open.ts'
@@ -70,7 +71,7 @@ const isReason = (code: string | null): code is RefusalCode =>
 const codeOf = (error: unknown): SealedRefusalCode => {
   if (error instanceof GatewayError && isReason(error.code)) return error.code
   if (error instanceof GatewayError && error.code === guardRefused) return guardRefused
-  if (error instanceof UpstreamFailed) return 'upstream_failed'
+  if (error instanceof UpstreamFailed) return error.code === unverified ? unverified : 'upstream_failed'
   if (error instanceof TooMany) return 'busy'
   if (error instanceof Unavailable || !(error instanceof GatewayError)) return 'unavailable'
   if (error instanceof NotFound) return 'unknown_model'

@@ -15,6 +15,15 @@ export interface ReceiptFacts {
   readonly answer: string
   readonly model: string | null
   readonly backend: string | null
+  /** The evidence of this backend that the enclave accepted before it sent the request; absent when it required none. */
+  readonly backendEvidence?: {
+    /** The form of the evidence. */
+    readonly kind: string
+    /** SHA-256 of the backend's document. */
+    readonly digest: string
+    readonly platform: string
+    readonly measurement: string
+  }
   readonly tokens: { readonly input: number; readonly output: number } | null
   readonly audioSeconds: number | null
   readonly epoch: number

@@ -23,6 +23,7 @@ export const codes: Readonly<Record<string, Meaning | undefined>> = {
   insufficient_quota: { status: 429, sentence: 'The quota of the backend is used up' },
   guard_refused: { status: 400, sentence: 'A guard of the enclave refuses the call' },
   busy: { status: 429, sentence: 'The enclave is busy; try again later' },
+  backend_unverified: { status: 502, sentence: 'The backend of the enclave could not be verified' },
   upstream_failed: { status: 502, sentence: 'The backend of the enclave failed' },
   unavailable: { status: 503, sentence: 'The enclave is temporarily unavailable' },
 }

@@ -1,0 +1,20 @@
+import { type PlatformPolicy, type TestRoots, parsePolicy, readPolicy } from '../../../core/sealed/evidence/policy.ts'
+import { rulesOf } from '../../../core/sealed/evidence/rules.ts'
+
+/** The policy of a configuration. Throws with its path for one that cannot be used, or that would verify nothing. */
+export const backendPolicy = (said: object, path: string, testRoots?: TestRoots): PlatformPolicy => {
+  const policy = checked(said, path)
+  if (policy.measurements === undefined && (policy.releases === undefined || Array.isArray(policy.releases)))
+    throw new Error(`${path} names neither measurements nor a signed list of releases`)
+  return { ...policy, ...(testRoots && { testRoots }) }
+}
+
+const checked = (said: object, path: string): PlatformPolicy => {
+  try {
+    const policy = parsePolicy(JSON.stringify(said))
+    rulesOf(readPolicy(policy), Date.now())
+    return policy
+  } catch (cause) {
+    throw new Error(`${path}: ${(cause as Error).message}`, { cause })
+  }
+}

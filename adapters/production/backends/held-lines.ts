@@ -1,0 +1,76 @@
+/** Something that evidence opened, such as a line to a backend. */
+export interface Opened {
+  /** In ms: the end of the evidence. */
+  readonly ends: number
+  /** True after the backend showed another key, so that new evidence is needed. */
+  isMoved(): boolean
+  /** Takes no new calls, and resolves after the running ones. */
+  retire(): Promise<void>
+  /** Ends the running calls. */
+  close(): Promise<void>
+}
+
+export interface Held<T> {
+  readonly it: T
+  /** In ms: at this time the evidence counts no more. */
+  readonly until: number
+  calls: number
+  replaced: boolean
+}
+
+export interface HeldLines<T> {
+  /** The newest line; null when none counts. */
+  newest(): Held<T> | null
+  /** Puts this line in the place of the one before. */
+  hold(it: T, until: number): Held<T>
+  /** Gives calls no line any more. */
+  drop(): void
+  use<R>(line: Held<T>, call: (it: T) => Promise<R>): Promise<R>
+  /** Ends the calls of all lines. */
+  close(): Promise<void>
+}
+
+/** The newest line, and earlier lines for as long as their calls run. */
+export const heldLines = <T extends Opened>(): HeldLines<T> => {
+  let newest: Held<T> | null = null
+  const alive = new Set<T>()
+
+  /** A stream goes on after its call, and retiring waits for it. */
+  const retireUnused = ({ it, calls, replaced }: Held<T>): void => {
+    const forget = () => alive.delete(it)
+    // A line that is closed meanwhile has no more calls to wait for.
+    if (replaced && calls === 0) void it.retire().then(forget, forget)
+  }
+
+  const replace = (next: Held<T> | null): void => {
+    const before = newest
+    newest = next
+    if (before === null) return
+    before.replaced = true
+    retireUnused(before)
+  }
+
+  return {
+    newest: () => newest,
+    hold(it, until) {
+      const line = { it, until, calls: 0, replaced: false }
+      alive.add(it)
+      replace(line)
+      return line
+    },
+    drop: () => replace(null),
+    async use(line, call) {
+      line.calls++
+      try {
+        return await call(line.it)
+      } finally {
+        line.calls--
+        retireUnused(line)
+      }
+    },
+    async close() {
+      newest = null
+      await Promise.all([...alive].map((it) => it.close()))
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import type { Fitting } from '../../../core/container.ts'
+import { flaw } from '../../../core/plugin.ts'
+import { BackendEvidence } from '../../../core/ports/backend-evidence.ts'
+import { Upstream } from '../../../core/ports/upstream.ts'
+import type { TestRoots } from '../../../core/sealed/evidence/policy.ts'
+import { type BackendEvidenceSettings, BackendEvidenceShape } from './backend-evidence.ts'
+import { type Choice, chosenPlugin } from './load-plugin.ts'
+
+/** The settings of an upstream, and the evidence that it demands of its backend. */
+export interface UpstreamChoice extends Choice {
+  readonly evidence?: unknown
+}
+
+/**
+ * Loads the backend that the configuration names at `path`. A backend with `evidence` gets no request before it is
+ * verified. Only code can set test roots.
+ */
+export const chosenUpstream = async (
+  path: string,
+  name: string,
+  { evidence, ...choice }: UpstreamChoice,
+  testRoots?: TestRoots,
+): Promise<Fitting<Upstream>> => {
+  const fitting = await chosenPlugin(Upstream, 'providers', path, choice, name)
+  if (evidence === undefined) return fitting
+  const { kind, policy, ...settings } = demanded(evidence, path)
+  const form = await chosenPlugin(BackendEvidence, 'backend-evidence', `${path}.evidence.kind`, { use: kind })
+  const [{ backendPolicy }, { verifiedUpstream }] = await Promise.all([
+    import('../backends/backend-policy.ts'),
+    import('../backends/verified-upstream.ts'),
+  ])
+  const demand = {
+    ...settings,
+    origin: originOf(choice['baseUrl'], path),
+    policy: backendPolicy(policy, `${path}.evidence.policy`, testRoots),
+  }
+  return verifiedUpstream(fitting, form, demand)
+}
+
+const demanded = (evidence: unknown, path: string): BackendEvidenceSettings => {
+  const checked = v.safeParse(BackendEvidenceShape, evidence)
+  if (!checked.success) throw new Error(`${path}.evidence: ${flaw(checked.issues[0])}`)
+  return checked.output
+}
+
+/** The only origin that the upstream may reach. */
+const originOf = (baseUrl: unknown, path: string): string => {
+  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (url?.protocol !== 'https:') throw new Error(`${path}.baseUrl: evidence needs an https URL of the backend`)
+  return url.origin
+}

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import * as v from 'valibot'
+import { clock } from '../../../../adapters/memory/platform.ts'
+import { verifiedUpstream } from '../../../../adapters/production/backends/verified-upstream.ts'
+import { verifyBackend } from '../../../../adapters/production/backends/verify-backend.ts'
+import { checkedConfig } from '../../../../adapters/production/config/config.ts'
+import { releaseDigest } from '../../../../adapters/production/config/release-digest.ts'
+import { chosenUpstream } from '../../../../adapters/production/config/upstreams.ts'
+import { Container } from '../../../../core/container.ts'
+import { type ModelUse, runErrand } from '../../../../core/errand.ts'
+import { UpstreamFailed } from '../../../../core/errors.ts'
+import { defaultQueue } from '../../../../core/fair-shares.ts'
+import { summedUses } from '../../../../core/inference/metering/usage-scope.ts'
+import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { runForTool } from '../../../../core/inference/run-for-tool.ts'
+import { plugin, use } from '../../../../core/plugin.ts'
+import { Fetch, Log } from '../../../../core/ports/platform.ts'
+import { Upstream } from '../../../../core/ports/upstream.ts'
+import { tdxMeasurement } from '../../../../core/sealed/evidence/measurement.ts'
+import type { PlatformPolicy } from '../../../../core/sealed/evidence/policy.ts'
+import { Refusal } from '../../../../core/sealed/evidence/reasons.ts'
+import { ModelSettings } from '../../../../core/settings.ts'
+import attestedTls from '../../../../plugins/backend-evidence/attested-tls.ts'
+import {
+  boundTo,
+  confidentialBackend,
+  demandingProvider,
+  honest,
+  madeAt,
+  tlsIdentity,
+} from '../../../fakes/platform/confidential-backend.ts'
+import { makeTdx } from '../../../fakes/platform/tdx.ts'
+import { measurements, testRoots, unverifiedBackends } from '../../../fakes/platform/unverified-backends.ts'
+
+const day = 86_400_000
+const secret = 'the herons of Skerry Point'
+const demand = { certificate: 'any', renew: 600_000, timeout: 30_000 } as const
+const form = attestedTls.create({}, {}, 'attested-tls')
+
+t.test('each refusal has its reason', async (t) => {
+  const it = await confidentialBackend(t)
+  const verified = (origin: string, settings: object = {}, policy: PlatformPolicy = { measurements }) => {
+    const wanted = { ...demand, origin, policy, ...settings }
+    return verifyBackend({ ...wanted, policy: { ...wanted.policy, testRoots } }, form, clock.create({}, {}, 'clock'))
+  }
+  const line = await verified(it.base)
+  const digest = createHash('sha256').update(it.documents[0]!).digest('hex')
+  t.strictSame(line.proof, { kind: 'attested-tls', digest, platform: 'sev-snp', measurement: measurements[0] })
+  t.ok(line.ends > Date.now() + 90 * day, 'the evidence ends with its list')
+  await line.close()
+
+  for (const [name, { attest = honest, settings, reason }] of Object.entries(await unverifiedBackends(t))) {
+    const backend = await confidentialBackend(t, attest)
+    const fault = await verified(backend.base, settings).then(
+      () => null,
+      (error: unknown) => error as Error,
+    )
+    t.equal(
+      fault instanceof Refusal ? fault.reason : fault instanceof UpstreamFailed ? null : fault?.name,
+      reason,
+      name,
+    )
+    t.ok(fault, name)
+  }
+})
+
+t.test('a backend on TDX is verified by the same form', async (t) => {
+  const roots: { tdx?: Uint8Array } = {}
+  const body = (quote: string) => Buffer.from(quote, 'hex').subarray(48)
+  const registers = (it: Buffer) => [328, 376, 424, 472].map((at) => new Uint8Array(it.subarray(at, at + 48)))
+  const part = (it: Buffer, at: number) => new Uint8Array(it.subarray(at, at + 48))
+  const it = await confidentialBackend(t, (nonce, response, info) => {
+    const { evidence, roots: tdx } = makeTdx({ now: madeAt, reportData: boundTo(info, nonce) })
+    roots.tdx = tdx
+    response.end(JSON.stringify({ evidence }))
+  })
+  const said = body(makeTdx({ now: madeAt, reportData: new Uint8Array(64) }).evidence.quote)
+  const measurement = await tdxMeasurement({
+    ...{ mrtd: part(said, 136), rtmr: registers(said) },
+    ...{ configId: part(said, 184), owner: part(said, 232), ownerConfig: part(said, 280) },
+  })
+  const verified = (measurements: readonly string[]) => {
+    const policy = { platforms: ['tdx'] as const, measurements, testRoots: roots }
+    return verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'))
+  }
+  const line = await verified([measurement])
+  t.match(line.proof, { platform: 'tdx', measurement })
+  await line.close()
+  const refusal: unknown = await verified(['00'.repeat(48)]).catch((error: unknown) => error)
+  t.match(refusal, { reason: 'measurement_not_allowed' })
+})
+
+t.test('a model that works for a tool tells its evidence', async (t) => {
+  const proven = { kind: 'attested-tls', digest: '01'.repeat(32), platform: 'tdx', measurement: '02'.repeat(48) }
+  const uses: ModelUse[] = []
+  const upstream = { name: 'one', models: async () => [], chat: async () => assert.fail() }
+  const settings = v.parse(ModelSettings, { type: 'CHAT', upstreams: [{ provider: 'one' }] })
+  const entry = entryOf('quiet', settings, [candidateOf(upstream, 'quiet')])
+  const answers: unknown[] = [{ proven }, {}]
+  const inference = { run: async () => ({ answer: answers.shift(), backend: 'one' }) }
+  const supplied = { catalog: { list: async () => [entry] }, inference } as unknown as Parameters<typeof runForTool>[0]
+  const work = () =>
+    runForTool(
+      supplied,
+      { ability: 'chat' },
+      async () => ({}),
+      () => ({}),
+      new AbortController().signal,
+    )
+  await runErrand({ organization: 'o', key: 'k', queue: defaultQueue, models: null, uses }, async () => {
+    await work()
+    t.match(summedUses(uses), { backend: 'one', proven })
+    await work()
+  })
+  t.notOk('proven' in summedUses(uses), 'the last use counts')
+})
+
+t.test('every connection of a line ends in the key of its evidence', async (t) => {
+  const it = await confidentialBackend(t)
+  const policy = { measurements, testRoots }
+  const line = await verifyBackend({ ...demand, origin: it.base, policy }, form, clock.create({}, {}, 'clock'))
+  const signal = new AbortController().signal
+  const sent = () => line.door(`${it.base}/v1/chat`, { method: 'POST', body: secret, signal })
+  const first = await sent()
+  first.discard()
+  t.equal(it.prompts.length, 1)
+  t.notOk(line.isMoved())
+  it.turn(tlsIdentity())
+  await t.rejects(sent(), UpstreamFailed)
+  t.equal(it.prompts.length, 1, 'no byte of the request goes out')
+  t.ok(line.isMoved())
+  await line.close()
+})
+
+t.test('a configuration cannot weaken what an upstream demands', async (t) => {
+  const refuses = async (choice: object, words: RegExp) =>
+    t.rejects(chosenUpstream('providers.one', 'one', choice as never), { message: words })
+  const evidence = (more: object) => ({ ...demandingProvider('https://backend.example', more) })
+  await t.resolves(chosenUpstream('providers.one', 'one', evidence({})))
+  await refuses(
+    { ...demandingProvider('http://backend.example') },
+    /^providers\.one\.baseUrl: evidence needs an https URL/,
+  )
+  await refuses({ ...evidence({}), baseUrl: undefined }, /^providers\.one\.baseUrl: evidence needs an https URL/)
+  await refuses(evidence({ kind: 'unknown' }), /^providers\.one\.evidence\.kind: there is no unknown/)
+  await refuses(evidence({ policy: {} }), /evidence\.policy names neither measurements nor a signed list/)
+  await refuses(evidence({ policy: { releases: ['01'.repeat(32)] } }), /names neither measurements nor a signed list/)
+  await refuses(evidence({ policy: { measurements, testRoots: { 'sev-snp': {} } } }), /testRoots/)
+  await refuses(evidence({ policy: { measurements, memory: {} } }), /memory/)
+  await refuses(evidence({ policy: { measurements, other: 1 } }), /other/)
+  await refuses(evidence({ renew: 999 }), /renew/)
+  await refuses(evidence({ certificate: 'none' }), /certificate/)
+
+  const rehearsal = { ...demandingProvider('https://backend.example'), use: 'rehearsal' }
+  await refuses(rehearsal, /baseUrl is not a known setting/)
+})
+
+const container = (door: () => never, warn: Log['warn']) => {
+  const it = new Container()
+  it.fit(use(clock))
+  it.fit(use(plugin({ port: Fetch, name: 'fetch', create: (): Fetch => ({ upstream: door, outside: door }) })))
+  it.fit(use(plugin({ port: Log, name: 'log', create: (): Log => ({ info() {}, warn, error() {} }) })))
+  return it
+}
+
+t.test('an upstream with evidence has no other door', async (t) => {
+  const shared = () => {
+    throw new Error('The shared door was used')
+  }
+  const signal = new AbortController().signal
+  const logged: object[] = []
+  const backend = await confidentialBackend(t)
+  const made = async (base: string, roots?: typeof testRoots) => {
+    const it = container(shared, (event, facts) => void logged.push({ event, ...facts }))
+    it.fit(await chosenUpstream('providers.one', 'one', demandingProvider(base), roots))
+    t.teardown(() => it.dispose())
+    return it.supply({ upstreams: Upstream }).upstreams[0]!
+  }
+  await t.resolves((await made(backend.base, testRoots)).models(signal).catch((error) => t.type(error, UpstreamFailed)))
+  t.strictSame(backend.prompts, ['/v1/models '], 'over its own line')
+  await t.rejects((await made(backend.base)).models(signal), {
+    code: 'backend_unverified',
+    cause: { reason: 'root_unknown' },
+  })
+  t.strictSame(logged, [{ event: 'backend.refused', provider: 'one', reason: 'root_unknown' }])
+  t.equal(backend.prompts.length, 1, 'a configuration alone trusts no test platform')
+})
+
+t.test('an upstream with evidence reaches one origin, and nothing that a model names', async (t) => {
+  const [own, other] = await Promise.all([confidentialBackend(t), confidentialBackend(t)])
+  const shared = () => assert.fail()
+  const reaching = (door: 'upstream' | 'outside', base: string) => {
+    const wandering = plugin({
+      port: Upstream,
+      name: 'wandering',
+      needs: { fetch: Fetch },
+      create: ({ fetch }): Upstream => ({
+        name: 'wandering',
+        async models(signal) {
+          const answer = await fetch[door](`${base}/v1/models`, { method: 'GET', signal })
+          answer.discard()
+          return []
+        },
+      }),
+    })
+    const it = container(shared, () => undefined)
+    const policy = { measurements, testRoots }
+    it.fit(verifiedUpstream(use(wandering), use(attestedTls), { ...demand, origin: own.base, policy }))
+    t.teardown(() => it.dispose())
+    return it.supply({ upstreams: Upstream }).upstreams[0]!.models(new AbortController().signal)
+  }
+  t.strictSame(await reaching('upstream', own.base), [])
+  await t.rejects(reaching('upstream', other.base), UpstreamFailed)
+  // The same server with the same key, under another name.
+  await t.rejects(reaching('upstream', own.base.replace('127.0.0.1', 'localhost')), UpstreamFailed)
+  await t.rejects(reaching('outside', own.base), UpstreamFailed)
+  t.strictSame([own.prompts, other.prompts], [['/v1/models '], []])
+})
+
+t.test('a provider that asks no backend has no use for evidence', async (t) => {
+  const idle = plugin({
+    port: Upstream,
+    name: 'idle',
+    create: (): Upstream => ({ name: 'idle', models: async () => [] }),
+  })
+  const it = container(
+    () => assert.fail(),
+    () => undefined,
+  )
+  it.fit(verifiedUpstream(use(idle), use(attestedTls), { ...demand, origin: 'https://backend.example', policy: {} }))
+  t.throws(() => it.supply({ upstreams: Upstream }), { message: /^idle has no use for evidence/ })
+})
+
+t.test('the release digest binds what is demanded, keys and variables as they count', async (t) => {
+  const digestOf = async (evidence: object | undefined, env: NodeJS.ProcessEnv = {}, written: unknown = null) => {
+    const choice = { use: 'openai', baseUrl: 'https://backend.example/v1', ...(evidence && { evidence }) }
+    const config = checkedConfig({ providers: { one: choice } }, env)
+    return Buffer.from(await releaseDigest(config, { written, options: [], arguments: [], variables: [] })).toString(
+      'hex',
+    )
+  }
+  const by = (...keys: readonly string[]) => ({ kind: 'attested-tls', policy: { releases: { keys, threshold: 1 } } })
+  const [one, other] = ['01'.repeat(32), '02'.repeat(32)] as const
+  t.equal(await digestOf(by(one)), await digestOf(by(one)))
+  t.not(await digestOf(by(one)), await digestOf(by(other)), 'another key that signs releases')
+  t.not(await digestOf(by(one)), await digestOf(undefined))
+  const written = { providers: { one: { evidence: by('$KEY') } } }
+  t.not(await digestOf(by('$KEY'), { KEY: one }, written), await digestOf(by('$KEY'), { KEY: other }, written))
+})

@@ -1,0 +1,194 @@
+import './fakes/unwatched.ts'
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { connectedEnclaves } from '../adapters/production/enclave/enclave.ts'
+import { fetch } from '../adapters/production/platform.ts'
+import { connect } from '../core/sealed/client/client.ts'
+import type { SealgateError } from '../core/sealed/client/error.ts'
+import type { CheckedReceipt } from '../core/sealed/client/receipts.ts'
+import { use } from '../core/plugin.ts'
+import { running } from './environments.ts'
+import { confidentialBackend, demandingProvider, honest, tlsIdentity } from './fakes/platform/confidential-backend.ts'
+import { changed, measurements, testRoots, unverifiedBackends } from './fakes/platform/unverified-backends.ts'
+import { program } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
+import { until } from './until.ts'
+
+const secret = 'the herons of Skerry Point'
+
+/** An enclave process whose backends are these, and a gateway before it. */
+const house = async (t: Test, providers: Readonly<Record<string, object>>, models: object) => {
+  const socket = join(await folderOf(t), 'enclave.sock')
+  const env = { PATH: process.env['PATH'], TEST_ROOT: Buffer.from(testRoots['sev-snp']['Genoa']!).toString('hex') }
+  const child = spawn(process.execPath, [resolve('dist/test/fakes/platform/enclave-process.js')], { env })
+  t.teardown(() => child.kill('SIGKILL'))
+  const routing = { retries: 0, breaker: { faults: 100_000, ratio: 1 } }
+  child.stdin.write(`${JSON.stringify({ providers, models, routing, enclave: { listen: socket } })}\n`)
+  let said = ''
+  child.stderr.on('data', (part) => (said += part))
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => Promise.reject(new Error(said)))])
+  const enclave = use(connectedEnclaves, { connect: [socket] })
+  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
+  const client = connect({ baseUrl: it.base, apiKey: it.key, policy: { allowInsecureDev: true } })
+  const ask = (model: string) => ({ model, messages: [{ role: 'user' as const, content: secret }] })
+  return { ...it, client, ask }
+}
+
+const model = (...names: readonly string[]) => ({
+  ...{ type: 'CHAT', standard: false, confidential: true },
+  upstreams: names.map((provider, at) => ({ provider, model: 'quiet', priority: at + 1 })),
+})
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: SealgateError) => error.code ?? error,
+  )
+
+t.test('an enclave process sends no prompt to a backend that is not verified', async (t) => {
+  const good = await confidentialBackend(t)
+  const wrong = Object.entries(await unverifiedBackends(t))
+  const backends = await Promise.all(wrong.map(([, { attest }]) => confidentialBackend(t, attest)))
+  const providers = Object.fromEntries(
+    wrong.map(([, { settings }], at) => [`p${at}`, demandingProvider(backends[at]!.base, settings)]),
+  )
+  const alone = Object.fromEntries(wrong.map((_, at) => [`m${at}`, model(`p${at}`)]))
+  const models = { good: model('good'), chain: model('p2', 'good'), ...alone }
+  const it = await house(t, { good: demandingProvider(good.base), ...providers }, models)
+
+  for (const [at, [name]] of wrong.entries()) {
+    t.equal(await codeOf(it.client.chat.completions.create(it.ask(`m${at}`))), 'backend_unverified', name)
+    t.strictSame(backends[at]!.prompts, [], `${name}: nothing but the question for evidence`)
+  }
+  t.match(await it.client.chat.completions.create(it.ask('good')), {
+    choices: [{ message: { content: 'It stands.' } }],
+  })
+  t.equal(good.asked.length, 1, 'the evidence serves further calls')
+  const kept: CheckedReceipt[] = []
+  const receipt = (told: CheckedReceipt) => void kept.push(told)
+  await it.client.chat.completions.create(it.ask('chain'), { receipt })
+  t.match(kept[0]!.facts, { backend: 'good' }, 'the next backend answers')
+  t.strictSame(backends[2]!.prompts, [])
+  t.ok(good.prompts.every((it) => it.startsWith('/v1/chat/completions ') && it.includes(secret)))
+})
+
+t.test('a receipt names the evidence under which the backend got the request', async (t) => {
+  const backend = await confidentialBackend(t)
+  const models = {
+    ...{ quiet: model('proven'), open: model('open') },
+    hearing: { ...model('proven'), type: 'AUDIO_TRANSCRIPTION' },
+  }
+  const it = await house(t, { proven: demandingProvider(backend.base), open: { use: 'rehearsal' } }, models)
+  const kept: CheckedReceipt[] = []
+  const receipt = (told: CheckedReceipt) => void kept.push(told)
+  await it.client.chat.completions.create(it.ask('quiet'), { receipt })
+  for await (const _ of await it.client.chat.completions.create({ ...it.ask('quiet'), stream: true }, { receipt }))
+    void _
+  await it.client.chat.completions.create(it.ask('open'), { receipt })
+  const file = { name: 'log.mp3', bytes: new Uint8Array(1024) }
+  await it.client.audio.transcriptions.create({ file, model: 'hearing' }, { receipt })
+  const digest = createHash('sha256').update(backend.documents[0]!).digest('hex')
+  const named = { kind: 'attested-tls', digest, platform: 'sev-snp', measurement: measurements[0] }
+  t.strictSame(
+    kept.map(({ facts }) => facts.backendEvidence),
+    [named, named, undefined, named],
+  )
+  t.notOk(kept[2]!.receipt.text.includes('backendEvidence'), 'the receipt of another backend has its old form')
+
+  const folder = await folderOf(t)
+  const at = (name: string) => join(folder, name)
+  const ran = (...args: readonly string[]) =>
+    new Promise<string>((resolve) => {
+      const env = { PATH: process.env['PATH'] }
+      execFile(process.execPath, [program, ...args, '--allow-insecure-dev'], { env }, (_, out, err) =>
+        resolve(out + err),
+      )
+    })
+  await ran('verify', it.base, '--key', it.key, '--save', at('evidence.json'))
+  const shown = async (receipt: CheckedReceipt) => {
+    await writeFile(at('receipt.json'), JSON.stringify(receipt))
+    return ran('receipt', 'verify', at('receipt.json'), '--evidence', at('evidence.json'))
+  }
+  t.ok(
+    (await shown(kept[0]!)).includes(
+      `✓ the enclave verified the backend: sev-snp, measurement ${measurements[0]}, attested-tls ${digest}\n`,
+    ),
+  )
+  t.notMatch(await shown(kept[2]!), /verified the backend/)
+})
+
+t.test('evidence that turns bad ends for new requests, and running streams end by themselves', async (t) => {
+  const backend = await confidentialBackend(t)
+  const it = await house(t, { proven: demandingProvider(backend.base, { renew: 1_000 }) }, { quiet: model('proven') })
+  let go = () => {}
+  backend.state.streams = new Promise<void>((resolve) => (go = resolve))
+  const kept: CheckedReceipt[] = []
+  const receipt = (told: CheckedReceipt) => void kept.push(told)
+  const stream = await it.client.chat.completions.create({ ...it.ask('quiet'), stream: true }, { receipt })
+  const parts = stream[Symbol.asyncIterator]()
+  t.match((await parts.next()).value, { choices: [{ delta: { content: 'It ' } }] })
+  const before = backend.prompts.length
+  t.ok(await until(() => backend.asked.length > 1, 30_000), 'the evidence is renewed while the stream runs')
+  t.equal(new Set(backend.asked).size, backend.asked.length, 'each time under a fresh nonce')
+  backend.state.attest = changed({ report: (it) => void it.fill(0xac, 0x90, 0xc0) })
+  const refused = async () =>
+    (await codeOf(it.client.chat.completions.create(it.ask('quiet')))) === 'backend_unverified'
+  t.ok(await until(refused, 30_000, 100), 'new requests are refused')
+  const sent = backend.prompts.length
+  t.ok(await refused())
+  t.equal(backend.prompts.length, sent, 'and none goes out')
+  go()
+  const rest: unknown[] = []
+  for (;;) {
+    const { done, value } = await parts.next()
+    if (done) break
+    rest.push(value)
+  }
+  t.match(rest[0], { choices: [{ delta: { content: 'stands.' } }] }, 'the running stream comes to its end')
+  t.ok(sent >= before)
+  const first = createHash('sha256').update(backend.documents[0]!).digest('hex')
+  t.equal(kept[0]!.facts.backendEvidence?.digest, first, 'its receipt names the evidence with which it began')
+
+  backend.state.attest = honest
+  t.ok(await until(async () => !(await refused()), 30_000, 100), 'good evidence serves again')
+})
+
+t.test('a backend with a new key is verified anew', async (t) => {
+  const backend = await confidentialBackend(t)
+  const it = await house(t, { proven: demandingProvider(backend.base) }, { quiet: model('proven') })
+  const call = () => codeOf(it.client.chat.completions.create(it.ask('quiet')))
+  t.equal(await call(), null)
+  const next = tlsIdentity()
+  backend.turn(next)
+  // The evidence is still over the key before.
+  t.ok(await until(async () => (await call()) === 'backend_unverified', 30_000, 100))
+  t.equal(backend.prompts.length, 1)
+  backend.state.info = next.info
+  t.ok(await until(async () => (await call()) === null, 30_000, 100))
+  t.equal(backend.prompts.length, 2)
+})
+
+t.test('sealgate check shows why a backend is refused', async (t) => {
+  const [refused, silent] = await Promise.all([
+    confidentialBackend(t),
+    confidentialBackend(t, (_, response) => response.writeHead(404).end()),
+  ])
+  const folder = await folderOf(t)
+  const file = join(folder, 'sealgate.json')
+  const providers = { private: demandingProvider(refused.base), silent: demandingProvider(silent.base) }
+  await writeFile(file, JSON.stringify({ providers: { one: demandingProvider(refused.base) }, enclave: { providers } }))
+  const out = await new Promise<string>((resolve) => {
+    const env = { PATH: process.env['PATH'], SEALGATE_DATA: folder }
+    execFile(process.execPath, [program, 'check', file], { env }, (error, out) => resolve(`${error?.code} ${out}`))
+  })
+  t.match(out, /^1 /)
+  t.match(out, /^✗ providers\.one: its evidence is refused \(root_unknown\)$/m)
+  t.match(out, /^✗ enclave\.providers\.private: its evidence is refused \(root_unknown\)$/m)
+  t.match(out, /^✗ enclave\.providers\.silent: it gave no evidence$/m)
+  t.strictSame([...refused.prompts, ...silent.prompts], [])
+})
