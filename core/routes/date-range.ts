@@ -9,6 +9,9 @@ export const isDay = (text: string): boolean => {
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
 }
 
+/** A day of a query; undefined when absent. */
+export const dateShape = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
+
 /** A day or a moment; the end of a span of days is the end of its last one. */
 export const momentShape = (end: boolean) =>
   v.pipe(

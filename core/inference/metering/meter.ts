@@ -137,6 +137,23 @@ export const meter = plugin({
       const spent = await spend(paid, tell)
       const start = clock.now()
       let settled = false
+      const { organization, key, user, team, tags } = caller
+      const placed = {
+        organization,
+        key,
+        user,
+        ...(team !== undefined && { team }),
+        ...(tags !== undefined && { tags }),
+      }
+      const placeOf = (billed: BilledModel | null) => ({
+        ...placed,
+        day: dayOf(clock.now()),
+        model: billed?.name ?? 'unknown',
+      })
+      const opened = ledger.open(placeOf(entry), () => {
+        const cost = mostOf(entry, mode, tariff.consumptionOf(guess))
+        return { ...tariff.countsOf(guess, cost), estimated: 1, estimated_cost_micros: cost ?? 0 }
+      })
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
         if (spent === null) return
@@ -160,24 +177,23 @@ export const meter = plugin({
         async cancel() {
           if (settled) return
           settled = true
+          ledger.cancel(opened)
           await pay(0, () => 0)
         },
         async settle(counted, backend, served = entry) {
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
-          const model = served?.name ?? 'unknown'
-          const { organization, key, user, team } = caller
-          const place = { organization, key, user, ...(team !== undefined && { team }), day: dayOf(clock.now()), model }
+          const place = placeOf(served)
           if (truth === null) {
-            ledger.add(place, unansweredCall)
+            ledger.settle(opened, place, unansweredCall)
             return pay(0, () => 0)
           }
           const used = tariff.consumptionOf(truth)
           const cost = served && costOf(served, backend, mode, used)
-          ledger.add(place, tariff.countsOf(truth, cost))
+          ledger.settle(opened, backend === null ? place : { ...place, backend }, tariff.countsOf(truth, cost))
           const { input, output, cached = 0, reasoning = 0 } = used
-          const told = { model, backend: backend ?? 'unknown', input, output, cached, reasoning, cost }
+          const told = { model: place.model, backend: backend ?? 'unknown', input, output, cached, reasoning, cost }
           for (const observer of observers) observer.used(told)
           await pay(tariff.amountOf(truth), (reserved) => cost ?? reserved)
         },
