@@ -15,6 +15,7 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   kills: async () => (await import('./kills.ts')).kills(),
   calibration: async () => (await import('./decisions/calibration.ts')).calibration(),
   outages: async () => (await import('./outages.ts')).outages(),
+  usage: async () => (await import('./usage.ts')).usage(),
 }
 
 const { values, positionals: wanted } = parseArgs({ options: { force: { type: 'boolean' } }, allowPositionals: true })

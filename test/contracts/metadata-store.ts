@@ -382,7 +382,7 @@ export const metadataStore = proof({
           by: 'name',
           limit: 2,
         } as const
-        const page = await reportsOf(store).page(files, { ...query, ...(behind && { behind }) })
+        const page: readonly Row<File>[] = await reportsOf(store).page(files, { ...query, ...(behind && { behind }) })
         all.push(...page.map(({ id }) => id))
         const last: Row<File> | undefined = page.at(-1)
         if (last === undefined) break

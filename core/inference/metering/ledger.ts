@@ -29,6 +29,8 @@ const every = 1_000
 /** Ms between two looks for journals whose process is gone. */
 const lookEvery = 5_000
 const tries = 3
+/** Ms after the last beat in which no other process can have taken the journal. */
+const safeMs = 20_000
 /** Rows that are written at once. */
 const atOnce = 8
 
@@ -42,6 +44,7 @@ export const ledger = plugin({
     const taken: UsageAccount[] = []
     let own: UsageAccount | null = null
     let calls = 0
+    let beatAt = clock.now()
     let alarm: Alarm | null = null
     let writing: Promise<void> | null = null
 
@@ -55,8 +58,18 @@ export const ledger = plugin({
         return null
       }
     }
-    const ownAccount = (): UsageAccount =>
-      (own ??= account(Buffer.from(random.bytes(6)).toString('hex'), openJournal(), failed))
+    /** Begins anew where another process has taken the journal, and so counts what this one had. */
+    const beat = (): void => {
+      beatAt = clock.now()
+      if (own === null || own.beat()) return
+      log.error('usage.taken', { rows: own.book.sheets.size })
+      own = null
+    }
+    const ownAccount = (): UsageAccount => {
+      // A process that stood still finds out before it counts again.
+      if (clock.now() - beatAt > safeMs) beat()
+      return (own ??= account(Buffer.from(random.bytes(6)).toString('hex'), openJournal(), failed))
+    }
 
     const waiting = () =>
       [...taken, ...(own === null ? [] : [own])].reduce((sum, { book }) => sum + book.sheets.size, 0)
@@ -83,11 +96,7 @@ export const ledger = plugin({
     }
 
     const write = async (): Promise<void> => {
-      if (own !== null && !own.beat()) {
-        // Another process counts what this one had, so this one begins anew.
-        log.error('usage.taken', { rows: own.book.sheets.size })
-        own = null
-      }
+      beat()
       for (const it of [...taken]) {
         if (!(await writeAccount(it))) return
         if (it.isEmpty()) {
@@ -111,7 +120,7 @@ export const ledger = plugin({
     }
 
     const takeOver = (): void => {
-      own?.beat()
+      beat()
       for (const it of [...taken]) if (!it.beat()) taken.splice(taken.indexOf(it), 1)
       try {
         const found = journals.take()

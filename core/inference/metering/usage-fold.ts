@@ -48,8 +48,10 @@ const every = 30_000
 const grace = 600_000
 /** Ms for which a process is the only one that makes sums. */
 const leaseMs = 60_000
-/** Ms of rest after each organisation's day, so that the work leaves the machine to calls. */
+/** Ms of rest after some organisations' day, so that the work leaves the machine to calls. */
 const restMs = 20
+/** Organisations whose day is summed at once. */
+const atOnce = 8
 const pageSize = 200
 const latesAtOnce = 100
 
@@ -75,6 +77,13 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
 
   const rest = () => clock.sleep(restMs, closing.signal)
 
+  const each = async (names: readonly string[], work: (organization: string) => Promise<void>): Promise<void> => {
+    for (let at = 0; at < names.length; at += atOnce) {
+      await Promise.all(names.slice(at, at + atOnce).map(work))
+      await rest()
+    }
+  }
+
   const foldLates = async ({ day: folded }: Cursor): Promise<void> => {
     const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(
       ({ row }) => row.day <= folded,
@@ -93,15 +102,10 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   const foldNext = async (cursor: Cursor): Promise<Cursor | null> => {
     const day = dayAfter(cursor.day)
     if (clock.now() < Date.parse(dayAfter(day)) + grace) return null
-    for (const organization of await namesIn(reports, day)) {
-      await foldDay(rows, reports, organization, day)
-      await rest()
-    }
-    if (day === endOfMonth(monthOf(day)))
-      for (const organization of await namesOfMonth(reports, monthOf(day))) {
-        await foldMonth(rows, reports, organization, monthOf(day))
-        await rest()
-      }
+    await each(await namesIn(reports, day), (organization) => foldDay(rows, reports, organization, day))
+    const month = monthOf(day)
+    if (day === endOfMonth(month))
+      await each(await namesOfMonth(reports, month), (organization) => foldMonth(rows, reports, organization, month))
     return rows.update(cursors, cursorId, { day, until: clock.now() + leaseMs }, { day: cursor.day, by })
   }
 
@@ -143,8 +147,10 @@ const foldDay = async (rows: MetadataStore, reports: Reports, organization: stri
     for await (const row of rowsOf<SharedRow>(reports, shares, { prefix, day }))
       sums.get(by)?.group(row, 'name', countNames)
   }
-  for (const [by, its] of sums)
-    await writeTable(rows, daySums, { by, organization, period: day, turn }, its.part({ limit: Infinity }))
+  const written = [...sums].map(([by, its]) =>
+    writeTable(rows, daySums, { by, organization, period: day, turn }, its.part({ limit: Infinity })),
+  )
+  await Promise.all(written)
 }
 
 const foldMonth = async (rows: MetadataStore, reports: Reports, organization: string, month: string): Promise<void> => {

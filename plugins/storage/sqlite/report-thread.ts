@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
 import { rowSums } from '../../../core/row-sums.ts'
@@ -28,6 +29,9 @@ export type Reported =
   | { readonly kind: 'failed'; readonly code: string }
 
 const { file, patience } = workerData as { readonly file: string; readonly patience: number }
+
+// Linux has a priority for each thread: calls go first where the cores are few.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
 /** Rows between two looks at the clock. */
 const rowsPerLook = 256

@@ -70,7 +70,7 @@ const rowOf = ({ team, ...it }: Entry) => ({ ...it, ...(team !== '' && { team })
 const idOf = ({ key, day, model }: Entry) => `${key}/${day}/${model}`
 
 /** What the sums should be, from the entries themselves. */
-const expected = (all: readonly Entry[], { by, organization, from, to, after = null, limit }: UsageQuestion) => {
+const expected = (all: readonly Entry[], { by, organization, from, to, after, limit }: UsageQuestion) => {
   const sums = new Map<string, number>()
   for (const it of all) {
     if (it.day < from || it.day > to || (organization !== null && it.organization !== organization)) continue
@@ -79,7 +79,7 @@ const expected = (all: readonly Entry[], { by, organization, from, to, after = n
   }
   return [...sums]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .filter(([name]) => after === null || name > after)
+    .filter(([name]) => after === undefined || name > after)
     .slice(0, limit)
 }
 
@@ -101,7 +101,7 @@ const house = (store: Fitting<MetadataStore>) => {
 for (const [name, make] of Object.entries(stores))
   t.test(`sums are those of the rows, before and after they are kept: ${name}`, async (t) => {
     const store = make(t)
-    if (store === null) return void t.skip('there is no PostgreSQL')
+    if (store === null) return t.comment('there is no PostgreSQL')
     const { clock, faults, parts } = house(store)
     const its = parts()
     t.teardown(() => its.dispose())
@@ -268,7 +268,7 @@ t.test('a report that takes too long names a span that has half the days', async
     code: 'report_too_long',
     validator: { from: 'Expected 2030-01-16 or later' },
   })
-  await t.rejects(ask('2030-01-31'), { validator: { organization: 'Expected one organisation' } })
+  await t.rejects(ask('2030-01-31'), { status: 503, validator: { organization: 'Expected one organisation' } })
 })
 
 t.test('a span has whole months, and days around them', async (t) => {
