@@ -18,6 +18,7 @@ import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
+import { usage } from './mutations/usage.ts'
 import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -44,6 +45,7 @@ export const mutations: readonly Mutation[] = [
   readers,
   reference,
   sealed,
+  usage,
   webhook,
   wire,
 ].flatMap((room) =>

@@ -4,7 +4,7 @@ import type { Query } from '../ports/metadata-store.ts'
 const day = 86_400_000
 
 /** Whether there is such a day. */
-export const isDay = (text: string): boolean => {
+const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`)
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
 }

@@ -9,7 +9,7 @@ import { createTable } from '../../plugins/storage/sqlite/statement.ts'
 import { fitted } from '../fitted.ts'
 
 export const organizations = 50
-const days = 365
+const days = Number(process.env['SEALGATE_DAYS'] ?? 365)
 const models = 10
 
 const keysFor = (rows: number): number => Math.max(organizations, Math.round(rows / days / models))

@@ -166,7 +166,7 @@ const operator = async (base: string, nth: number, asked: Asked, over: AbortSign
 
 const statusOf = (url: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const sent = request(url, { headers: { authorization: `Bearer ${key}` } }, (answer) => {
+    const sent = request(url, { headers: { authorization: `Bearer ${key}` }, agent: false }, (answer) => {
       answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
     })
     sent.once('error', reject).end()

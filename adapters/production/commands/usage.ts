@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
-import type { UsageSum } from '../../../core/inference/metering/usage-sums.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
 import { csvOf } from '../../../core/csv.ts'
@@ -9,6 +8,8 @@ import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
 const groups = ['organization', 'team', 'user', 'key', 'model', 'backend', 'tag', 'day'] as const
 type Group = (typeof groups)[number]
+
+type UsageSum = Awaited<ReturnType<Gateway['usageSums']>>[number]
 
 /** Around every day of a gateway. */
 const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']

@@ -16,6 +16,7 @@ import { type BilledModel, type Mode, prices } from './prices.ts'
 import { tariffOfAudio, unansweredCall, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
 import { allowanceHeaders, overdrawnHeaders } from './token-headers.ts'
 import type { Estimate } from './tokens.ts'
+import type { Counts, Place } from './usage-rows.ts'
 
 export type { BilledModel } from './prices.ts'
 
@@ -137,23 +138,9 @@ export const meter = plugin({
       const spent = await spend(paid, tell)
       const start = clock.now()
       let settled = false
-      const { organization, key, user, team, tags } = caller
-      const placed = {
-        organization,
-        key,
-        user,
-        ...(team !== undefined && { team }),
-        ...(tags !== undefined && { tags }),
-      }
-      const placeOf = (billed: BilledModel | null) => ({
-        ...placed,
-        day: dayOf(clock.now()),
-        model: billed?.name ?? 'unknown',
-      })
-      const opened = ledger.open(placeOf(entry), () => {
-        const cost = mostOf(entry, mode, tariff.consumptionOf(guess))
-        return { ...tariff.countsOf(guess, cost), estimated: 1, estimated_cost_micros: cost ?? 0 }
-      })
+      const opened = ledger.open(placeOf(caller, entry, start), () =>
+        guessedCounts(tariff, guess, mostOf(entry, mode, tariff.consumptionOf(guess))),
+      )
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
         if (spent === null) return
@@ -184,7 +171,7 @@ export const meter = plugin({
           if (settled) return
           settled = true
           const truth = counted ?? (backend === null ? null : guess)
-          const place = placeOf(served)
+          const place = placeOf(caller, served, clock.now())
           if (truth === null) {
             ledger.settle(opened, place, unansweredCall)
             return pay(0, () => 0)
@@ -228,6 +215,19 @@ export const meter = plugin({
 /** A long answer is let in while the allowance is whole, and paid for afterwards; a long question is not. */
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
+
+/** What counts for a call when its process is killed. */
+const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
+  ...tariff.countsOf(guess, cost),
+  estimated: 1,
+  estimated_cost_micros: cost ?? 0,
+})
+
+const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => ({
+  ...{ organization, key, user, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) },
+  day: dayOf(now),
+  model: billed?.name ?? 'unknown',
+})
 
 const day = 86_400_000
 

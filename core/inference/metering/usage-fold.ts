@@ -13,7 +13,7 @@ import {
   tablePrefix,
   writeTable,
 } from './sum-tables.ts'
-import { countNames, sharedId, shares, type SharedRow, usages, type UsageRow } from './usage-rows.ts'
+import { countNames, shares, type SharedRow, usages, type UsageRow } from './usage-rows.ts'
 
 /** How far the sums have come. */
 interface Cursor {
@@ -55,25 +55,25 @@ const atOnce = 8
 const pageSize = 200
 const latesAtOnce = 100
 
-export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Folding => {
+/** The cursor, when this process may move it. */
+const leasedCursor = async (rows: MetadataStore, by: string, now: number): Promise<Cursor | null> => {
+  const known = await foldCursor(rows)
+  if (known === null) {
+    const first = (await rows.list(usages, { order: { by: 'day' }, limit: 1, countTo: 1 })).rows[0]
+    if (first === undefined) return null
+    const cursor = { day: dayAfter(first.row.day, -1), by, until: now + leaseMs }
+    return (await rows.create(cursors, cursorId, cursor)) ? cursor : null
+  }
+  if (known.by !== by && known.until > now) return null
+  return rows.update(cursors, cursorId, { by, until: now + leaseMs }, { by: known.by, until: known.until })
+}
+
+export const usageFold = (needs: FoldNeeds): Folding => {
+  const { rows, reports, clock, log, random } = needs
   const by = Buffer.from(random.bytes(6)).toString('hex')
   const closing = new AbortController()
   let working: Promise<void> | null = null
   let alarm: Alarm | null = null
-
-  /** The cursor, when this process may move it. */
-  const leased = async (): Promise<Cursor | null> => {
-    const known = await foldCursor(rows)
-    const now = clock.now()
-    if (known === null) {
-      const first = (await rows.list(usages, { order: { by: 'day' }, limit: 1, countTo: 1 })).rows[0]
-      if (first === undefined) return null
-      const cursor = { day: dayAfter(first.row.day, -1), by, until: now + leaseMs }
-      return (await rows.create(cursors, cursorId, cursor)) ? cursor : null
-    }
-    if (known.by !== by && known.until > now) return null
-    return rows.update(cursors, cursorId, { by, until: now + leaseMs }, { by: known.by, until: known.until })
-  }
 
   const rest = () => clock.sleep(restMs, closing.signal)
 
@@ -82,20 +82,6 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
       await Promise.all(names.slice(at, at + atOnce).map(work))
       await rest()
     }
-  }
-
-  const foldLates = async ({ day: folded }: Cursor): Promise<void> => {
-    const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(
-      ({ row }) => row.day <= folded,
-    )
-    const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
-    for (const { organization, day } of days.values()) {
-      await foldDay(rows, reports, organization, day)
-      if (endOfMonth(monthOf(day)) <= folded) await foldMonth(rows, reports, organization, monthOf(day))
-      await rest()
-    }
-    // Marks that came meanwhile stay.
-    for (const { id } of found) await rows.remove<LateDay>(lates, id)
   }
 
   /** Null when nothing is left to do, or another process goes on. */
@@ -110,8 +96,8 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   }
 
   const work = async (): Promise<void> => {
-    let cursor = await leased()
-    if (cursor !== null) await foldLates(cursor)
+    let cursor = await leasedCursor(rows, by, clock.now())
+    if (cursor !== null) await foldLates(needs, cursor, rest)
     while (cursor !== null && !closing.signal.aborted) cursor = await foldNext(cursor)
   }
   const begin = (): void => {
@@ -135,6 +121,23 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   }
 }
 
+/** Makes the sums of days anew that were written to afterwards. */
+const foldLates = async (
+  { rows, reports }: FoldNeeds,
+  { day: folded }: Cursor,
+  rest: () => Promise<void>,
+): Promise<void> => {
+  const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
+  const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
+  for (const { organization, day } of days.values()) {
+    await foldDay(rows, reports, organization, day)
+    if (endOfMonth(monthOf(day)) <= folded) await foldMonth(rows, reports, organization, monthOf(day))
+    await rest()
+  }
+  // Marks that came meanwhile stay.
+  for (const { id } of found) await rows.remove<LateDay>(lates, id)
+}
+
 /** Makes the sums of an organisation's day from its rows. However often it is made, the last reader's sums stay. */
 const foldDay = async (rows: MetadataStore, reports: Reports, organization: string, day: string): Promise<void> => {
   const turn = await nextTurn(rows, `${organization}/${day}`)
@@ -142,11 +145,8 @@ const foldDay = async (rows: MetadataStore, reports: Reports, organization: stri
   const own: readonly Grouping[] = ['day', 'organization', 'team', 'user', 'key', 'model']
   for await (const row of rowsOf<UsageRow>(reports, usages, { where: { organization }, day }))
     for (const by of own) sums.get(by)?.group(row, by, countNames)
-  for (const by of ['backend', 'tag'] as const) {
-    const prefix = sharedId({ day, organization, by }, '')
-    for await (const row of rowsOf<SharedRow>(reports, shares, { prefix, day }))
-      sums.get(by)?.group(row, 'name', countNames)
-  }
+  for await (const row of rowsOf<SharedRow>(reports, shares, { prefix: `${day}/${organization}/`, day }))
+    sums.get(row.by)?.group(row, 'name', countNames)
   const written = [...sums].map(([by, its]) =>
     writeTable(rows, daySums, { by, organization, period: day, turn }, its.part({ limit: Infinity })),
   )

@@ -90,7 +90,7 @@ const keptSums = (
   )
 
 /** From the rows themselves. */
-export const openSums = (
+const openSums = (
   reports: Reports,
   { by, organization, from, to, ...part }: UsageQuestion,
 ): Promise<readonly Sum[]> => {

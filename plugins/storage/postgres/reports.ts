@@ -1,5 +1,5 @@
 import { Overdue, Unavailable } from '../../../core/errors.ts'
-import type { Kind, ReportQuery, Reports, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Kind, Reports, Row, Sum } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 import { decodeJson, decodeText, encodeText, sortKey } from './encoding.ts'
 import type { Pool } from './pool.ts'
@@ -20,6 +20,26 @@ const isOverdue = (fault: unknown): boolean =>
   ((fault.cause as { readonly code?: unknown } | undefined)?.code === cancelled ||
     /timeout/i.test(String((fault.cause as Error | undefined)?.message)))
 
+const timed = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((fault: unknown) => {
+    throw isOverdue(fault) ? new Overdue({ cause: fault }) : fault
+  })
+
+/** Sums of numbers by the text in a field, from the rows behind `rest`. */
+const groupedSums = (rest: string, by: string, fields: readonly string[]): string => {
+  const columns = fields.map((name) => `"${storedName(name)}" float8`).join(', ')
+  const sums = fields.map((name) => `coalesce(sum("${name}"), 0)`).join(', ')
+  const named = `select coalesce(data ->> '${storedName(by)}', '') collate "C" as name, data ${rest}`
+  return `select name, array[${sums}] as sums from (${named}) as named, json_to_record(data) as it(${columns})`
+}
+
+/** Sums of lists by their name in a field, from the rows behind `rest`. */
+const talliedSums = (rest: string, field: string, length: number): string => {
+  const lists = `select data -> '${storedName(field)}' as lists ${rest}`
+  const sums = Array.from({ length }, (_, at) => `coalesce(sum((value ->> ${at})::float8), 0)`).join(', ')
+  return `select key collate "C" as name, array[${sums}] as sums from (${lists}) as found, json_each(lists)`
+}
+
 /** Reports in statements of a pool of their own. `prepare` gives the collation of searches. */
 export const postgresReports = (
   pool: Pool,
@@ -27,10 +47,6 @@ export const postgresReports = (
   prepare: <T>(kind: Kind<T>) => Promise<string>,
   list: Reports['list'],
 ): Reports => {
-  const timed = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((fault: unknown) => {
-      throw isOverdue(fault) ? new Overdue({ cause: fault }) : fault
-    })
   const run = async <R extends object>(sql: string, values: Parameters<Pool['run']>[1]): Promise<readonly R[]> =>
     (await timed(pool.run<R>(sql, values))).rows
 
@@ -56,32 +72,19 @@ export const postgresReports = (
       return found.map(({ id, data }) => ({ id: decodeText(id), row: decodeJson<T>(data) }))
     },
 
-    async group<T>(
-      kind: Kind<T>,
-      query: ReportQuery<T>,
-      by: keyof T & string,
-      fields: readonly (keyof T & string)[],
-      { after, limit }: Parameters<Reports['group']>[4],
-    ) {
+    async group(kind, query, by, fields, { after, limit }) {
       const collation = await prepare(kind)
       const { values, value, from } = statement(schema)
-      const rest = from(kind, query, collation)
-      const columns = fields.map((name) => `"${storedName(name)}" float8`).join(', ')
-      const sums = fields.map((name) => `coalesce(sum("${name}"), 0)`).join(', ')
+      const sql = groupedSums(from(kind, query, collation), by, fields)
       const later = after === undefined ? '' : ` having name > ${value(encodeText(after))}`
-      const named = `select coalesce(data ->> '${storedName(by)}', '') collate "C" as name, data ${rest}`
-      const sql = `select name, array[${sums}] as sums from (${named}) as named, json_to_record(data) as it(${columns})`
       return (await run<Named>(`${sql} group by name${later} order by name limit ${value(limit)}`, values)).map(sumOf)
     },
 
     async tally(kind, query, field, length, { after, limit }) {
       const collation = await prepare(kind)
       const { values, value, from } = statement(schema)
-      const rest = from(kind, query, collation)
-      const lists = `select data -> '${storedName(field)}' as lists ${rest}`
-      const sums = Array.from({ length }, (_, at) => `coalesce(sum((value ->> ${at})::float8), 0)`).join(', ')
+      const sql = talliedSums(from(kind, query, collation), field, length)
       const later = after === undefined ? '' : ` where key collate "C" > ${value(encodeText(after))}`
-      const sql = `select key collate "C" as name, array[${sums}] as sums from (${lists}) as found, json_each(lists)`
       return (await run<Named>(`${sql}${later} group by 1 order by 1 limit ${value(limit)}`, values)).map(sumOf)
     },
   }

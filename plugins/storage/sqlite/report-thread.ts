@@ -31,41 +31,56 @@ export type Reported =
 const { file, patience } = workerData as { readonly file: string; readonly patience: number }
 
 // Linux has a priority for each thread: calls go first where the cores are few.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 /** Rows between two looks at the clock. */
 const rowsPerLook = 256
 
+let db: Database.Database | null = null
+
+/** A listing that ends early leaves its connection in the midst of it, where it sees no new commits. */
+const forget = (): void => {
+  db?.close()
+  db = null
+}
+
 /** `ms` is the time that is left. */
 const report = (asked: Report, ms: number): Reported => {
   const until = performance.now() + ms
-  // A connection for each report: one in the midst of a listing sees no new commits.
-  const db = new Database(file, { timeout: patience })
   try {
+    db ??= new Database(file, { timeout: patience })
+    const connection = db
     if (asked.work === 'list') {
       const { sorting, limit, offset, countTo } = asked
-      db.exec('begin')
-      return { kind: 'rows', ...pageOf((sql) => db.prepare(sql), asked, sorting, limit, offset, countTo) }
+      connection.exec('begin')
+      const page = pageOf((sql) => connection.prepare(sql), asked, sorting, limit, offset, countTo)
+      connection.exec('commit')
+      return { kind: 'rows', ...page }
+    }
+    const statement = connection.prepare(asked.sql)
+    if (asked.work === 'page') {
+      const rows = (statement.all([...asked.values]) as Stored[]).map(rowOf)
+      return { kind: 'rows', rows, total: rows.length }
     }
     const sums = rowSums()
-    const rows: Row<unknown>[] = []
     let seen = 0
-    for (const { id, data } of db.prepare(asked.sql).iterate([...asked.values]) as Iterable<Stored>) {
-      if (++seen % rowsPerLook === 0 && performance.now() > until) return { kind: 'overdue' }
+    for (const { data } of statement.iterate([...asked.values]) as Iterable<Stored>) {
+      if (++seen % rowsPerLook === 0 && performance.now() > until) {
+        forget()
+        return { kind: 'overdue' }
+      }
       const row = JSON.parse(data) as object
-      if (asked.work === 'page') rows.push({ id, row })
-      else if (asked.work === 'group') sums.group(row, asked.by, asked.fields)
+      if (asked.work === 'group') sums.group(row, asked.by, asked.fields)
       else sums.tally(row, asked.field, asked.length)
     }
-    return asked.work === 'page'
-      ? { kind: 'rows', rows, total: rows.length }
-      : { kind: 'sums', sums: sums.part(asked.part) }
+    return { kind: 'sums', sums: sums.part(asked.part) }
   } catch (fault) {
+    forget()
     return { kind: 'failed', code: String((fault as { readonly code?: unknown }).code ?? 'unknown') }
-  } finally {
-    db.close()
   }
 }
+
+const rowOf = ({ id, data }: Stored): Row<unknown> => ({ id, row: JSON.parse(data) as unknown })
 
 parentPort?.on('message', ({ asked, ms }: { readonly asked: Report; readonly ms: number }) =>
   parentPort?.postMessage(report(asked, ms)),

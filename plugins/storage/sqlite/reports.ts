@@ -17,6 +17,7 @@ export interface ReportConnection {
 
 /** In ms: a report that takes longer, its turn in the queue included, is given up. */
 const mostMs = 10_000
+const graceMs = 500
 /** Reports that wait for their turn; further ones are refused. */
 const mostWaiting = 200
 
@@ -31,11 +32,13 @@ const source = new URL(`./report-thread${ending}`, import.meta.url)
 
 const lost: Reported = { kind: 'failed', code: 'thread' }
 
-/**
- * Reports on a thread of its own, one after the other: the main thread reads in steps of microseconds. `patience` in ms is the wait
- * for other processes.
- */
-export const openReports = (file: string, patience: number): ReportConnection => {
+interface ReportThread {
+  reported(asked: Report): Promise<Reported>
+  close(): Promise<void>
+}
+
+/** Reports one after the other. */
+const reportThread = (file: string, patience: number): ReportThread => {
   const waiting: Job[] = []
   let thread: Worker | null = null
   let running: Job | null = null
@@ -72,18 +75,38 @@ export const openReports = (file: string, patience: number): ReportConnection =>
     thread.postMessage({ asked: job.asked, ms })
   }
 
-  const reported = (asked: Report): Promise<Reported> =>
-    new Promise((resolve, reject) => {
-      if (isClosed || waiting.length >= mostWaiting) return reject(new Unavailable())
-      waiting.push({ asked, until: performance.now() + mostMs, settle: resolve })
-      next()
-    })
+  return {
+    reported: (asked) =>
+      new Promise((resolve, reject) => {
+        if (isClosed || waiting.length >= mostWaiting) return reject(new Unavailable())
+        // The thread looks at its clock between rows; the search for the first row is out of its hands.
+        const late = setTimeout(() => resolve({ kind: 'overdue' }), mostMs + graceMs).unref()
+        const settle = (it: Reported) => {
+          clearTimeout(late)
+          resolve(it)
+        }
+        waiting.push({ asked, until: performance.now() + mostMs, settle })
+        next()
+      }),
+    async close() {
+      isClosed = true
+      for (const job of waiting.splice(0)) job.settle(lost)
+      await thread?.terminate()
+    },
+  }
+}
 
-  const fault = (it: Reported): Error =>
-    it.kind === 'overdue'
-      ? new Overdue()
-      : new Unavailable(undefined, { cause: new Error('A report failed', { cause: it.kind === 'failed' && it.code }) })
+const fault = (it: Reported): Error =>
+  it.kind === 'overdue'
+    ? new Overdue()
+    : new Unavailable(undefined, { cause: new Error('A report failed', { cause: it.kind === 'failed' && it.code }) })
 
+/**
+ * Reports on a thread of its own: the main thread reads in steps of microseconds. `patience` in ms is the wait for other
+ * processes.
+ */
+export const openReports = (file: string, patience: number): ReportConnection => {
+  const { reported, close } = reportThread(file, patience)
   return {
     async list<T>(kind: Kind<T>, query: Query<T>) {
       const { limit = -1, offset = 0, countTo = -1 } = query
@@ -110,10 +133,6 @@ export const openReports = (file: string, patience: number): ReportConnection =>
       if (found.kind !== 'sums') throw fault(found)
       return found.sums
     },
-    async close() {
-      isClosed = true
-      for (const job of waiting.splice(0)) job.settle(lost)
-      await thread?.terminate()
-    },
+    close,
   }
 }

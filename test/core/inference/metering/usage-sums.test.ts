@@ -268,7 +268,8 @@ t.test('a report that takes too long names a span that has half the days', async
     code: 'report_too_long',
     validator: { from: 'Expected 2030-01-16 or later' },
   })
-  await t.rejects(ask('2030-01-31'), { status: 503, validator: { organization: 'Expected one organisation' } })
+  const last = await ask('2030-01-31').catch((it: unknown) => it)
+  t.match(last, { status: 503, validator: { organization: 'Expected one organisation' } })
 })
 
 t.test('a span has whole months, and days around them', async (t) => {
