@@ -57,8 +57,8 @@ export const usage: readonly Changes[] = [
       { breaks: 'A line without an end was never kept.', from: ".split('\\n').slice(0, -1)", to: ".split('\\n')" },
       {
         breaks: 'A journal is its owner’s alone.',
-        from: "openSync(file, 'a', 0o600)",
-        to: "openSync(file, 'a', 0o644)",
+        from: "let descriptor = openSync(file, 'a', 0o600)",
+        to: "let descriptor = openSync(file, 'a', 0o644)",
       },
       {
         breaks: 'A process that is silent for a minute is gone.',
