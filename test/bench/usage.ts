@@ -21,8 +21,8 @@ import { fillPostgres, fillSqlite, organizations } from './usage-rows.ts'
 
 const rows = Number(process.env['SEALGATE_ROWS'] ?? 5_000_000)
 const rounds = 5
-const perSecond = 200
-const seconds = 10
+const perSecond = Number(process.env['SEALGATE_RATE'] ?? 200)
+const seconds = Number(process.env['SEALGATE_SECONDS'] ?? 10)
 const operators = 50
 /** Ms between an operator's answer and the next question. */
 const thinkMs = 1_000
