@@ -133,6 +133,13 @@ export class Unavailable extends GatewayError {
   }
 }
 
+/** A report looks at more rows than its time allows. */
+export class Overdue extends Unavailable {
+  constructor(facts: Facts = {}) {
+    super('The report takes too long', { code: 'report_too_long', ...facts })
+  }
+}
+
 /** The client left: nobody reads an answer, so none is written. */
 export class Aborted extends GatewayError {
   constructor(facts?: Facts) {

@@ -20,7 +20,10 @@ import { budgetWebhook } from './inference/metering/budget-webhook.ts'
 import { Catalog } from './inference/models/catalog.ts'
 import { type CalibrationQuestion, calibrationNeeds, uncalibrated } from './inference/decisions/uncalibrated.ts'
 import { proofMetrics } from './http/proof-metrics.ts'
-import { type UsageRow, ledger, usages } from './inference/metering/ledger.ts'
+import { ledger } from './inference/metering/ledger.ts'
+import { withoutJournal } from './inference/metering/without-journal.ts'
+import { type UsageRow, usages } from './inference/metering/usage-rows.ts'
+import { type UsageQuestion, type UsageSum, UsageSums, usageSums } from './inference/metering/usage-sums.ts'
 import type { Middleware } from './http/middleware.ts'
 import { withoutPrefix } from './http/prefix.ts'
 import { serverFor } from './http/server.ts'
@@ -32,6 +35,7 @@ import { plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
+import type { UsageJournal } from './ports/usage-journal.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import { Siblings } from './ports/cluster.ts'
@@ -58,6 +62,8 @@ export interface Adapters extends Renewable {
   readonly settings?: SettingsInput
   /** None when absent. */
   readonly siblings?: Fitting<Siblings>
+  /** Keeps counts of killed processes; when absent, they are lost with the last second. */
+  readonly usageJournal?: Fitting<UsageJournal>
 }
 
 export interface Gateway {
@@ -80,6 +86,8 @@ export interface Gateway {
   readonly metrics: Metrics
   /** What keys used, as the store has it. */
   usage(query: Query<UsageRow>): Promise<{ readonly rows: readonly Row<UsageRow>[]; readonly total: number }>
+  /** Sums of what keys used. Throws Overdue where the rows are too many for its time. */
+  usageSums(question: UsageQuestion): Promise<readonly UsageSum[]>
   /** What it stands on, asked now: backends with their models or their faults, and the enclave's kind of evidence. */
   survey(signal: AbortSignal): Promise<Survey>
   /** Readiness is 503 until the function that this gives is called. */
@@ -111,6 +119,7 @@ const lastingParts = [
   recordingObserver,
   recordingUsage,
   ledger,
+  usageSums,
   sweep,
 ]
 
@@ -141,6 +150,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     ...lasting
   } = {
     siblings: use(withoutSiblings),
+    usageJournal: use(withoutJournal),
     ...adapters,
   }
   const closing = new AbortController()
@@ -178,6 +188,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     },
     opinion: async (inquiry, signal) => uncalibrated(eras.current().supply(calibrationNeeds), inquiry, signal),
     usage: (query) => rows.list(usages, query),
+    usageSums: (question) => base.supply({ sums: UsageSums }).sums.ask(question),
     survey: (signal) => survey(eras.supply, log, signal),
     listener,
     fetch: fetchOf(listener),

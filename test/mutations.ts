@@ -22,6 +22,7 @@ import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
 import { suites } from './mutations/suite.ts'
+import { usage } from './mutations/usage.ts'
 import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
 
@@ -52,6 +53,7 @@ export const mutations: readonly Mutation[] = [
   reference,
   sealed,
   suites,
+  usage,
   webhook,
   wire,
 ].flatMap((room) =>

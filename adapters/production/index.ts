@@ -18,6 +18,7 @@ import { type Config, checkedConfig, settingsOf } from './config/config.ts'
 import { type Choice, chosenPlugin } from './config/load-plugin.ts'
 import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
+import usageJournal from './usage-journal.ts'
 import { guardsOf } from './config/guards.ts'
 import { toolsOf } from './config/tools.ts'
 import { chosenUpstream } from './config/upstreams.ts'
@@ -42,6 +43,7 @@ export const production = async (config: Config, data: string, lent: LentEnclave
       storage.blobs ?? { use: 'fs', folder: join(data, 'blobs') },
     ),
     metadataStore: await rowsOf(config, data, lent !== null),
+    usageJournal: use(usageJournal, { folder: join(data, 'usage') }),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
     guards: await guardsOf(config.guards, 'guards'),

@@ -23,6 +23,8 @@ export interface Caller {
   readonly models: readonly string[] | null
   /** What differs from the configured limits of a key. */
   readonly limits: Partial<Limits>
+  /** Pairs under which the caller wants this request counted, such as `feature=search`; absent for none. */
+  readonly tags?: readonly string[]
   /** Keys whose daily allowances it shares; absent where no other key made it. */
   readonly makers?: readonly Maker[]
 }

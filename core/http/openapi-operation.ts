@@ -1,3 +1,4 @@
+import { tagHeader } from '../access/tags.ts'
 import { schemaOf } from './json-schema.ts'
 import { exampleOf, headersOf, sampleOf, statusesOf } from './openapi-errors.ts'
 import { type Chapter, type JsonSchema, type Operation, type Sentences, described } from './reference.ts'
@@ -83,8 +84,14 @@ const pathOf = (it: Described): readonly JsonSchema[] => {
 const queryOf = (it: Described): readonly JsonSchema[] =>
   it.route.query ? parametersOf(it, 'query', schemaOf(it.route.query), it.operation.query) : []
 
-const asksOf = ({ operation: { asks = {} } }: Described): readonly JsonSchema[] =>
-  Object.entries(asks).map(([name, description]) => ({
+/** Calls whose use is counted may name tags. */
+const tagsOf = ({ method, access }: AnyRoute): Sentences =>
+  method === 'POST' && typeof access === 'object' && /^(?:chats|audio|tools)\./.test(access.scope)
+    ? { [tagHeader]: 'Tags under which the call is counted, in the clear: at most 8 pairs such as `feature=search`.' }
+    : {}
+
+const asksOf = ({ route, operation: { asks = {} } }: Described): readonly JsonSchema[] =>
+  Object.entries({ ...asks, ...tagsOf(route) }).map(([name, description]) => ({
     name,
     in: 'header',
     required: false,

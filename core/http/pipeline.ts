@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Caller } from '../access/caller.ts'
+import { tagHeader, taggedCaller } from '../access/tags.ts'
 import { checked } from '../validate.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Settings } from '../settings.ts'
@@ -67,6 +68,7 @@ export const serveRoute = (
         if (most !== undefined && route.places !== undefined)
           held.push(await take(`${route.places.name}/key/${caller.key}`, most))
       }
+      const tagged = caller && taggedCaller(caller, ctx.req.headers[tagHeader])
       let intake: Intake | null = null
       if (route.body !== undefined && caller !== null) {
         room = hold(caller, settings)
@@ -76,7 +78,7 @@ export const serveRoute = (
       const input = intake === null ? undefined : await inputOf(ctx, route.body, settings, intake)
       const query = route.query ? checked(route.query, queryOf(ctx.query)) : undefined
       const params = (ctx['params'] ?? nothing) as Readonly<Record<string, string>>
-      const request = new RouteRequest(visit.about.id, input, query, params, caller, ctx.req, ctx.res, intake)
+      const request = new RouteRequest(visit.about.id, input, query, params, tagged, ctx.req, ctx.res, intake)
       const reply = await route.handle(request, supplied)
       await render(ctx, reply, visit.about, pace, (error) => report(visit, error), waits)
     } finally {

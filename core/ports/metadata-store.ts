@@ -70,7 +70,61 @@ export interface MetadataStore {
   remove<T>(kind: Kind<T>, id: string, when?: Partial<T>): Promise<boolean>
   /** `total` counts all matching rows, before limit and offset. */
   list<T>(kind: Kind<T>, query: Query<T>): Promise<{ readonly rows: readonly Row<T>[]; readonly total: number }>
+  /** Reads of many rows. A store without them has its rows listed in their place. */
+  readonly reports?: Reports
   dispose?(): Promise<void> | void
+}
+
+/** Which part of many results is asked for. */
+export interface Part {
+  /** The name after which the part begins; the first one when absent. */
+  readonly after?: string
+  readonly limit: number
+}
+
+/** Sums of rows that have a name in common; several stand in the order of their names. */
+export interface Sum {
+  readonly name: string
+  readonly sums: readonly number[]
+}
+
+/** Rows that a report looks at. */
+export type ReportQuery<T> = Pick<Query<T>, 'where' | 'between' | 'prefix'>
+
+/** Where a page of rows begins: behind this row, in the order of the page. */
+export interface Behind {
+  readonly value: string
+  readonly id: string
+}
+
+/**
+ * Reads of many rows, on connections of their own, so that no other call waits for them. A report that takes too long
+ * throws Overdue.
+ */
+export interface Reports {
+  /** As the store's own list. */
+  list: MetadataStore['list']
+  /** Rows by a field of text, the last first, ties by id in the same direction. */
+  page<T>(
+    kind: Kind<T>,
+    query: ReportQuery<T> & { readonly by: keyof T & string; readonly behind?: Behind; readonly limit: number },
+  ): Promise<readonly Row<T>[]>
+  /** Adds up fields of all rows that have the same text in the field `by`. Rows without a text there have an empty name. */
+  group<T>(
+    kind: Kind<T>,
+    query: ReportQuery<T>,
+    by: keyof T & string,
+    fields: readonly (keyof T & string)[],
+    part: Part,
+  ): Promise<readonly Sum[]>
+  /** The field of each row has lists of numbers by name. Adds up the lists of the same name. */
+  tally<T>(
+    kind: Kind<T>,
+    query: ReportQuery<T>,
+    field: keyof T & string,
+    length: number,
+    part: Part,
+  ): Promise<readonly Sum[]>
 }
 
 export const MetadataStore = one<MetadataStore>('MetadataStore')

@@ -4,10 +4,13 @@ import type { Query } from '../ports/metadata-store.ts'
 const day = 86_400_000
 
 /** Whether there is such a day. */
-export const isDay = (text: string): boolean => {
+const isDay = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`)
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
 }
+
+/** A day of a query; undefined when absent. */
+export const dateShape = v.optional(v.pipe(v.string(), v.check(isDay, 'a date such as 2030-01-31')))
 
 /** A day or a moment; the end of a span of days is the end of its last one. */
 export const momentShape = (end: boolean) =>

@@ -5,7 +5,8 @@ import { Clock, Log } from '../../core/ports/platform.ts'
 import { decodeJson, decodeText, encodeJson, encodeText } from './postgres/encoding.ts'
 import { buildIndexes } from './postgres/indexing.ts'
 import { migrate } from './postgres/migration.ts'
-import { asUnavailable, openPool } from './postgres/pool.ts'
+import { asUnavailable, openPool, type Pool } from './postgres/pool.ts'
+import { postgresReports } from './postgres/reports.ts'
 import { indexesOf } from './postgres/schema.ts'
 import { statement } from './postgres/statement.ts'
 import { storedName } from './shared/stored-name.ts'
@@ -17,6 +18,11 @@ interface Stored {
 
 /** In ms: the pause before a failed index is built again. */
 const indexRetryMs = 60_000
+
+/** Connections of reports, beside those of all other calls. */
+const reportConnections = 2
+/** In ms: the most that a report may take. */
+const reportPatience = 10_000
 
 const firstOf = <T>([first]: readonly Stored[]): T | null => (first ? decodeJson<T>(first.data) : null)
 
@@ -38,6 +44,11 @@ export default plugin({
     const table = `${schema}.rows`
     const reach = { connectionString: url, connectionTimeoutMillis: patience, keepAlive: true }
     const pool = openPool(reach, connections, patience)
+    const reportPool = openPool(
+      { ...reach, connectionTimeoutMillis: reportPatience },
+      reportConnections,
+      reportPatience,
+    )
     const closing = new AbortController()
     /** For each kind, the time of its next indexing; Infinity when the indexes exist or are being built. */
     const indexingDue = new Map<string, number>()
@@ -64,6 +75,25 @@ export default plugin({
       const collation = await migrated
       if (clock.now() >= (indexingDue.get(kind.name) ?? 0)) startIndexing(kind)
       return collation
+    }
+
+    const listIn = async <T>(reading: Pool, kind: Kind<T>, query: Query<T>) => {
+      const collation = await prepare(kind)
+      const { values, value, from, field } = statement(schema)
+      const { order, limit = null, offset = 0, countTo = null } = query
+      const rest = from(kind, query, collation)
+      const [way, nulls] = order?.descending ? ['desc', 'last'] : ['asc', 'first']
+      const sorting = order ? `${field(order.by)} ${way} nulls ${nulls}, id ${way}` : 'id'
+      const placed = `select id, data, row_number() over (order by ${sorting}) as place ${rest}`
+      const page = `${placed} order by ${sorting} limit ${value(limit)} offset ${value(offset)}`
+      const count = `select count(*)::int as total from (select 1 ${rest} limit ${value(countTo)}) as met`
+      // One statement, so that page and total belong to the same moment.
+      const sql = `select total, id, data::text as data from (${count}) as counted left join (${page}) as page on true order by place`
+      const found = (await reading.run<{ total: number; id: string | null; data: string }>(sql, values)).rows
+      const rows = found.flatMap(({ id, data }): Row<T>[] =>
+        id === null ? [] : [{ id: decodeText(id), row: decodeJson<T>(data) }],
+      )
+      return { rows, total: found[0]?.total ?? 0 }
     }
 
     return {
@@ -102,28 +132,12 @@ export default plugin({
         const sql = `delete from ${table} where kind = $1 and id = $2${where(when)}`
         return (await pool.run(sql, values)).rowCount === 1
       },
-      async list<T>(kind: Kind<T>, query: Query<T>) {
-        const collation = await prepare(kind)
-        const { values, value, from, field } = statement(schema)
-        const { order, limit = null, offset = 0, countTo = null } = query
-        const rest = from(kind, query, collation)
-        const [way, nulls] = order?.descending ? ['desc', 'last'] : ['asc', 'first']
-        const sorting = order ? `${field(order.by)} ${way} nulls ${nulls}, id ${way}` : 'id'
-        const placed = `select id, data, row_number() over (order by ${sorting}) as place ${rest}`
-        const page = `${placed} order by ${sorting} limit ${value(limit)} offset ${value(offset)}`
-        const count = `select count(*)::int as total from (select 1 ${rest} limit ${value(countTo)}) as met`
-        // One statement, so that page and total belong to the same moment.
-        const sql = `select total, id, data::text as data from (${count}) as counted left join (${page}) as page on true order by place`
-        const found = (await pool.run<{ total: number; id: string | null; data: string }>(sql, values)).rows
-        const rows = found.flatMap(({ id, data }): Row<T>[] =>
-          id === null ? [] : [{ id: decodeText(id), row: decodeJson<T>(data) }],
-        )
-        return { rows, total: found[0]?.total ?? 0 }
-      },
+      list: (kind, query) => listIn(pool, kind, query),
+      reports: postgresReports(reportPool, schema, prepare, (kind, query) => listIn(reportPool, kind, query)),
       async dispose() {
         closing.abort()
         const over = new AbortController()
-        const closed = Promise.all([indexing, pool.end()])
+        const closed = Promise.all([indexing, pool.end(), reportPool.end()])
         // A silent server does not confirm the end of a connection either.
         await Promise.race([closed, clock.sleep(patience, over.signal)])
         over.abort()

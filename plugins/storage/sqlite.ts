@@ -4,7 +4,18 @@ import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
 import { privateFile } from '../../core/private-file.ts'
 import { openReader } from './sqlite/reader.ts'
-import { createIndexes, createTable, from, insert, orderBy, place, selectOne, where } from './sqlite/statement.ts'
+import { openReports } from './sqlite/reports.ts'
+import {
+  type Clause,
+  createIndexes,
+  createTable,
+  from,
+  insert,
+  orderBy,
+  place,
+  selectOne,
+  where,
+} from './sqlite/statement.ts'
 import { openWriter, type Statement, type Stored } from './sqlite/writer.ts'
 
 /** In ms: the wait for another process. */
@@ -15,6 +26,8 @@ const rowOf = <T>(found: Stored | undefined): T | null => (found ? (JSON.parse(f
 const mentions = (value: unknown, text: string): boolean =>
   typeof value === 'string' && value.toLowerCase().includes(text)
 
+const rowsIn = ({ sql, values }: Clause): Clause => ({ sql: `select id, data ${sql}`, values })
+
 /** Uses a write-ahead log, so that readers see every commit at once and never wait. */
 const open = (file: string) => {
   let db: Database.Database | null = null
@@ -22,7 +35,11 @@ const open = (file: string) => {
     db = new Database(privateFile(file, ['-wal', '-shm']), { timeout: patienceMs })
     db.pragma('journal_mode = wal')
     db.exec(`pragma cache_size = -65536; ${createTable}`)
-    return { reader: openReader(db, file, patienceMs), writer: openWriter(file, patienceMs) }
+    return {
+      reader: openReader(db, file, patienceMs),
+      writer: openWriter(file, patienceMs),
+      reports: openReports(file, patienceMs),
+    }
   } catch (cause) {
     db?.close()
     const message = 'sqlite: the file cannot be opened; is its folder there, is it whole, and does nobody hold it?'
@@ -36,7 +53,7 @@ export default plugin({
   name: 'sqlite',
   settings: v.strictObject({ file: v.pipe(v.string(), v.minLength(1), v.notValue(':memory:')) }),
   create: (_, { file }): MetadataStore => {
-    const { reader, writer } = open(file)
+    const { reader, writer, reports } = open(file)
     const indexed = new Map<string, Promise<unknown>>()
 
     const ensureIndexes = async <T>(kind: Kind<T>): Promise<void> => {
@@ -90,18 +107,37 @@ export default plugin({
         return write(kind, `delete from rows where kind = ? and id = ?${sql}`, (it) => it.run(all).changes === 1)
       },
       async list<T>(kind: Kind<T>, query: Query<T>) {
-        const { contains, limit, offset = 0 } = query
+        const { contains, limit, offset = 0, countTo = -1 } = query
         const clause = from(kind, query)
         const sorting = orderBy(query)
         await ensureIndexes(kind)
-        if (!contains) return reader.page<T>(clause, sorting, limit ?? -1, offset)
+        if (!contains) return reader.page<T>(clause, sorting, limit ?? -1, offset, countTo)
         // SQLite knows only the case of ASCII letters, so the rows are searched here.
         const text = contains.text.toLowerCase()
         const fits = (row: T) => contains.fields.some((name) => mentions(row[name], text))
         const select = { sql: `select id, data ${clause.sql} ${sorting}`, values: clause.values }
         return reader.search(select, fits, offset, offset + (limit ?? Infinity))
       },
+      reports: {
+        async list<T>(kind: Kind<T>, query: Query<T>) {
+          await ensureIndexes(kind)
+          return reports.list<T>(kind, query)
+        },
+        async page(kind, query) {
+          await ensureIndexes(kind)
+          return reports.page(kind, query)
+        },
+        async group(kind, query, by, fields, part) {
+          await ensureIndexes(kind)
+          return reports.sums({ work: 'group', ...rowsIn(from(kind, query)), by, fields, part })
+        },
+        async tally(kind, query, field, length, part) {
+          await ensureIndexes(kind)
+          return reports.sums({ work: 'tally', ...rowsIn(from(kind, query)), field, length, part })
+        },
+      },
       async dispose() {
+        await reports.close()
         reader.close()
         await writer.close()
       },

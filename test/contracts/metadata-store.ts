@@ -2,7 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import memory from '../../adapters/memory/metadata-store.ts'
 import { use } from '../../core/plugin.ts'
-import { kind, MetadataStore, type Kind, type Query } from '../../core/ports/metadata-store.ts'
+import { reportsOf } from '../../core/listed-reports.ts'
+import { type Behind, kind, MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
@@ -45,6 +46,16 @@ const found = async (store: MetadataStore, query: Query<File>): Promise<string> 
 
 /** Text that some store might read as something else. */
 const odd = `ä\u{1F642}'"\\;--%_\n\t\u2028 \${x} null`
+
+const tables = kind<File & { readonly lists: object }>('tables')
+
+/** Eight files of three names. */
+const many = Object.fromEntries(
+  Array.from({ length: 8 }, (_, at) => {
+    const name = at === 0 || at === 2 ? 'n0' : at % 2 === 1 ? 'n2' : 'n1'
+    return [`f${at}`, { name, size: at, created: at === 0 ? 2 : at } as Partial<File>] as const
+  }),
+)
 
 /** Own `__proto__` keys, as JSON.parse makes them. */
 const proto = JSON.parse(
@@ -355,6 +366,73 @@ export const metadataStore = proof({
       kept((await store.list(files, {})).rows[0]?.row)
       ok(!('a' in {}), 'no prototype was touched')
     },
+    'a report lists what a listing does': async (fresh) => {
+      const store = await filled(fresh, many)
+      const query = { where: { organization: 'o' }, order: { by: 'created', descending: true }, limit: 3, offset: 2 }
+      deepEqual(await reportsOf(store).list(files, query as Query<File>), await store.list(files, query as Query<File>))
+      equal((await reportsOf(store).list(files, query as Query<File>)).total, 8)
+    },
+    'pages of a report go on behind any row': async (fresh) => {
+      const store = await filled(fresh, many)
+      const all: string[] = []
+      for (let behind: Behind | null = null; ;) {
+        const query = {
+          where: { organization: 'o' },
+          between: { field: 'name', from: 'n1' },
+          by: 'name',
+          limit: 2,
+        } as const
+        const page: readonly Row<File>[] = await reportsOf(store).page(files, { ...query, ...(behind && { behind }) })
+        all.push(...page.map(({ id }) => id))
+        const last: Row<File> | undefined = page.at(-1)
+        if (last === undefined) break
+        behind = { value: last.row.name, id: last.id }
+      }
+      deepEqual(all, ['f7', 'f5', 'f3', 'f1', 'f6', 'f4'])
+    },
+    'a report adds up fields by name': async (fresh) => {
+      const store = await filled(fresh, {
+        ...many,
+        other: { organization: 'p', name: 'n1', size: 64 },
+        bare: { user: null, size: 0.5 },
+      })
+      const query = { where: { organization: 'o' } }
+      const { group } = reportsOf(store)
+      const sums = [
+        { name: 'n', sums: [0.5, 1] },
+        { name: 'n0', sums: [2, 4] },
+        { name: 'n1', sums: [10, 10] },
+        { name: 'n2', sums: [16, 16] },
+      ]
+      deepEqual(await group(files, query, 'name', ['size', 'created'], { limit: 9 }), sums)
+      deepEqual(await group(files, query, 'name', ['size', 'created'], { limit: 2 }), sums.slice(0, 2))
+      deepEqual(await group(files, query, 'name', ['size', 'created'], { after: 'n0', limit: 9 }), sums.slice(2))
+      const named = await group(
+        files,
+        { ...query, between: { field: 'created', to: 3 }, prefix: 'b' },
+        'user',
+        ['size'],
+        { limit: 9 },
+      )
+      deepEqual(named, [{ name: '', sums: [0.5] }], 'no name is the empty one')
+    },
+    'a report adds up lists by name': async (fresh) => {
+      const store = await fresh()
+      const table = (organization: string, lists: object) => ({ ...file({ organization }), lists })
+      await store.create(tables, 'a', table('o', { x: [1, 2], y: [3, 4.5] }))
+      await store.create(tables, 'b', table('o', { y: [10, 20], [odd]: [7, 8] }))
+      await store.create(tables, 'c', table('p', { x: [100, 100] }))
+      const { tally } = reportsOf(store)
+      const query = { where: { organization: 'o' } }
+      const sums = [
+        { name: 'x', sums: [1, 2] },
+        { name: 'y', sums: [13, 24.5] },
+        { name: odd, sums: [7, 8] },
+      ]
+      deepEqual(await tally(tables, query, 'lists', 2, { limit: 9 }), sums)
+      deepEqual(await tally(tables, query, 'lists', 2, { after: 'x', limit: 1 }), sums.slice(1, 2))
+      deepEqual(await tally(tables, { ...query, prefix: 'a' }, 'lists', 1, { limit: 1 }), [{ name: 'x', sums: [1] }])
+    },
   },
   right: () => made(MetadataStore, use(memory)),
   wrong: {
@@ -516,6 +594,35 @@ export const metadataStore = proof({
     }),
     'keeps any key in rows': (right) => ({
       create: (kind, id, row) => right.create(kind, id, Object.assign({}, row)),
+    }),
+    'a report lists what a listing does': (right) => ({
+      reports: {
+        ...reportsOf(right),
+        list: async (kind, query) => {
+          const { rows } = await right.list(kind, query)
+          return { rows, total: rows.length }
+        },
+      },
+    }),
+    'pages of a report go on behind any row': (right) => ({
+      reports: {
+        ...reportsOf(right),
+        page: async (kind, { behind, ...query }) =>
+          (await reportsOf(right).page(kind, { ...query, ...(behind && { behind: { ...behind, id: '' } }) })) as never,
+      },
+    }),
+    'a report adds up fields by name': (right) => ({
+      reports: {
+        ...reportsOf(right),
+        group: (kind, query, by, fields, { limit }) => reportsOf(right).group(kind, query, by, fields, { limit }),
+      },
+    }),
+    'a report adds up lists by name': (right) => ({
+      reports: {
+        ...reportsOf(right),
+        tally: (kind, { where: _, ...query }, field, length, part) =>
+          reportsOf(right).tally(kind, query, field, length, part),
+      },
     }),
   },
 })

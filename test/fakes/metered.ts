@@ -5,8 +5,10 @@ import memoryLimiter from '../../adapters/memory/rate-limiter.ts'
 import type { Caller } from '../../core/access/caller.ts'
 import type { Fitting } from '../../core/container.ts'
 import { Inference, inference } from '../../core/inference/inference.ts'
-import { Ledger, ledger, usages, type UsageRow } from '../../core/inference/metering/ledger.ts'
+import { Ledger, ledger } from '../../core/inference/metering/ledger.ts'
+import { usages, type UsageRow } from '../../core/inference/metering/usage-rows.ts'
 import { BudgetWebhook } from '../../core/inference/metering/budget-webhook.ts'
+import { withoutJournal } from '../../core/inference/metering/without-journal.ts'
 import { Meter, meter } from '../../core/inference/metering/meter.ts'
 import { Catalog, catalog } from '../../core/inference/models/catalog.ts'
 import { plugin, use } from '../../core/plugin.ts'
@@ -57,6 +59,7 @@ export const metered = (
     use(meter),
     use(memoryCache),
     use(metadataStore),
+    use(withoutJournal),
     limiter,
     ...upstreams.map((upstream) => use(plugin({ port: Upstream, name: upstream.name, create: () => upstream }))),
     use(

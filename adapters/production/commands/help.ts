@@ -50,7 +50,7 @@ It ends with 1 where anything is wrong or out of reach.`,
   models: `sealgate models [--json]
 It reads the same environment as sealgate serve.`,
 
-  usage: `sealgate usage [--by organization|team|user|key|model|day] [--from DAY] [--to DAY] [--csv|--json]
+  usage: `sealgate usage [--by organization|team|user|key|model|backend|tag|day] [--from DAY] [--to DAY] [--csv|--json]
   --from DAY, --to DAY           days of UTC such as 2030-01-31, both inclusive
 It reads the same environment as sealgate serve.`,
 

@@ -12,6 +12,7 @@ import { keepsakesOf } from './seal/keepsakes.ts'
 import { type SameUser, sameUser } from './seal/socket-owner.ts'
 import { queueOf } from './seal/queue.ts'
 import { proxyRoutes } from './seal/routes.ts'
+import { passedTags } from './seal/tags.ts'
 
 const options = {
   ...clientOptions,
@@ -49,10 +50,11 @@ export const seal = async (
   // Where the system does not name the owner of a connection, a key tells this user from others. A started program
   // always gets a key.
   const token = started ? newToken() : (given ?? (same === null ? newToken() : null))
-  const client = connect(gateway)
+  const tags = passedTags()
+  const client = connect({ ...gateway, fetch: tags.fetch })
   const admit = admission({ origins, token, sameUser: same })
   const proxied = { client, admit, queue: queueOf(streams), seal: keepsakesOf(gateway.apiKey), guards }
-  const server = createServer(proxyRoutes(proxied))
+  const server = createServer(tags.around(proxyRoutes(proxied)))
   await once(server.listen(port, values.host), 'listening')
   try {
     const url = urlOf(server.address() as AddressInfo)

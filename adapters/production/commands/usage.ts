@@ -2,20 +2,17 @@ import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
-import { csvOf, tableOf } from './table.ts'
+import { csvOf } from '../../../core/csv.ts'
+import { tableOf } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
-const groups = ['organization', 'team', 'user', 'key', 'model', 'day'] as const
+const groups = ['organization', 'team', 'user', 'key', 'model', 'backend', 'tag', 'day'] as const
 type Group = (typeof groups)[number]
 
-interface Sum {
-  requests: number
-  input: number
-  output: number
-  audio_seconds: number
-  cost_micros: number
-  unpriced: number
-}
+type UsageSum = Awaited<ReturnType<Gateway['usageSums']>>[number]
+
+/** Around every day of a gateway. */
+const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']
 
 const page = 500
 
@@ -49,31 +46,26 @@ const dayOf = (text: string | undefined, option: string): string | undefined => 
   return text
 }
 
-const added = async (gateway: Gateway, by: Group, from?: string, to?: string): Promise<ReadonlyMap<string, Sum>> => {
-  const sums = new Map<string, Sum>()
-  const between = { field: 'day', ...(from !== undefined && { from }), ...(to !== undefined && { to }) } as const
-  const limits = from === undefined && to === undefined ? {} : { between }
-  for (let offset = 0; ; offset += page) {
-    const { rows } = await gateway.usage({ ...limits, limit: page, offset, countTo: offset + page })
-    for (const { row } of rows) {
-      const name = row[by] ?? '-'
-      const sum = sums.get(name) ?? none()
-      for (const field of Object.keys(sum) as (keyof Sum)[]) sum[field] += row[field] ?? 0
-      sums.set(name, sum)
-    }
-    if (rows.length < page) break
+const added = async (gateway: Gateway, by: Group, from = firstDay, to = lastDay): Promise<readonly UsageSum[]> => {
+  const sums: UsageSum[] = []
+  for (let after: string | null = ''; after !== null;) {
+    const question = { by, organization: null, from, to, ...(after !== '' && { after }), limit: page }
+    const found: readonly UsageSum[] = await gateway.usageSums(question)
+    sums.push(...found)
+    after = found.length < page ? null : (found.at(-1)?.name ?? null)
   }
-  return new Map([...sums].sort(([one], [other]) => (one < other ? -1 : 1)))
+  return sums
 }
-
-const none = (): Sum => ({ requests: 0, input: 0, output: 0, audio_seconds: 0, cost_micros: 0, unpriced: 0 })
 
 const printed = (
   by: Group,
-  sums: ReadonlyMap<string, Sum>,
+  sums: readonly UsageSum[],
   { csv, json }: { readonly csv?: boolean; readonly json?: boolean },
 ): string => {
-  const rows = [...sums].map(([name, { cost_micros, ...sum }]) => ({ [by]: name, ...sum, cost: cost_micros / 1e6 }))
+  const rows = sums.map(({ name, counts: { requests, input, output, audio_seconds, unpriced, cost_micros } }) => ({
+    ...{ [by]: name === '' ? '-' : name, requests, input, output, audio_seconds, unpriced },
+    cost: cost_micros / 1e6,
+  }))
   if (json) return JSON.stringify(rows, null, 2)
   const head = [by, 'requests', 'input', 'output', 'audio_seconds', 'unpriced', 'cost']
   const cells = rows.map((row) => head.map((name) => (row as Record<string, string | number>)[name]!))

@@ -1,131 +1,110 @@
 import { one } from '../../container.ts'
 import { plugin } from '../../plugin.ts'
 import { type Alarm, Clock, Log, Random } from '../../ports/platform.ts'
-import { kind, MetadataStore } from '../../ports/metadata-store.ts'
-
-/** What one key used of one model on one day (UTC). */
-export interface UsageRow {
-  readonly organization: string
-  readonly key: string
-  /** Of the key. Absent in rows of 1.0.0. */
-  readonly user?: string
-  /** Absent for none. */
-  readonly team?: string
-  /** `YYYY-MM-DD`. */
-  readonly day: string
-  readonly model: string
-  readonly requests?: number
-  readonly input?: number
-  readonly output?: number
-  readonly reasoning?: number
-  readonly cached?: number
-  readonly audio_seconds?: number
-  /** Requests whose counts are partly our guess. */
-  readonly estimated?: number
-  /** Requests that no backend answered, or that were left before the first token. */
-  readonly unanswered?: number
-  /** Millionths of the price table's currency, over the requests whose price is known. */
-  readonly cost_micros?: number
-  /** Part of `cost_micros`, over the requests whose counts are partly our guess. */
-  readonly estimated_cost_micros?: number
-  /** Requests whose price is not known. */
-  readonly unpriced?: number
-  /** How often a process wrote here. */
-  readonly [by: `by:${string}`]: number | null
-}
-
-export const usages = kind<UsageRow>('usage', [['organization', 'day'], ['key', 'day'], ['day']])
-
-type Place = Pick<UsageRow, 'organization' | 'key' | 'user' | 'team' | 'day' | 'model'>
-export type Counts = Omit<UsageRow, keyof Place>
+import { MetadataStore } from '../../ports/metadata-store.ts'
+import { type Journal, UsageJournal } from '../../ports/usage-journal.ts'
+import { account, recoveredAccount, type UsageAccount } from './usage-account.ts'
+import type { Counts, Place } from './usage-rows.ts'
+import { type TagBound, tagBound } from './tags.ts'
+import { usageWriter } from './usage-writer.ts'
+import { lateDays } from './late-days.ts'
 
 /** Adds up in memory and writes now and then, so that no request waits for the store. */
 export interface Ledger {
   add(place: Place, counts: Counts): void
+  /** A call that is about to go out. When the process is killed, another one counts the guess, once. */
+  open(place: Place, guess: () => Counts): number
+  /** The counts of an open call. */
+  settle(call: number, place: Place, counts: Counts): void
+  /** An open call that never went out. */
+  cancel(call: number): void
   /** Writes what is left. */
   dispose(): Promise<void>
 }
 
 export const Ledger = one<Ledger>('Ledger')
 
+/** Ms between two writes. */
 const every = 1_000
-/** Rows that wait while the store is down; beyond that counts are lost, and the log says so. */
-const mostWaitingRows = 10_000
+/** Ms between two looks for journals whose process is gone. */
+const lookEvery = 5_000
 const tries = 3
-
-type Sums = Readonly<Record<string, number>>
-
-interface DaySheet {
-  readonly place: Place
-  /** What waits to be sent. */
-  deltas: Record<string, number>
-  /** What was sent and may be there, which is tried unchanged until that is known. */
-  sent: { readonly deltas: Sums; readonly turn: number } | null
-}
+/** Ms after the last beat in which no other process can have taken the journal. */
+const safeMs = 20_000
+/** Rows that are written at once. */
+const atOnce = 8
 
 export const ledger = plugin({
   port: Ledger,
   name: 'ledger',
-  needs: { rows: MetadataStore, clock: Clock, random: Random, log: Log },
-  create: ({ rows, clock, random, log }): Ledger => {
-    const sheets = new Map<string, DaySheet>()
-    /** How often this process wrote to a row, which the row says too: nobody else counts there. */
-    const turns = new Map<string, number>()
-    const by = `by:${Buffer.from(random.bytes(6)).toString('hex')}` as const
+  needs: { rows: MetadataStore, clock: Clock, random: Random, log: Log, journals: UsageJournal },
+  create: ({ rows, clock, random, log, journals }): Ledger => {
+    const bound: TagBound = tagBound((whose) => log.warn('usage.tags', { of: 'organization', whose }))
+    const writer = usageWriter(rows, lateDays(rows, clock))
+    const taken: UsageAccount[] = []
+    let own: UsageAccount | null = null
+    let calls = 0
+    let beatAt = clock.now()
     let alarm: Alarm | null = null
     let writing: Promise<void> | null = null
 
-    const sheetOf = (id: string, place: Place): DaySheet | null => {
-      let sheet = sheets.get(id) ?? null
-      if (!sheet && sheets.size < mostWaitingRows) sheets.set(id, (sheet = { place, deltas: {}, sent: null }))
-      return sheet
-    }
+    const failed = (cause: unknown) => log.error('usage.unkept', {}, cause)
 
-    const count = (sheet: DaySheet, counts: Sums) => {
-      for (const name in counts) if (counts[name]) sheet.deltas[name] = (sheet.deltas[name] ?? 0) + counts[name]
-    }
-
-    const turnIn = async (id: string) => (await rows.get(usages, id))?.[by] ?? 0
-
-    const turnOf = async (id: string, place: Place): Promise<number> => {
-      const known = turns.get(id)
-      if (known !== undefined) return known
-      return (await rows.create(usages, id, place)) ? 0 : turnIn(id)
-    }
-
-    /** However often it is tried, and whenever a try arrives, it counts once. */
-    const enter = async (id: string, sheet: DaySheet): Promise<void> => {
-      if (!sheet.sent) {
-        const turn = await turnOf(id, sheet.place)
-        sheet.sent = { deltas: sheet.deltas, turn }
-        sheet.deltas = {}
+    const openJournal = (): Journal | null => {
+      try {
+        return journals.open()
+      } catch (cause) {
+        failed(cause)
+        return null
       }
-      const { deltas, turn } = sheet.sent
-      const sums = await rows.add(usages, id, { ...deltas, [by]: 1 }, { [by]: turn || null })
-      const there = sums !== null || (await turnIn(id)) > turn
-      sheet.sent = null
-      if (turns.size >= mostWaitingRows) turns.clear()
-      if (there) turns.set(id, turn + 1)
-      else {
-        // The row itself is gone, and is made anew the next time.
-        turns.delete(id)
-        count(sheet, deltas)
+    }
+    /** Begins anew where another process has taken the journal, and so counts what this one had. */
+    const beat = (): void => {
+      beatAt = clock.now()
+      if (own === null || own.beat()) return
+      log.error('usage.taken', { rows: own.book.sheets.size })
+      own = null
+    }
+    const ownAccount = (): UsageAccount => {
+      // A process that stood still finds out before it counts again.
+      if (clock.now() - beatAt > safeMs) beat()
+      return (own ??= account(Buffer.from(random.bytes(6)).toString('hex'), openJournal(), failed))
+    }
+
+    const waiting = () =>
+      [...taken, ...(own === null ? [] : [own])].reduce((sum, { book }) => sum + book.sheets.size, 0)
+
+    /** False when a row could not be written. */
+    const writeAccount = async ({ book, note }: UsageAccount): Promise<boolean> => {
+      const sheets = [...book.sheets]
+      while (sheets.length > 0) {
+        const some = sheets.splice(0, atOnce)
+        const outcomes = await Promise.allSettled(some.map(([name, sheet]) => writer.write(book, name, sheet, note)))
+        const at = outcomes.findIndex(({ status }) => status === 'rejected')
+        if (at < 0) continue
+        log.error('usage.unwritten', { rows: waiting() }, (outcomes[at] as PromiseRejectedResult).reason)
+        // A row that failed goes last, so that it cannot keep the others from being written.
+        for (const [place, [name]] of some.entries()) {
+          const sheet = book.sheets.get(name)
+          if (sheet === undefined || outcomes[place]?.status !== 'rejected') continue
+          book.sheets.delete(name)
+          book.sheets.set(name, sheet)
+        }
+        return false
       }
+      return true
     }
 
     const write = async (): Promise<void> => {
-      for (const [id, sheet] of [...sheets]) {
-        try {
-          await enter(id, sheet)
-          if (Object.keys(sheet.deltas).length === 0) sheets.delete(id)
-        } catch (cause) {
-          log.error('usage.unwritten', { rows: sheets.size }, cause)
-          // The one that failed goes last, so that it cannot keep the others from being written.
-          sheets.delete(id)
-          sheets.set(id, sheet)
-          return
+      beat()
+      for (const it of [...taken]) {
+        if (!(await writeAccount(it))) return
+        if (it.isEmpty()) {
+          taken.splice(taken.indexOf(it), 1)
+          it.leave()
         }
       }
+      if (own !== null && (await writeAccount(own))) own.tidy()
     }
 
     const flush = (): Promise<void> => {
@@ -133,25 +112,61 @@ export const ledger = plugin({
       alarm = null
       return (writing ??= write().finally(() => {
         writing = null
-        if (sheets.size > 0) arm()
+        if (waiting() > 0) arm()
       }))
     }
     const arm = () => {
       alarm ??= clock.alarm(every, () => void flush())
     }
 
+    const takeOver = (): void => {
+      beat()
+      for (const it of [...taken]) if (!it.beat()) taken.splice(taken.indexOf(it), 1)
+      try {
+        const found = journals.take()
+        const next = found && recoveredAccount(found, failed)
+        if (next) {
+          log.warn('usage.recovered', { calls: next.estimated, rows: next.account.book.sheets.size })
+          taken.push(next.account)
+          arm()
+        }
+      } catch (cause) {
+        failed(cause)
+      }
+      looking = clock.alarm(lookEvery, takeOver)
+    }
+    let looking: Alarm | null = journals.lasting ? clock.alarm(every, takeOver) : null
+
+    const count = (call: number | null, place: Place, counts: Counts): void => {
+      const it = ownAccount()
+      // The process that took the journal counts the call, too.
+      if (call !== null && it.keeps && !it.book.calls.has(call)) return
+      const { tags, day, organization } = place
+      const bounded = tags === undefined ? place : { ...place, tags: bound(organization, day, tags) }
+      if (!it.note(['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
+      arm()
+    }
+
     return {
-      add(place, counts) {
-        const sheet = sheetOf(`${place.key}/${place.day}/${place.model}`, place)
-        if (!sheet) return log.error('usage.lost', { model: place.model, day: place.day })
-        count(sheet, counts as Sums)
-        arm()
+      add: (place, counts) => count(null, place, counts),
+      open(place, guess) {
+        const call = ++calls
+        const it = ownAccount()
+        if (it.keeps) it.note(['open', call, place, guess()])
+        return call
+      },
+      settle: count,
+      cancel(call) {
+        if (own?.book.calls.has(call)) own.note(['cancel', call])
       },
       async dispose() {
+        looking?.off()
         await writing
-        for (let left = tries; sheets.size > 0 && left > 0; left--) await flush()
-        if (sheets.size > 0) log.error('usage.lost', { rows: sheets.size })
+        for (let left = tries; waiting() > 0 && left > 0; left--) await flush()
+        // What a journal keeps is written by the next process.
+        if (waiting() > 0 && own?.keeps !== true) log.error('usage.lost', { rows: waiting() })
         alarm?.off()
+        own?.leave()
       },
     }
   },

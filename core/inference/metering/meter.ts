@@ -18,6 +18,7 @@ import { type BilledModel, type Mode, prices } from './prices.ts'
 import { tariffOfAudio, unansweredCall, tariffOfTokens as tokens, type Tariff } from './tariffs.ts'
 import { allowanceHeaders, overdrawnHeaders } from './token-headers.ts'
 import type { Estimate } from './tokens.ts'
+import type { Counts, Place } from './usage-rows.ts'
 
 export type { BilledModel } from './prices.ts'
 
@@ -148,6 +149,9 @@ export const meter = plugin({
       const start = clock.now()
       const trace = traceFor(entry)
       let settled = false
+      const opened = ledger.open(placeOf(caller, entry, start), () =>
+        guessedCounts(tariff, guess, mostOf(entry, mode, tariff.consumptionOf(guess))),
+      )
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
         if (spent === null) return
@@ -172,6 +176,7 @@ export const meter = plugin({
         async cancel() {
           if (settled) return
           settled = true
+          ledger.cancel(opened)
           await pay(0, () => 0)
         },
         async settle(counted, backend, served = entry) {
@@ -180,12 +185,12 @@ export const meter = plugin({
           const truth = counted ?? (backend === null ? null : guess)
           const place = placeOf(caller, served, clock.now())
           if (truth === null) {
-            ledger.add(place, unansweredCall)
+            ledger.settle(opened, place, unansweredCall)
             return pay(0, () => 0)
           }
           const used = tariff.consumptionOf(truth)
           const cost = served && costOf(served, backend, mode, used)
-          ledger.add(place, tariff.countsOf(truth, cost))
+          ledger.settle(opened, backend === null ? place : { ...place, backend }, tariff.countsOf(truth, cost))
           const told = { ...countsOf(place.model, used), cost }
           for (const observer of observers) observer.used({ ...told, backend: backend ?? 'unknown' })
           trace?.used({ ...told, backend })
@@ -223,18 +228,25 @@ export const meter = plugin({
 const amountWithin = (most: number, question: number, all: number): number =>
   question > most ? question : Math.min(most, all)
 
-/** Where the totals of a call stand. */
-const placeOf = ({ organization, key, user, team }: Caller, served: BilledModel | null, now: number) => {
-  const model = served?.name ?? 'unknown'
-  return { organization, key, user, ...(team !== undefined && { team }), day: dayOf(now), model }
-}
-
 const countsOf = (model: string, { input, output, cached = 0, reasoning = 0 }: Consumption) => ({
   model,
   input,
   output,
   cached,
   reasoning,
+})
+
+/** What counts for a call when its process is killed. */
+const guessedCounts = <Truth>(tariff: Tariff<Truth>, guess: Truth, cost: number | null): Counts => ({
+  ...tariff.countsOf(guess, cost),
+  estimated: 1,
+  estimated_cost_micros: cost ?? 0,
+})
+
+const placeOf = ({ organization, key, user, team, tags }: Caller, billed: BilledModel | null, now: number): Place => ({
+  ...{ organization, key, user, ...(team !== undefined && { team }), ...(tags !== undefined && { tags }) },
+  day: dayOf(now),
+  model: billed?.name ?? 'unknown',
 })
 
 const day = 86_400_000

@@ -1,5 +1,5 @@
-import type { Counts } from './ledger.ts'
 import type { Consumption } from './price.ts'
+import type { Counts } from './usage-rows.ts'
 
 /** How a kind of use is counted. */
 export interface Tariff<Truth> {

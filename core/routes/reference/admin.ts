@@ -27,13 +27,7 @@ const readKey = { ...key, last_used: '2030-01-31' }
 
 const pagination = { limit: 20, offset: 0, total: 1, has_more: false }
 
-const used = {
-  organization: 'default',
-  key: id,
-  user: 'ada',
-  team: null,
-  day: '2030-01-31',
-  model: 'rehearsal',
+const summed = {
   requests: 12,
   input: 3400,
   output: 820,
@@ -45,6 +39,16 @@ const used = {
   unpriced: 0,
   cost: 0.42,
   estimated_cost: 0,
+}
+
+const used = {
+  organization: 'default',
+  key: id,
+  user: 'ada',
+  team: null,
+  day: '2030-01-31',
+  model: 'rehearsal',
+  ...summed,
 }
 
 const act = {
@@ -106,16 +110,38 @@ export const admin: Chapter = {
     'usage.day': 'The day, in UTC.',
     'usage.model': 'The model as callers name it.',
     'usage.requests': 'Requests.',
+    'sums.requests': 'Requests.',
     'usage.input': 'Tokens of requests.',
+    'sums.input': 'Tokens of requests.',
     'usage.output': 'Tokens of answers.',
+    'sums.output': 'Tokens of answers.',
     'usage.reasoning': 'Tokens of reasoning, which `output` includes.',
+    'sums.reasoning': 'Tokens of reasoning, which `output` includes.',
     'usage.cached': 'Tokens that a backend’s cache had, which `input` includes.',
+    'sums.cached': 'Tokens that a backend’s cache had, which `input` includes.',
     'usage.audio_seconds': 'Seconds of sound.',
+    'sums.audio_seconds': 'Seconds of sound.',
     'usage.estimated': 'Requests whose counts are partly a guess.',
+    'sums.estimated': 'Requests whose counts are partly a guess.',
     'usage.unanswered': 'Requests that no backend answered, or that callers left before the first token.',
+    'sums.unanswered': 'Requests that no backend answered, or that callers left before the first token.',
     'usage.unpriced': 'Requests whose model has no price.',
+    'sums.unpriced': 'Requests whose model has no price.',
     'usage.cost': 'The cost, in the currency of the prices. It is null where no price is known.',
+    'sums.cost': 'The cost, in the currency of the prices. It is null where no price is known.',
     'usage.estimated_cost': 'The part of the cost whose counts are partly a guess.',
+    'sums.estimated_cost': 'The part of the cost whose counts are partly a guess.',
+    'query.by': 'What the use is summed by.',
+    'query.from': 'The first day, in UTC.',
+    'query.to': 'The last day, in UTC.',
+    'query.after': 'The name after which the page begins: `next` of the page before.',
+    'query.format': 'The form of the answer.',
+    'data.by': 'What the use is summed by.',
+    'data.from': 'The first day of the sums.',
+    'data.to': 'The last day of the sums.',
+    sums: 'The sums, by name.',
+    'sums.name': 'The day, organisation, team, user, key, model, backend or tag. It is null for use without one.',
+    next: 'The name after which the next page begins. It is null on the last page.',
     acts: 'The acts, newest first.',
     'acts.id': 'The id of the act.',
     'acts.at': 'The time of the act, in Unix milliseconds.',
@@ -157,6 +183,23 @@ export const admin: Chapter = {
       about: 'The gateway writes the counts once a second.',
       query: { from: '2030-01-01', to: '2030-01-31' },
       answer: { ...envelope, data: { usage: [used], pagination } },
+    },
+    'GET /admin/usage/sums': {
+      about:
+        'Days that are over have sums of their own. The sums of the other days are made from rows, and take longer. A report that takes longer than ten seconds is a 503 with the code `report_too_long`.',
+      query: { by: 'model', from: '2030-01-01', to: '2030-01-31' },
+      answer: {
+        ...envelope,
+        data: {
+          by: 'model',
+          from: '2030-01-01',
+          to: '2030-01-31',
+          sums: [{ name: 'rehearsal', ...summed }],
+          next: null,
+        },
+      },
+      types: { 'text/csv': 'The same sums as a table, at most 10,000 of them.' },
+      tells: { 'x-sealgate-next': 'In CSV, the name after which the next page begins.' },
     },
     'GET /admin/audit': {
       about: 'The audit has ids, names of acts and times, and no words of users.',

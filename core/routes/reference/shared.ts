@@ -81,6 +81,7 @@ export const codes: Sentences = {
   backend_unverified: 'No backend of the model gives the evidence that the operator demands (502).',
   guard_refused: 'A guard of the operator refuses the request or the answer (400).',
   price_unknown: 'The model has no price while a budget holds (403).',
+  report_too_long: 'A report looks at more rows than its time allows (503). `validator` says what would be less.',
   budget_exceeded: 'A budget is used up (429). `x-sealgate-budget` says whose.',
   over_quota: 'The organisation’s storage has no room for the upload (400).',
 }

@@ -12,8 +12,8 @@ export interface Page<T> {
 
 export interface Reader {
   one(sql: string, values: readonly Value[]): Stored | undefined
-  /** `limit` -1 means no limit. */
-  page<T>(from: Clause, sorting: string, limit: number, offset: number): Page<T>
+  /** `limit` and `countTo` -1 mean no limit. */
+  page<T>(from: Clause, sorting: string, limit: number, offset: number, countTo: number): Page<T>
   /** The matching rows from place `from` to before `to`, and the number of all matches. */
   search<T>(select: Clause, fits: (row: T) => boolean, from: number, to: number): Promise<Page<T>>
   close(): void
@@ -22,21 +22,25 @@ export interface Reader {
 /** The rows that are examined before other work gets a turn. */
 const rowsPerTurn = 500
 
-type Prepare = (sql: string) => Database.Statement
+export type Prepare = (sql: string) => Database.Statement
 
-const pageOf = <T>(
+export const pageOf = <T>(
   prepare: Prepare,
   { sql, values }: Clause,
   sorting: string,
   limit: number,
   offset: number,
+  countTo: number,
 ): Page<T> => {
   const found = prepare(`select id, data ${sql} ${sorting} limit ? offset ?`).all([...values, limit, offset])
   const rows = (found as Stored[]).map(({ id, data }): Row<T> => ({ id, row: JSON.parse(data) as T }))
   // A page that is not full is the last page, so its end is the total.
   const isLast = rows.length < limit || limit < 0
   if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length }
-  const counted = prepare(`select count(*) as total ${sql}`).get([...values])
+  const counted =
+    countTo < 0
+      ? prepare(`select count(*) as total ${sql}`).get([...values])
+      : prepare(`select count(*) as total from (select 1 ${sql} limit ?)`).get([...values, countTo])
   return { rows, total: (counted as { total: number }).total }
 }
 
@@ -68,11 +72,11 @@ export const openReader = (db: Database.Database, file: string, patience: number
   return {
     one: (sql, values) => read(() => prepare(sql).get([...values]) as Stored | undefined),
     // One transaction, so that page and total belong to the same moment.
-    page: (from, sorting, limit, offset) =>
+    page: (from, sorting, limit, offset, countTo) =>
       read(() => {
         db.exec('begin')
         try {
-          return pageOf(prepare, from, sorting, limit, offset)
+          return pageOf(prepare, from, sorting, limit, offset, countTo)
         } finally {
           db.exec('commit')
         }

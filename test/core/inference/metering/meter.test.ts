@@ -9,7 +9,9 @@ import { BadRequest, NotFound, TooMany, UpstreamFailed } from '../../../../core/
 import type { Reply, ServerEvent } from '../../../../core/http/reply.ts'
 import { Inference, inference } from '../../../../core/inference/inference.ts'
 import { Catalog, catalog } from '../../../../core/inference/models/catalog.ts'
-import { Ledger, ledger, usages, type UsageRow } from '../../../../core/inference/metering/ledger.ts'
+import { Ledger, ledger } from '../../../../core/inference/metering/ledger.ts'
+import { withoutJournal } from '../../../../core/inference/metering/without-journal.ts'
+import { usages, type UsageRow } from '../../../../core/inference/metering/usage-rows.ts'
 import { BudgetWebhook } from '../../../../core/inference/metering/budget-webhook.ts'
 import { Meter, meter } from '../../../../core/inference/metering/meter.ts'
 import { estimateOf } from '../../../../core/inference/metering/tokens.ts'
@@ -43,6 +45,7 @@ const house = (upstreams: readonly Upstream[], settings: SettingsInput = {}) => 
     use(catalog),
     use(inference),
     use(ledger),
+    use(withoutJournal),
     use(meter),
     use(plugin({ port: BudgetWebhook, name: 'webhook', create: (): BudgetWebhook => ({ tell() {} }) })),
     use(cache),

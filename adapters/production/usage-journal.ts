@@ -1,0 +1,136 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { makeFolder } from '../../core/fsync.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Clock } from '../../core/ports/platform.ts'
+import { type Journal, UsageJournal } from '../../core/ports/usage-journal.ts'
+
+/** Ms without a sign of life after which a process elsewhere counts as gone. */
+const silenceMs = 60_000
+
+const names = /^([\da-f]{16})-(\d+)-[\da-f-]{36}\.journal$/
+
+/** Where the numbers of processes mean the same: this machine since its start, and in it this container. */
+const placeOfProcess = (): string => {
+  const read = (work: () => string): string => {
+    try {
+      return work()
+    } catch {
+      // Other systems have no such file; their name and start must do.
+      return ''
+    }
+  }
+  const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
+  const space = read(() => readlinkSync('/proc/self/ns/pid'))
+  return hash('sha256', `${hostname()}\n${boot}\n${space}`, 'hex').slice(0, 16)
+}
+
+const lives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+/** Files of lines in a folder that processes share, one for each process. */
+export default plugin({
+  port: UsageJournal,
+  name: 'usage-journal',
+  settings: v.strictObject({ folder: v.pipe(v.string(), v.minLength(1)) }),
+  needs: { clock: Clock },
+  create: ({ clock }, { folder }): UsageJournal => {
+    const place = placeOfProcess()
+    const own = new Set<string>()
+
+    const freshName = (): string => {
+      const name = `${place}-${process.pid}-${randomUUID()}.journal`
+      own.add(name)
+      return name
+    }
+
+    const journalAt = (name: string): Journal => {
+      const file = join(folder, name)
+      let descriptor = openSync(file, 'a', 0o600)
+      const inode = () => statSync(file, { throwIfNoEntry: false })?.ino
+      let its = inode()
+      return {
+        append: (line) => void writeSync(descriptor, `${line}\n`),
+        replace(lines) {
+          const next = `${file}.next`
+          writeFileSync(next, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
+          renameSync(next, file)
+          closeSync(descriptor)
+          descriptor = openSync(file, 'a', 0o600)
+          its = inode()
+        },
+        beat() {
+          if (inode() !== its) return false
+          const now = clock.now() / 1000
+          utimesSync(file, now, now)
+          return true
+        },
+        remove() {
+          closeSync(descriptor)
+          rmSync(file, { force: true })
+          own.delete(name)
+        },
+      }
+    }
+
+    const isLeft = (name: string): boolean => {
+      const [, its, pid] = names.exec(name) ?? []
+      if (its === undefined || own.has(name)) return false
+      if (its === place && Number(pid) !== process.pid && !lives(Number(pid))) return true
+      const found = statSync(join(folder, name), { throwIfNoEntry: false })
+      return found !== undefined && clock.now() - found.mtimeMs > silenceMs
+    }
+
+    return {
+      lasting: true,
+      open() {
+        makeFolder(folder)
+        return journalAt(freshName())
+      },
+      take() {
+        let found: string[]
+        try {
+          found = readdirSync(folder)
+        } catch {
+          // Before the first count there is no folder.
+          return null
+        }
+        for (const name of found.filter(isLeft)) {
+          const mine = freshName()
+          try {
+            renameSync(join(folder, name), join(folder, mine))
+          } catch {
+            // Another process was first.
+            own.delete(mine)
+            continue
+          }
+          // What follows the last end of a line was never said to be kept.
+          const lines = readFileSync(join(folder, mine), 'utf8').split('\n').slice(0, -1)
+          return { journal: journalAt(mine), lines }
+        }
+        return null
+      },
+    }
+  },
+})

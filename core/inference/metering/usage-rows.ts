@@ -1,0 +1,80 @@
+import { kind } from '../../ports/metadata-store.ts'
+
+/** The counts of calls. */
+export interface Counts {
+  readonly requests?: number
+  readonly input?: number
+  readonly output?: number
+  readonly reasoning?: number
+  readonly cached?: number
+  readonly audio_seconds?: number
+  /** Requests whose counts are partly our guess. */
+  readonly estimated?: number
+  /** Requests that no backend answered, or that were left before the first token. */
+  readonly unanswered?: number
+  /** Millionths of the price table's currency, over the requests whose price is known. */
+  readonly cost_micros?: number
+  /** Part of `cost_micros`, over the requests whose counts are partly our guess. */
+  readonly estimated_cost_micros?: number
+  /** Requests whose price is not known. */
+  readonly unpriced?: number
+}
+
+/** The counts in the order in which sums list them. Stored sums rest on the order: new ones go to its end. */
+export const countNames = [
+  'requests',
+  'input',
+  'output',
+  'reasoning',
+  'cached',
+  'audio_seconds',
+  'estimated',
+  'unanswered',
+  'unpriced',
+  'cost_micros',
+  'estimated_cost_micros',
+] as const satisfies readonly (keyof Counts)[]
+
+/** What a row counts, beside the number of times that a process wrote to it. */
+interface CountedRow extends Counts {
+  readonly [by: `by:${string}`]: number | null
+}
+
+/** What one key used of one model on one day (UTC). */
+export interface UsageRow extends CountedRow {
+  readonly organization: string
+  readonly key: string
+  /** Of the key. Absent in rows of 1.0.0. */
+  readonly user?: string
+  /** Absent for none. */
+  readonly team?: string
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly model: string
+}
+
+export const usages = kind<UsageRow>('usage', [['organization', 'day'], ['key', 'day'], ['day']])
+
+/** What an organisation used on one day (UTC) of one backend, or under one tag. */
+export interface SharedRow extends CountedRow {
+  readonly organization: string
+  readonly day: string
+  readonly by: 'backend' | 'tag'
+  readonly name: string
+}
+
+/** Their ids begin with the day, the organisation and `by`, so they need no index. */
+export const shares = kind<SharedRow>('usage-share')
+
+export const sharedId = (
+  { day, organization, by }: Pick<SharedRow, 'day' | 'organization' | 'by'>,
+  place: string,
+): string => `${day}/${organization}/${by}/${place}`
+
+/** Where the counts of a call belong. */
+export interface Place extends Pick<UsageRow, 'organization' | 'key' | 'user' | 'team' | 'day' | 'model'> {
+  /** Absent where no backend answered. */
+  readonly backend?: string
+  /** Absent for none. */
+  readonly tags?: readonly string[]
+}

@@ -1,0 +1,87 @@
+import { constants, setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import Database from 'libsql'
+import { rowSums } from '../../../core/row-sums.ts'
+import type { Part, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import { pageOf } from './reader.ts'
+import type { Clause } from './statement.ts'
+import type { Stored } from './writer.ts'
+
+/** A report: its statement gives ids with data, or is the part of a listing behind `from`. */
+export type Report = Clause &
+  (
+    | {
+        readonly work: 'list'
+        readonly sorting: string
+        readonly limit: number
+        readonly offset: number
+        readonly countTo: number
+      }
+    | { readonly work: 'page' }
+    | { readonly work: 'group'; readonly by: string; readonly fields: readonly string[]; readonly part: Part }
+    | { readonly work: 'tally'; readonly field: string; readonly length: number; readonly part: Part }
+  )
+
+export type Reported =
+  | { readonly kind: 'rows'; readonly rows: readonly Row<unknown>[]; readonly total: number }
+  | { readonly kind: 'sums'; readonly sums: readonly Sum[] }
+  | { readonly kind: 'overdue' }
+  | { readonly kind: 'failed'; readonly code: string }
+
+const { file, patience } = workerData as { readonly file: string; readonly patience: number }
+
+// Linux has a priority for each thread: calls go first where the cores are few.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+
+/** Rows between two looks at the clock. */
+const rowsPerLook = 256
+
+let db: Database.Database | null = null
+
+/** A listing that ends early leaves its connection in the midst of it, where it sees no new commits. */
+const forget = (): void => {
+  db?.close()
+  db = null
+}
+
+/** `ms` is the time that is left. */
+const report = (asked: Report, ms: number): Reported => {
+  const until = performance.now() + ms
+  try {
+    db ??= new Database(file, { timeout: patience })
+    const connection = db
+    if (asked.work === 'list') {
+      const { sorting, limit, offset, countTo } = asked
+      connection.exec('begin')
+      const page = pageOf((sql) => connection.prepare(sql), asked, sorting, limit, offset, countTo)
+      connection.exec('commit')
+      return { kind: 'rows', ...page }
+    }
+    const statement = connection.prepare(asked.sql)
+    if (asked.work === 'page') {
+      const rows = (statement.all([...asked.values]) as Stored[]).map(rowOf)
+      return { kind: 'rows', rows, total: rows.length }
+    }
+    const sums = rowSums()
+    let seen = 0
+    for (const { data } of statement.iterate([...asked.values]) as Iterable<Stored>) {
+      if (++seen % rowsPerLook === 0 && performance.now() > until) {
+        forget()
+        return { kind: 'overdue' }
+      }
+      const row = JSON.parse(data) as object
+      if (asked.work === 'group') sums.group(row, asked.by, asked.fields)
+      else sums.tally(row, asked.field, asked.length)
+    }
+    return { kind: 'sums', sums: sums.part(asked.part) }
+  } catch (fault) {
+    forget()
+    return { kind: 'failed', code: String((fault as { readonly code?: unknown }).code ?? 'unknown') }
+  }
+}
+
+const rowOf = ({ id, data }: Stored): Row<unknown> => ({ id, row: JSON.parse(data) as unknown })
+
+parentPort?.on('message', ({ asked, ms }: { readonly asked: Report; readonly ms: number }) =>
+  parentPort?.postMessage(report(asked, ms)),
+)

@@ -1,0 +1,138 @@
+import { Worker } from 'node:worker_threads'
+import { Overdue, Unavailable } from '../../../core/errors.ts'
+import type { Behind, Kind, Query, ReportQuery, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Report, Reported } from './report-thread.ts'
+import type { Page } from './reader.ts'
+import { from, orderBy, place } from './statement.ts'
+
+export interface ReportConnection {
+  list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
+  page<T>(
+    kind: Kind<T>,
+    query: ReportQuery<T> & { readonly by: keyof T & string; readonly behind?: Behind; readonly limit: number },
+  ): Promise<readonly Row<T>[]>
+  sums(asked: Report): Promise<readonly Sum[]>
+  close(): Promise<void>
+}
+
+/** In ms: a report that takes longer, its turn in the queue included, is given up. */
+const mostMs = 10_000
+const graceMs = 500
+/** Reports that wait for their turn; further ones are refused. */
+const mostWaiting = 200
+
+interface Job {
+  readonly asked: Report
+  readonly until: number
+  settle(reported: Reported): void
+}
+
+const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const source = new URL(`./report-thread${ending}`, import.meta.url)
+
+const lost: Reported = { kind: 'failed', code: 'thread' }
+
+interface ReportThread {
+  reported(asked: Report): Promise<Reported>
+  close(): Promise<void>
+}
+
+/** Reports one after the other. */
+const reportThread = (file: string, patience: number): ReportThread => {
+  const waiting: Job[] = []
+  let thread: Worker | null = null
+  let running: Job | null = null
+  let isClosed = false
+
+  const started = (): Worker => {
+    const fresh = new Worker(source, { execArgv: [], env: {}, workerData: { file, patience } })
+    const ended = (reported: Reported) => {
+      running?.settle(reported)
+      running = null
+      next()
+    }
+    const gone = () => {
+      if (thread !== fresh) return
+      thread = null
+      ended(lost)
+    }
+    fresh.on('message', ended).on('error', gone).on('exit', gone)
+    return fresh
+  }
+
+  const next = (): void => {
+    if (running !== null || isClosed) return
+    const job = waiting.shift()
+    if (job === undefined) return thread?.unref()
+    const ms = job.until - performance.now()
+    if (ms <= 0) {
+      job.settle({ kind: 'overdue' })
+      return next()
+    }
+    running = job
+    thread ??= started()
+    thread.ref()
+    thread.postMessage({ asked: job.asked, ms })
+  }
+
+  return {
+    reported: (asked) =>
+      new Promise((resolve, reject) => {
+        if (isClosed || waiting.length >= mostWaiting) return reject(new Unavailable())
+        // The thread looks at its clock between rows; the search for the first row is out of its hands.
+        const late = setTimeout(() => resolve({ kind: 'overdue' }), mostMs + graceMs).unref()
+        const settle = (it: Reported) => {
+          clearTimeout(late)
+          resolve(it)
+        }
+        waiting.push({ asked, until: performance.now() + mostMs, settle })
+        next()
+      }),
+    async close() {
+      isClosed = true
+      for (const job of waiting.splice(0)) job.settle(lost)
+      await thread?.terminate()
+    },
+  }
+}
+
+const fault = (it: Reported): Error =>
+  it.kind === 'overdue'
+    ? new Overdue()
+    : new Unavailable(undefined, { cause: new Error('A report failed', { cause: it.kind === 'failed' && it.code }) })
+
+/**
+ * Reports on a thread of its own: the main thread reads in steps of microseconds. `patience` in ms is the wait for other
+ * processes.
+ */
+export const openReports = (file: string, patience: number): ReportConnection => {
+  const { reported, close } = reportThread(file, patience)
+  return {
+    async list<T>(kind: Kind<T>, query: Query<T>) {
+      const { limit = -1, offset = 0, countTo = -1 } = query
+      const asked = { work: 'list', sorting: orderBy(query), limit, offset, countTo } as const
+      const found = await reported({ ...asked, ...from(kind, query) })
+      if (found.kind !== 'rows') throw fault(found)
+      return { rows: found.rows as readonly Row<T>[], total: found.total }
+    },
+    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: Parameters<ReportConnection['page']>[1]) {
+      const { sql, values } = from(kind as Kind<any>, query)
+      const field = `json_extract(data, ${place(by)})`
+      const later = behind === undefined ? '' : ` and (${field} < ? or (${field} = ? and id < ?)) and ${field} <= ?`
+      const more = behind === undefined ? [] : [behind.value, behind.value, behind.id, behind.value]
+      const found = await reported({
+        work: 'page',
+        sql: `select id, data ${sql}${later} order by ${field} desc, id desc limit ?`,
+        values: [...values, ...more, limit],
+      })
+      if (found.kind !== 'rows') throw fault(found)
+      return found.rows as readonly Row<T>[]
+    },
+    async sums(asked) {
+      const found = await reported(asked)
+      if (found.kind !== 'sums') throw fault(found)
+      return found.sums
+    },
+    close,
+  }
+}

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import memory from '../../../adapters/memory/metadata-store.ts'
+import { system } from '../../../adapters/memory/platform.ts'
+import usageJournal from '../../../adapters/production/usage-journal.ts'
+import { Ledger, ledger } from '../../../core/inference/metering/ledger.ts'
+import { type Place, shares, usages } from '../../../core/inference/metering/usage-rows.ts'
+import { plugin, use } from '../../../core/plugin.ts'
+import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { Clock, Log, Random } from '../../../core/ports/platform.ts'
+import { type Journal, UsageJournal } from '../../../core/ports/usage-journal.ts'
+import { type FakeClock, fakeClock, settled } from '../../fakes/clock.ts'
+import { fitted } from '../../fitted.ts'
+import { chance } from '../../hunt/damage.ts'
+
+const seed = Number(process.env['SEALGATE_SEED'] ?? 90_210)
+const lives = Number(process.env['SEALGATE_LIVES'] ?? 60)
+
+const silence = new Promise<never>(() => {})
+
+/** Journals of processes of which it is known which of them are gone. */
+interface Shelf {
+  readonly kept: Map<string, { lines: string[]; owner: object }>
+  readonly gone: Set<object>
+}
+
+const shelved = ({ kept, gone }: Shelf, owner: object): UsageJournal => {
+  const journalAt = (name: string): Journal => {
+    const own = () => {
+      const it = kept.get(name)
+      if (it === undefined || it.owner !== owner) throw new Error('Another process has it')
+      return it
+    }
+    return {
+      append: (line) => void own().lines.push(line),
+      replace: (lines) => void (own().lines = [...lines]),
+      beat: () => kept.get(name)?.owner === owner,
+      remove: () => void (kept.get(name)?.owner === owner && kept.delete(name)),
+    }
+  }
+  return {
+    lasting: true,
+    open() {
+      const name = randomUUID()
+      kept.set(name, { lines: [], owner })
+      return journalAt(name)
+    },
+    take() {
+      for (const [name, it] of kept) {
+        if (it.owner === owner || !gone.has(it.owner)) continue
+        it.owner = owner
+        return { journal: journalAt(name), lines: [...it.lines] }
+      }
+      return null
+    },
+  }
+}
+
+/** A process that counts, until it is killed: then none of its code runs any more, though what it had sent may arrive. */
+const processOf = (store: MetadataStore, clock: FakeClock, journals: string | Shelf, fails: () => boolean) => {
+  const owner = {}
+  let killed = false
+  /** What would have rung meanwhile. */
+  let paused: (() => void)[] | null = null
+  const alive =
+    <A extends readonly unknown[], R>(work: (...it: A) => Promise<R>) =>
+    async (...it: A): Promise<R> => {
+      if (killed) return silence
+      if (fails()) throw new Error('No store')
+      const done = await work(...it)
+      return killed ? silence : done
+    }
+  const rows: MetadataStore = {
+    ...store,
+    get: alive(store.get) as MetadataStore['get'],
+    create: alive(store.create) as MetadataStore['create'],
+    add: alive(store.add) as MetadataStore['add'],
+    list: alive(store.list) as MetadataStore['list'],
+  }
+  const rung = (ring: () => void) => () => void (paused?.push(ring) ?? (killed || ring()))
+  const own: Clock = { ...clock, alarm: (ms, ring) => clock.alarm(ms, rung(ring)) }
+  const events: string[] = []
+  const note = (event: string) => void events.push(event)
+  const parts = fitted(
+    use(ledger),
+    typeof journals === 'string'
+      ? use(usageJournal, { folder: journals })
+      : use(plugin({ port: UsageJournal, name: 'shelf', create: () => shelved(journals, owner) })),
+    use(plugin({ port: MetadataStore, name: 'rows', create: () => rows })),
+    use(plugin({ port: Clock, name: 'clock', create: () => own })),
+    use(plugin({ port: Random, name: 'random', create: () => system.random })),
+    use(plugin({ port: Log, name: 'log', create: (): Log => ({ info: note, warn: note, error: note }) })),
+  )
+  const kill = () => {
+    killed = true
+    if (typeof journals !== 'string') journals.gone.add(owner)
+  }
+  /** Stands still until the function is called that this gives. */
+  const pause = () => {
+    paused = []
+    if (typeof journals !== 'string') journals.gone.add(owner)
+    return () => {
+      const late = paused ?? []
+      paused = null
+      for (const ring of late) ring()
+    }
+  }
+  return { ...parts.supply({ ledger: Ledger }), events, dispose: () => parts.dispose(), kill, pause }
+}
+
+const placeOf = (draw: (below: number) => number): Place => ({
+  ...{
+    organization: 'o',
+    key: `k${draw(3)}`,
+    user: 'u',
+    day: ['2030-01-30', '2030-01-31'][draw(2)]!,
+    model: `m${draw(2)}`,
+  },
+  ...(draw(2) === 0 && { backend: `b${draw(2)}` }),
+  ...(draw(2) === 0 && { tags: [`t=${draw(2)}`] }),
+})
+
+t.test('counts of killed processes are written once, whenever they are killed', { timeout: 170_000 }, async (t) => {
+  const draw = chance(seed)
+  const store = memory.create({}, {}, 'memory')
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const shelf: Shelf = { kept: new Map(), gone: new Set() }
+  let isDown = false
+  const begin = () => processOf(store, clock, shelf, () => isDown && draw(2) === 0)
+  let input = 0
+  let requests = 0
+  let shared = 0
+  const counted = (place: Place, amount: number) => {
+    input += amount
+    requests++
+    shared += amount * ((place.backend === undefined ? 0 : 1) + (place.tags?.length ?? 0))
+  }
+
+  let killed = 0
+  let two = [begin(), begin()]
+  const open: [number, Place, number][][] = [[], []]
+  for (let step = 0; killed < lives; step++) {
+    const at = draw(2)
+    const it = two[at]!
+    const place = placeOf(draw)
+    const amount = 1 + draw(1_000)
+    switch (draw(9)) {
+      case 0:
+      case 1:
+        it.ledger.add(place, { requests: 1, input: amount })
+        counted(place, amount)
+        break
+      case 2:
+      case 3:
+        open[at]!.push([it.ledger.open(place, () => ({ requests: 1, input: amount })), place, amount])
+        break
+      case 4:
+      case 5: {
+        const one = open[at]!.pop()
+        if (one === undefined) break
+        const [call, , guess] = one
+        if (draw(3) === 0) it.ledger.cancel(call)
+        else {
+          it.ledger.settle(call, place, { requests: 1, input: guess + 1 })
+          counted(place, guess + 1)
+        }
+        break
+      }
+      case 6:
+        isDown = draw(3) === 0
+        break
+      case 7:
+        await clock.pass(draw(3) === 0 ? 70_000 : draw(2_500))
+        break
+      default: {
+        // In the midst of a write, as often as not.
+        const passing = clock.pass(draw(2_000))
+        for (let turns = draw(4); turns > 0; turns--) await settled()
+        it.kill()
+        await passing
+        for (const [, place, guess] of open[at]!.splice(0)) counted(place, guess)
+        two[at] = begin()
+        killed++
+      }
+    }
+  }
+  isDown = false
+  for (const [at, it] of two.entries()) {
+    it.kill()
+    for (const [, place, guess] of open[at]!) counted(place, guess)
+  }
+  const last = begin()
+  await clock.pass(700_000)
+  const sums = { input: 0, requests: 0 }
+  for (const { row } of (await store.list(usages, {})).rows) {
+    sums.input += row.input ?? 0
+    sums.requests += row.requests ?? 0
+  }
+  t.same(sums, { input, requests })
+  const parts = (await store.list(shares, {})).rows.reduce((sum, { row }) => sum + (row.input ?? 0), 0)
+  t.equal(parts, shared, 'under backends and tags, too')
+  await last.dispose()
+  t.equal(shelf.kept.size, 0, 'no journal is left')
+})
+
+t.test('a process whose journal was taken counts its calls no more, and begins anew', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+  const shelf: Shelf = { kept: new Map(), gone: new Set() }
+  const quiet = processOf(store, clock, shelf, () => false)
+  const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
+  const call = quiet.ledger.open(place, () => ({ requests: 1, estimated: 1 }))
+  const other = processOf(store, clock, shelf, () => false)
+  quiet.ledger.add(place, { requests: 1_000 })
+  const resume = quiet.pause()
+  await clock.pass(61_000)
+  t.ok(other.events.includes('usage.recovered'))
+  shelf.gone.clear()
+  quiet.ledger.add(place, { requests: 10 })
+  quiet.ledger.settle(call, place, { requests: 1 })
+  resume()
+  await clock.pass(2_000)
+  t.ok(quiet.events.includes('usage.taken'))
+  t.match(await store.get(usages, 'k/2030-01-31/m'), { requests: 1_011, estimated: 1 })
+  await Promise.all([quiet.dispose(), other.dispose()])
+})
+
+t.test('the journal of a process that is gone is taken at once, by one alone', async (t) => {
+  const folder = join(t.testdir({}), 'usage')
+  const made = (clock: Clock = system.clock) => usageJournal.create({ clock }, { folder }, 'usage-journal')
+  const [one, other] = [made(), made()]
+  t.equal(one.take(), null, 'there is no folder yet')
+  const journal = one.open()!
+  journal.append('kept')
+  t.equal(other.take(), null, 'its process lives')
+  t.equal(statSync(folder).mode & 0o077, 0)
+  const [name] = readdirSync(folder)
+  t.equal(statSync(join(folder, name!)).mode & 0o077, 0)
+
+  const { pid } = spawnSync(process.execPath, ['--eval', ''])
+  const gone = name!.replace(`-${process.pid}-`, `-${pid}-`)
+  writeFileSync(join(folder, gone), 'first\nsecond\nwithout an en')
+  const taken = [one.take(), other.take()]
+  t.same(taken[0]?.lines, ['first', 'second'])
+  t.equal(taken[1], null)
+  taken[0]?.journal.append('third')
+  const rest = readdirSync(folder).find((it) => it !== name)!
+  t.match(readFileSync(join(folder, rest), 'utf8'), /third\n$/)
+  taken[0]?.journal.remove()
+  t.same(readdirSync(folder), [name])
+
+  journal.replace(['a', 'b'])
+  journal.append('c')
+  t.equal(readFileSync(join(folder, name!), 'utf8'), 'a\nb\nc\n')
+  t.equal(journal.beat(), true)
+  const late = made({ ...system.clock, now: () => Date.now() + 61_000 })
+  t.same(late.take()?.lines, ['a', 'b', 'c'], 'a silent process is gone')
+  t.equal(journal.beat(), false, 'and is told so')
+})
+
+t.test('a journal that cannot be written stops no call, and is no second copy', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const clock = fakeClock(Date.now())
+  const file = join(t.testdir({ taken: 'a file' }), 'taken')
+  chmodSync(file, 0o600)
+  const it = processOf(store, clock, file, () => false)
+  const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
+  const call = it.ledger.open(place, () => ({ requests: 1 }))
+  it.ledger.settle(call, place, { requests: 1 })
+  await clock.pass(1_000)
+  t.equal((await store.get(usages, 'k/2030-01-31/m'))?.requests, 1)
+  t.ok(it.events.includes('usage.unkept'))
+  await it.dispose()
+  t.equal(UsageJournal.name, 'UsageJournal')
+})
