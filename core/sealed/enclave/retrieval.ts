@@ -77,7 +77,7 @@ export const retrieval = (
         const { answer, model: maker } = await runForTool(
           supplied,
           work,
-          ({ upstream, model }, signal) => upstream.embed!({ model, texts: part }, signal),
+          ({ upstream, model }, signal) => upstream.embed({ model, texts: part }, signal),
           ({ usage }) => ({ usage }),
           signal,
         )
