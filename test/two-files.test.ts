@@ -11,23 +11,23 @@ import { served } from './fakes/served.ts'
 
 const run = promisify(execFile)
 
-const provider = `import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
-import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
+const provider = `import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
-import { chatBackend } from './shared/chat-backend.ts'
+import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 
+const refused = refusedFields('logit_bias')
+
+/** The API of Pigeon. */
 export default plugin({
   port: Upstream,
   name: 'pigeon',
-  settings: v.strictObject({ baseUrl: BaseUrl }),
-  needs: { fetch: Fetch, clock: Clock },
-  create({ fetch, clock }, { baseUrl }, name): Upstream {
-    const modelOf = ({ id }: Readonly<Record<string, unknown>>) =>
-      typeof id === 'string' ? { id, type: 'CHAT' as const } : null
-    return { name, ...chatBackend({ fetch, clock, baseUrl, headers: {}, modelOf }) }
-  },
+  ...hostedChat({
+    address: 'https://api.pigeon.example/v1',
+    words: () => ({
+      unheard: () => refused,
+      modelOf: ({ id }) => (typeof id === 'string' ? { id, type: 'CHAT' } : null),
+    }),
+  }),
 })
 `
 
@@ -41,7 +41,7 @@ t.test('contract', (t) =>
   conform(t, upstream.contract, (t) =>
     staged(t, {
       provider: pigeon,
-      settings: (url) => ({ baseUrl: url + '/v1' }),
+      settings: (url) => ({ apiKey: 'key-1', baseUrl: url + '/v1' }),
       model: 'Qwen/Qwen3-8B',
       vectors: 'sglang',
       stream: eventStream,
@@ -168,7 +168,7 @@ t.test('a new provider is two new files and no other edit, and so is a new store
 
   const key = `sk_live_${'3'.repeat(44)}`
   const config = {
-    providers: { pigeon: { use: 'pigeon', baseUrl: await backend(t) } },
+    providers: { pigeon: { use: 'pigeon', apiKey: 'key-1', baseUrl: await backend(t) } },
     models: { grey: { upstreams: [{ provider: 'pigeon', model: 'grey' }] } },
     storage: { blobs: { use: 'drawer' } },
   }
