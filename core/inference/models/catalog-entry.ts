@@ -7,7 +7,7 @@ export type Ability = 'chat' | 'decide' | 'transcribe' | 'speak' | 'draw' | 'emb
 export type Able<A extends Ability> = [A] extends [never]
   ? Upstream
   : A extends 'decide'
-    ? Upstream
+    ? Upstream & (Required<Pick<Upstream, 'decide'>> | Required<Pick<Upstream, 'chat'>>)
     : Upstream & Required<Pick<Upstream, A>>
 
 /** One backend's offer of a model; with an ability, an offer of a backend that has it. */
