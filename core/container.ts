@@ -20,8 +20,7 @@ export const one = <T>(name: string): Port<T, false> => ({ name, key: Symbol(nam
 /** A port that any number of plugins share. */
 export const many = <T>(name: string): Port<T, true> => ({ name, key: Symbol(name), many: true })
 
-// The one place where a port's content is unknown.
-export type Needs = Readonly<Record<string, Port<any>>>
+export type Needs = Readonly<Record<string, Port<unknown>>>
 
 /** What a plugin receives for what it asked. */
 export type Supplied<N extends Needs> = {
@@ -48,7 +47,7 @@ export class Container {
   readonly #inner: DependencyContainer
   readonly #parent: Container | null
   readonly #made: Disposable[] = []
-  readonly #lent = new Map<Fitting<any>, { readonly it: Disposable; children: number }>()
+  readonly #lent = new Map<Fitting<unknown>, { readonly it: Disposable; children: number }>()
   readonly #path: string[] = []
 
   constructor(parent: Container | null = null) {

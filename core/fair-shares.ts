@@ -40,72 +40,27 @@ interface Waiting {
 /** Ms after which a refused call may find a place. */
 const retryAfter = 2_000
 
+interface Stock {
+  readonly room: ShareLimits
+  /** In the order in which organisations have their turn. */
+  readonly waiting: Map<string, Waiting[]>
+  /** How many wait, in all. */
+  queued: number
+  /** Held in all, by each organisation and by each key. */
+  all: number
+  readonly organization: Map<string, number>
+  readonly key: Map<string, number>
+}
+
 /** Shares of something that runs short: organisations take turns, and within each who came first is served first. */
 export const fairShares = (room: ShareLimits): Shares => {
-  /** In the order in which organisations have their turn. */
-  const waiting = new Map<string, Waiting[]>()
-  const held = { all: 0, organization: new Map<string, number>(), key: new Map<string, number>() }
-  let queued = 0
-
-  const fits = (has: number, size: number, most: number): boolean => has === 0 || has + size <= most
-
-  const fitsOwn = ({ holder, size }: Waiting): boolean =>
-    fits(held.organization.get(holder.organization) ?? 0, size, room.organization) &&
-    fits(held.key.get(keyOf(holder)) ?? 0, size, room.key)
-
-  const hold = (holder: ShareHolder, size: number): void => {
-    held.all += size
-    add(held.organization, holder.organization, size)
-    add(held.key, keyOf(holder), size)
-  }
-
-  const remove = (it: Waiting): boolean => {
-    const { organization } = it.holder
-    const theirs = waiting.get(organization)
-    const at = theirs?.indexOf(it) ?? -1
-    if (theirs === undefined || at < 0) return false
-    theirs.splice(at, 1)
-    if (theirs.length === 0) waiting.delete(organization)
-    queued--
-    return true
-  }
-
-  /** An organisation that has or had its turn stands behind the others. */
-  const stepBack = ({ organization }: ShareHolder): void => {
-    const theirs = waiting.get(organization)
-    if (theirs !== undefined && waiting.delete(organization)) waiting.set(organization, theirs)
-  }
-
-  /** The next of the organisation whose turn it is; null where nobody may go yet. */
-  const next = (): Waiting | null => {
-    for (const theirs of waiting.values()) {
-      const first = theirs.find(fitsOwn)
-      // A large share would never fit if small ones went ahead of it.
-      if (first !== undefined) return fits(held.all, first.size, room.all) ? first : null
-    }
-    return null
-  }
-
-  const pass = (): void => {
-    for (let it = next(); it !== null; it = next()) {
-      const { holder, size, go } = it
-      remove(it)
-      stepBack(holder)
-      hold(holder, size)
-      go(() => {
-        hold(holder, -size)
-        stepBack(holder)
-        pass()
-      })
-    }
-  }
-
+  const stock: Stock = { room, waiting: new Map(), queued: 0, all: 0, organization: new Map(), key: new Map() }
   return {
     take: (holder, size, queue, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted()
         const leave = () => {
-          if (remove(it)) pass()
+          if (remove(stock, it)) pass(stock)
           reject(signal.reason as Error)
         }
         const it: Waiting = {
@@ -116,19 +71,77 @@ export const fairShares = (room: ShareLimits): Shares => {
             resolve(once(release))
           },
         }
-        const theirs = waiting.get(holder.organization)
-        if (theirs === undefined) waiting.set(holder.organization, [it])
-        else theirs.push(it)
-        queued++
-        pass()
-        const mine = waiting.get(holder.organization) ?? []
+        enter(stock, it)
+        pass(stock)
+        const mine = stock.waiting.get(holder.organization) ?? []
         if (!mine.includes(it)) return
-        if (queued > queue.all || mine.length > queue.organization) {
-          remove(it)
+        if (stock.queued > queue.all || mine.length > queue.organization) {
+          remove(stock, it)
           return reject(new TooMany('Too many requests', { retryAfter }))
         }
         signal.addEventListener('abort', leave, { once: true })
       }),
+  }
+}
+
+const fits = (has: number, size: number, most: number): boolean => has === 0 || has + size <= most
+
+const fitsOwn = ({ organization, key, room }: Stock, { holder, size }: Waiting): boolean =>
+  fits(organization.get(holder.organization) ?? 0, size, room.organization) &&
+  fits(key.get(keyOf(holder)) ?? 0, size, room.key)
+
+const hold = (stock: Stock, holder: ShareHolder, size: number): void => {
+  stock.all += size
+  add(stock.organization, holder.organization, size)
+  add(stock.key, keyOf(holder), size)
+}
+
+const enter = (stock: Stock, it: Waiting): void => {
+  const theirs = stock.waiting.get(it.holder.organization)
+  if (theirs === undefined) stock.waiting.set(it.holder.organization, [it])
+  else theirs.push(it)
+  stock.queued++
+}
+
+/** False when it does not wait any more. */
+const remove = (stock: Stock, it: Waiting): boolean => {
+  const { organization } = it.holder
+  const theirs = stock.waiting.get(organization)
+  const at = theirs?.indexOf(it) ?? -1
+  if (theirs === undefined || at < 0) return false
+  theirs.splice(at, 1)
+  if (theirs.length === 0) stock.waiting.delete(organization)
+  stock.queued--
+  return true
+}
+
+/** An organisation that has or had its turn stands behind the others. */
+const stepBack = ({ waiting }: Stock, { organization }: ShareHolder): void => {
+  const theirs = waiting.get(organization)
+  if (theirs !== undefined && waiting.delete(organization)) waiting.set(organization, theirs)
+}
+
+/** The next of the organisation whose turn it is; null where nobody may go yet. */
+const next = (stock: Stock): Waiting | null => {
+  for (const theirs of stock.waiting.values()) {
+    const first = theirs.find((it) => fitsOwn(stock, it))
+    // A large share would never fit if small ones went ahead of it.
+    if (first !== undefined) return fits(stock.all, first.size, stock.room.all) ? first : null
+  }
+  return null
+}
+
+const pass = (stock: Stock): void => {
+  for (let it = next(stock); it !== null; it = next(stock)) {
+    const { holder, size, go } = it
+    remove(stock, it)
+    stepBack(stock, holder)
+    hold(stock, holder, size)
+    go(() => {
+      hold(stock, holder, -size)
+      stepBack(stock, holder)
+      pass(stock)
+    })
   }
 }
 

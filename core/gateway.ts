@@ -8,7 +8,7 @@ import { Sweep, sweep } from './files/sweep.ts'
 import { GatewayError } from './errors.ts'
 import type { Renewable } from './generations/generation.ts'
 import { checkedSettings, generations } from './generations/generations.ts'
-import { app } from './http/app.ts'
+import { type App, app } from './http/app.ts'
 import { describeInterface } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
@@ -31,7 +31,7 @@ import { streams } from './http/stream-slot.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { live } from './live/live.ts'
 import { CurrentTrace, currentTrace } from './live/following.ts'
-import { plugin, use } from './plugin.ts'
+import { type AnyPlugin, plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
@@ -98,10 +98,26 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+/** Makes a gateway. `again` reads the gateway's configuration anew when a caller asks for a reload. */
+export const createGateway = (
+  adapters: Adapters,
+  settings: SettingsInput = adapters.settings ?? {},
+  again: Again | null = null,
+): Gateway => {
+  const checked = checkedSettings(settings)
+  const base = new Container()
+  try {
+    return assembled(base, adapters, checked, again)
+  } catch (error) {
+    void base.dispose().catch(() => undefined)
+    throw error
+  }
+}
+
 const traces = plugin({ port: CurrentTrace, name: 'live', create: () => currentTrace })
 
-/** The parts that stay across reloads. */
-const lastingParts = [
+/** The parts of the gateway itself, which stay through every reload. */
+const ownParts: readonly AnyPlugin[] = [
   keyring,
   issuerKeys,
   keepsakes,
@@ -123,20 +139,24 @@ const lastingParts = [
   sweep,
 ]
 
-/** Makes a gateway. `again` reads the gateway's configuration anew when a caller asks for a reload. */
-export const createGateway = (
-  adapters: Adapters,
-  settings: SettingsInput = adapters.settings ?? {},
-  again: Again | null = null,
-): Gateway => {
-  const checked = checkedSettings(settings)
-  const base = new Container()
-  try {
-    return assembled(base, adapters, checked, again)
-  } catch (error) {
-    void base.dispose().catch(() => undefined)
-    throw error
-  }
+const fitParts = (
+  base: Container,
+  lasting: readonly Fitting<unknown>[],
+  settings: Settings,
+  lifecycle: Lifecycle,
+  again: Again | null,
+): void => {
+  const reloads = plugin({
+    port: Reload,
+    name: 'reload',
+    needs: { audit: Audit, log: Log },
+    create: ({ audit, log }) => reloading(again, audit, log),
+  })
+  for (const fitting of lasting) base.fit(fitting)
+  base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
+  base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
+  for (const part of ownParts) base.fit(use(part))
+  base.fit(use(reloads))
 }
 
 const assembled = (base: Container, adapters: Adapters, settings: Settings, again: Again | null): Gateway => {
@@ -155,18 +175,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   }
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
-  const reloads = plugin({
-    port: Reload,
-    name: 'reload',
-    needs: { audit: Audit, log: Log },
-    create: ({ audit, log }) => reloading(again, audit, log),
-  })
-
-  for (const fitting of Object.values<Fitting<any>>(lasting)) base.fit(fitting)
-  base.fit(use(plugin({ port: Settings, name: 'settings', create: () => settings })))
-  base.fit(use(plugin({ port: Lifecycle, name: 'lifecycle', create: () => lifecycle })))
-  for (const part of [...lastingParts, reloads]) base.fit(use<any, any, any>(part))
-
+  fitParts(base, Object.values(lasting), settings, lifecycle, again)
   const routes = allRoutes(settings.surfaces)
   const reference = async (tools: readonly Tool[]) => (await import('./routes/reference/all.ts')).referenceOf(tools)
   const documented = describeInterface(routes, settings, reference)
@@ -193,23 +202,27 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     listener,
     fetch: fetchOf(listener),
     server: () => serverFor(listener, settings, clock, random),
-    hold() {
-      let held = true
-      lifecycle.held++
-      return () => {
-        if (held) lifecycle.held--
-        held = false
-      }
-    },
-    async drain(ms) {
-      lifecycle.draining = true
-      served.drain()
-      for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
-      return served.active()
-    },
+    hold: () => holding(lifecycle),
+    drain: (ms) => drained(lifecycle, served, clock, ms),
     async close() {
       closing.abort(new GatewayError())
       await eras.dispose().finally(() => base.dispose())
     },
   }
+}
+
+const holding = (lifecycle: Lifecycle): (() => void) => {
+  let held = true
+  lifecycle.held++
+  return () => {
+    if (held) lifecycle.held--
+    held = false
+  }
+}
+
+const drained = async (lifecycle: Lifecycle, served: App, clock: Clock, ms: number): Promise<number> => {
+  lifecycle.draining = true
+  served.drain()
+  for (const until = clock.now() + ms; served.active() > 0 && clock.now() < until;) await clock.sleep(20)
+  return served.active()
 }

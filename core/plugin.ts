@@ -43,8 +43,8 @@ export const flaw = (issue: v.BaseIssue<unknown>): string => {
   return path ? `${path} ${wrong}` : wrong
 }
 
-// A plugin met at run time.
-export type AnyPlugin = Plugin<any, any, any>
+/** A plugin met at run time. */
+export type AnyPlugin = Plugin<unknown, Needs, v.GenericSchema>
 
 export const isPlugin = (it: unknown): it is AnyPlugin =>
   typeof it === 'object' &&

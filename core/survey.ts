@@ -5,7 +5,7 @@ import { Enclave } from './ports/enclave.ts'
 import { MetadataStore } from './ports/metadata-store.ts'
 import { type Model, Upstream } from './ports/upstream.ts'
 import type { Container } from './container.ts'
-import { statusOf } from './inference/routing/failover.ts'
+import { statusOf } from './inference/routing/attempt.ts'
 import type { Log } from './ports/platform.ts'
 import { Settings } from './settings.ts'
 

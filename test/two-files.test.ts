@@ -57,7 +57,7 @@ t.test('a tool, a reader, a provider and a store are two new files each, and no 
 
   const key = `sk_live_${'3'.repeat(44)}`
   const config = {
-    providers: { pigeon: { use: 'pigeon', baseUrl: await backend(t) } },
+    providers: { pigeon: { use: 'pigeon', apiKey: 'key-1', baseUrl: await backend(t) } },
     models: { grey: { upstreams: [{ provider: 'pigeon', model: 'grey' }] } },
     storage: { blobs: { use: 'drawer' } },
   }

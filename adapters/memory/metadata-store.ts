@@ -43,7 +43,7 @@ export default plugin({
   create: (): MetadataStore => {
     const kinds = new Map<string, Map<string, RowFields>>()
 
-    const rowsOf = ({ name }: Kind<any>): Map<string, RowFields> => {
+    const rowsOf = ({ name }: Pick<Kind<unknown>, 'name'>): Map<string, RowFields> => {
       let rows = kinds.get(name)
       if (!rows) kinds.set(name, (rows = new Map()))
       return rows

@@ -19,42 +19,43 @@ export async function* flatJson(
   big: string,
   most = 256 * 1024,
 ): AsyncGenerator<FlatPart> {
-  const reader = reading(source, most)
+  const bytes: Bytes = { parts: source[Symbol.asyncIterator](), held: Buffer.alloc(0), at: 0, small: 0, most }
   try {
-    yield* fieldsOf(reader, big)
+    yield* fieldsOf(bytes, big)
   } finally {
-    await reader.close()
+    // The source is let go, read to its end or not.
+    await bytes.parts.return?.()
   }
 }
 
-async function* fieldsOf(reader: ReturnType<typeof reading>, big: string): AsyncGenerator<FlatPart> {
+async function* fieldsOf(bytes: Bytes, big: string): AsyncGenerator<FlatPart> {
   const seen = new Set<string>()
-  if ((await reader.next()) !== 0x7b) throw malformed()
-  let mark = await reader.next()
+  if ((await markIn(bytes)) !== 0x7b) throw malformed()
+  let mark = await markIn(bytes)
   for (let first = true; mark !== 0x7d; first = false) {
     if (!first) {
       if (mark !== 0x2c) throw malformed()
-      mark = await reader.next()
+      mark = await markIn(bytes)
     }
     if (mark !== quote) throw malformed()
-    const name = String(parsed(`"${await reader.string()}"`))
+    const name = String(parsed(`"${await stringIn(bytes)}"`))
     if (seen.has(name)) throw new BadRequest('Malformed JSON', { validator: { [name.slice(0, 100)]: 'Expected once' } })
     seen.add(name)
-    if ((await reader.next()) !== 0x3a) throw malformed()
-    mark = await reader.next()
+    if ((await markIn(bytes)) !== 0x3a) throw malformed()
+    mark = await markIn(bytes)
     if (name === big && mark === quote) {
-      for await (const piece of reader.pieces()) yield { name, piece }
-      mark = await reader.next()
+      for await (const piece of piecesIn(bytes)) yield { name, piece }
+      mark = await markIn(bytes)
     } else if (mark === quote) {
-      yield { name, value: parsed(`"${await reader.string()}"`) }
-      mark = await reader.next()
+      yield { name, value: parsed(`"${await stringIn(bytes)}"`) }
+      mark = await markIn(bytes)
     } else {
-      const { text, end } = await reader.plain(mark)
+      const { text, end } = await plainIn(bytes, mark)
       yield { name, value: parsed(text) }
       mark = end
     }
   }
-  await reader.end()
+  await finish(bytes)
 }
 
 const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause })
@@ -67,119 +68,135 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const reading = (source: AsyncIterable<Uint8Array>, most: number) => {
-  const parts = source[Symbol.asyncIterator]()
-  let held: Buffer = Buffer.alloc(0)
-  let at = 0
-  let small = 0
+/** Bytes of a source, one after the other. */
+interface Bytes {
+  readonly parts: AsyncIterator<Uint8Array>
+  /** The part that is being read, and the place in it. */
+  held: Buffer
+  at: number
+  /** Bytes beside the big string so far, and how many there may be. */
+  small: number
+  readonly most: number
+}
 
-  /** False at the end of the source. */
-  const more = async (): Promise<boolean> => {
-    const { done, value } = await parts.next()
-    if (done) return false
-    held = Buffer.from(value.buffer, value.byteOffset, value.length)
-    at = 0
-    return true
+/** False at the end of the source. */
+const more = async (it: Bytes): Promise<boolean> => {
+  const { done, value } = await it.parts.next()
+  if (done) return false
+  it.held = Buffer.from(value.buffer, value.byteOffset, value.length)
+  it.at = 0
+  return true
+}
+
+/** Waits for a byte that is not read yet. */
+const filled = async (it: Bytes): Promise<void> => {
+  while (it.at >= it.held.length) if (!(await more(it))) throw malformed()
+}
+
+const count = (it: Bytes, bytes: number): void => {
+  const { most } = it
+  it.small += bytes
+  if (it.small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
+}
+
+const byte = async (it: Bytes): Promise<number> => {
+  if (it.at >= it.held.length) await filled(it)
+  count(it, 1)
+  return it.held[it.at++] ?? 0
+}
+
+/** The next byte that is no space. */
+const markIn = async (it: Bytes): Promise<number> => {
+  for (;;) {
+    const found = await byte(it)
+    if (!spaces.has(found)) return found
   }
+}
 
-  const byte = async (): Promise<number> => {
-    while (at >= held.length) if (!(await more())) throw malformed()
-    if (++small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
-    return held[at++]!
-  }
+/** The mark behind a value: a comma, or the end of the object. */
+const endOf = async (it: Bytes): Promise<number> => {
+  const end = await markIn(it)
+  if (end !== 0x2c && end !== 0x7d) throw malformed()
+  return end
+}
 
-  const next = async (): Promise<number> => {
-    for (;;) {
-      const it = await byte()
-      if (!spaces.has(it)) return it
+/** Up to the closing quote, escapes and all. */
+const stringIn = async (it: Bytes): Promise<string> => {
+  const text: Buffer[] = []
+  let escaped = false
+  for (;;) {
+    await filled(it)
+    const { held, at: start } = it
+    let { at } = it
+    while (at < held.length && (escaped || held[at] !== quote)) {
+      escaped = !escaped && held[at] === backslash
+      at++
+    }
+    it.at = at
+    text.push(held.subarray(start, at))
+    count(it, at - start)
+    if (at < held.length) {
+      it.at++
+      return Buffer.concat(text).toString('utf8')
     }
   }
+}
 
-  /** Up to the end of a list or an object, and the mark behind it. */
-  const nested = async (first: number): Promise<{ text: string; end: number }> => {
-    const whole = [first]
-    let depth = 1
-    let quoted = false
-    let escaped = false
-    while (depth > 0) {
-      const it = await byte()
-      whole.push(it)
-      if (quoted) {
-        if (it === quote && !escaped) quoted = false
-        escaped = !escaped && it === backslash
-      } else if (it === quote) quoted = true
-      else if (it === 0x7b || it === 0x5b) depth++
-      else if (it === 0x7d || it === 0x5d) depth--
-      if (depth > deepestNesting) throw malformed()
-    }
-    const end = await next()
-    if (end !== 0x2c && end !== 0x7d) throw malformed()
-    return { text: Buffer.from(whole).toString('utf8'), end }
+interface Plain {
+  readonly text: string
+  /** The mark behind the value. */
+  readonly end: number
+}
+
+/** Up to the end of a list or an object, and the mark behind it. */
+const nestedIn = async (it: Bytes, first: number): Promise<Plain> => {
+  const whole = [first]
+  let depth = 1
+  let quoted = false
+  let escaped = false
+  while (depth > 0) {
+    const found = await byte(it)
+    whole.push(found)
+    if (quoted) {
+      if (found === quote && !escaped) quoted = false
+      escaped = !escaped && found === backslash
+    } else if (found === quote) quoted = true
+    else if (found === 0x7b || found === 0x5b) depth++
+    else if (found === 0x7d || found === 0x5d) depth--
+    if (depth > deepestNesting) throw malformed()
   }
+  return { text: Buffer.from(whole).toString('utf8'), end: await endOf(it) }
+}
 
-  return {
-    next,
+/** A number, a word, a list or an object: up to the mark behind it. */
+const plainIn = async (it: Bytes, first: number): Promise<Plain> => {
+  if (first === 0x7b || first === 0x5b) return nestedIn(it, first)
+  let text = String.fromCharCode(first)
+  for (;;) {
+    const found = await byte(it)
+    if (found === 0x2c || found === 0x7d) return { text, end: found }
+    if (spaces.has(found)) return { text, end: await endOf(it) }
+    text += String.fromCharCode(found)
+  }
+}
 
-    /** Up to the closing quote, escapes and all. */
-    async string(): Promise<string> {
-      const text: Buffer[] = []
-      let escaped = false
-      for (;;) {
-        while (at >= held.length) if (!(await more())) throw malformed()
-        const start = at
-        while (at < held.length && (escaped || held[at] !== quote)) {
-          escaped = !escaped && held[at] === backslash
-          at++
-        }
-        text.push(held.subarray(start, at))
-        small += at - start
-        if (small > most) throw new BadRequest(`The fields beside the content may have ${most} bytes at most`)
-        if (at < held.length) {
-          at++
-          return Buffer.concat(text).toString('utf8')
-        }
-      }
-    },
+async function* piecesIn(it: Bytes): AsyncGenerator<Buffer> {
+  for (;;) {
+    await filled(it)
+    const { held, at } = it
+    const end = held.indexOf(quote, at)
+    const piece = held.subarray(at, end < 0 ? held.length : end)
+    if (piece.includes(backslash)) throw malformed()
+    it.at = end < 0 ? held.length : end + 1
+    if (piece.length > 0) yield piece
+    if (end >= 0) return
+  }
+}
 
-    /** A number, a word, a list or an object: up to the mark behind it. */
-    async plain(first: number): Promise<{ text: string; end: number }> {
-      if (first === 0x7b || first === 0x5b) return nested(first)
-      let text = String.fromCharCode(first)
-      for (;;) {
-        const it = await byte()
-        if (it === 0x2c || it === 0x7d) return { text, end: it }
-        if (spaces.has(it)) {
-          const end = await next()
-          if (end !== 0x2c && end !== 0x7d) throw malformed()
-          return { text, end }
-        }
-        text += String.fromCharCode(it)
-      }
-    },
-
-    async *pieces(): AsyncGenerator<Buffer> {
-      for (;;) {
-        while (at >= held.length) if (!(await more())) throw malformed()
-        const end = held.indexOf(quote, at)
-        const piece = held.subarray(at, end < 0 ? held.length : end)
-        if (piece.includes(backslash)) throw malformed()
-        at = end < 0 ? held.length : end + 1
-        if (piece.length > 0) yield piece
-        if (end >= 0) return
-      }
-    },
-
-    /** Lets go of the source, read to its end or not. */
-    async close(): Promise<void> {
-      await parts.return?.()
-    },
-
-    /** Nothing but space may follow. */
-    async end(): Promise<void> {
-      for (;;) {
-        while (at < held.length) if (!spaces.has(held[at++]!)) throw malformed()
-        if (!(await more())) return
-      }
-    },
+/** Nothing but space may follow. */
+const finish = async (it: Bytes): Promise<void> => {
+  for (;;) {
+    for (; it.at < it.held.length; it.at++) if (!spaces.has(it.held[it.at] ?? 0)) throw malformed()
+    if (!(await more(it))) return
   }
 }

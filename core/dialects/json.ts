@@ -13,115 +13,135 @@ const malformed = (cause?: unknown) => new BadRequest('Malformed JSON', { cause 
 const tooDeep = () => new BadRequest('JSON is nested too deeply')
 const tooMany = () => new BadRequest('JSON has too many elements')
 
+/** A text that is being read. */
+interface Reading {
+  readonly text: string
+  at: number
+  /**
+   * The next backslash at or behind `at`: looked up once for many strings, so that a text without any is not searched
+   * again and again.
+   */
+  slash: number
+}
+
+/** Goes to the next character that is no space, and gives its code; NaN at the end. */
+const space = (it: Reading): number => {
+  for (;;) {
+    const code = it.text.charCodeAt(it.at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
+    it.at++
+  }
+}
+
+const find = (text: string, mark: string, from: number): number => {
+  const found = text.indexOf(mark, from)
+  return found < 0 ? Infinity : found
+}
+
+const string = (it: Reading): string => {
+  const { text } = it
+  const start = ++it.at
+  let end = text.indexOf('"', start)
+  if (end < 0) throw malformed()
+  if (it.slash < start) it.slash = find(text, '\\', start)
+  if (it.slash > end) {
+    it.at = end + 1
+    const plain = text.slice(start, end)
+    if (control.test(plain)) throw malformed()
+    return plain
+  }
+  while (it.slash < end) {
+    const behind = it.slash + 2
+    if (end < behind) end = text.indexOf('"', behind)
+    if (end < 0) throw malformed()
+    it.slash = find(text, '\\', behind)
+  }
+  it.at = end + 1
+  return parsed(text.slice(start - 1, it.at)) as string
+}
+
+const key = (it: Reading, into: Map<string, OrderedJson>): string => {
+  if (space(it) !== 34) throw malformed()
+  const name = string(it)
+  if (into.has(name)) twice(name)
+  if (space(it) !== 58) throw malformed()
+  it.at++
+  return name
+}
+
+const word = (it: Reading, expected: string, value: null | boolean): null | boolean => {
+  if (!it.text.startsWith(expected, it.at)) throw malformed()
+  it.at += expected.length
+  return value
+}
+
+const scalar = (it: Reading, code: number): null | boolean | number | string => {
+  if (code === 34) return string(it)
+  if (code === 116) return word(it, 'true', true)
+  if (code === 102) return word(it, 'false', false)
+  if (code === 110) return word(it, 'null', null)
+  number.lastIndex = it.at
+  const digits = number.exec(it.text)
+  if (!digits) throw malformed()
+  it.at = number.lastIndex
+  return Number(digits[0])
+}
+
+/** A list or an object whose end has not come, with the key whose value comes next. */
+interface Open {
+  readonly into: OrderedJson[] | Map<string, OrderedJson>
+  key: string
+}
+
 /** JSON of RFC 8259 whose objects become Maps in the order sent. Throws BadRequest, also for a key that stands twice in one object. */
 export const readOrdered = (text: string, most = mostElements): OrderedJson => {
+  const it: Reading = { text, at: 0, slash: -1 }
+  const open: Open[] = []
   let elements = 0
-  const open: (OrderedJson[] | Map<string, OrderedJson>)[] = []
-  const keys: string[] = []
-  let at = 0
-  // The next backslash at or behind `at`: looked up once for many strings, so that a text without any is not searched again and again.
-  let slash = -1
-
-  const space = (): number => {
-    for (;;) {
-      const code = text.charCodeAt(at)
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
-      at++
-    }
-  }
-
-  const string = (): string => {
-    const start = ++at
-    let end = text.indexOf('"', start)
-    if (end < 0) throw malformed()
-    if (slash < start) slash = find('\\', start)
-    if (slash > end) {
-      at = end + 1
-      const plain = text.slice(start, end)
-      if (control.test(plain)) throw malformed()
-      return plain
-    }
-    while (slash < end) {
-      const behind = slash + 2
-      if (end < behind) end = text.indexOf('"', behind)
-      if (end < 0) throw malformed()
-      slash = find('\\', behind)
-    }
-    at = end + 1
-    return parsed(text.slice(start - 1, at)) as string
-  }
-
-  const find = (mark: string, from: number): number => {
-    const found = text.indexOf(mark, from)
-    return found < 0 ? Infinity : found
-  }
-
-  const key = (into: Map<string, OrderedJson>): string => {
-    if (space() !== 34) throw malformed()
-    const name = string()
-    if (into.has(name)) twice(name)
-    if (space() !== 58) throw malformed()
-    at++
-    return name
-  }
-
-  const word = (it: string, value: null | boolean): null | boolean => {
-    if (!text.startsWith(it, at)) throw malformed()
-    at += it.length
-    return value
-  }
-
-  const scalar = (code: number): null | boolean | number | string => {
-    if (code === 34) return string()
-    if (code === 116) return word('true', true)
-    if (code === 102) return word('false', false)
-    if (code === 110) return word('null', null)
-    number.lastIndex = at
-    const digits = number.exec(text)
-    if (!digits) throw malformed()
-    at = number.lastIndex
-    return Number(digits[0])
-  }
-
   for (;;) {
-    const code = space()
+    const code = space(it)
     let value: OrderedJson
     if (++elements > most) throw tooMany()
     if (code === 123 || code === 91) {
       if (open.length === deepestNesting) throw tooDeep()
-      at++
-      const made = code === 123 ? new Map<string, OrderedJson>() : []
-      if (space() !== code + 2) {
-        open.push(made)
-        keys.push(made instanceof Map ? key(made) : '')
+      it.at++
+      const into = code === 123 ? new Map<string, OrderedJson>() : []
+      if (space(it) !== code + 2) {
+        open.push({ into, key: into instanceof Map ? key(it, into) : '' })
         continue
       }
-      at++
-      value = made
-    } else {
-      value = scalar(code)
-    }
-    // The value is whole: put it where it belongs, and close whatever ends behind it.
-    for (;;) {
-      const into = open.at(-1)
-      const next = space()
-      if (!into) {
-        if (at < text.length) throw malformed()
-        return value
-      }
-      const ordered = into instanceof Map
-      if (ordered) into.set(keys.at(-1)!, value)
-      else into.push(value)
-      at++
-      if (next === 44) {
-        if (ordered) keys[keys.length - 1] = key(into)
-        break
-      }
-      if (next !== (ordered ? 125 : 93)) throw malformed()
+      it.at++
       value = into
-      open.pop()
-      keys.pop()
+    } else {
+      value = scalar(it, code)
     }
+    const root = placed(it, open, value)
+    if (root !== undefined) return root
+  }
+}
+
+/** Puts a whole value where it belongs, and closes whatever ends behind it; undefined while a container is open. */
+const placed = (it: Reading, open: Open[], whole: OrderedJson): OrderedJson | undefined => {
+  let value = whole
+  for (;;) {
+    const within = open.at(-1)
+    const next = space(it)
+    if (!within) {
+      if (it.at < it.text.length) throw malformed()
+      return value
+    }
+    const { into } = within
+    const ordered = into instanceof Map
+    if (ordered) into.set(within.key, value)
+    else into.push(value)
+    it.at++
+    if (next === 44) {
+      if (ordered) within.key = key(it, into)
+      return undefined
+    }
+    if (next !== (ordered ? 125 : 93)) throw malformed()
+    value = into
+    open.pop()
   }
 }
 

@@ -7,6 +7,7 @@ const longestHead = 8 * 1024
 /**
  * Reads a multipart form as it comes in. The part `big` is given piece by piece and never held: as it is where it is a
  * file, decoded from hex where it is a text. All other fields are text, and together with their heads may take `most` bytes.
+ * `core/http/form.ts` reads the forms whose files stand in memory as a whole.
  */
 export async function* multipart(
   source: AsyncIterable<Uint8Array>,

@@ -10,6 +10,21 @@ export interface Ends {
 
 const end = { done: true, value: undefined } as const
 
+interface Unpacking<T> {
+  readonly source: AsyncIterable<Uint8Array>
+  readonly take: Unpack<T>
+  readonly ends: Ends
+  reads: AsyncIterator<Uint8Array> | null
+  /** What the last read brought, and how much of it is given. */
+  queue: T[]
+  at: number
+  closed: boolean
+  fault: { readonly reason: unknown } | null
+}
+
+type Give<T> = (result: IteratorResult<T, undefined>) => void
+type Refuse = (reason: unknown) => void
+
 /**
  * Many things from each read, given one by one without waiting in between. What was whole before a fault is given before it.
  * Written out because this runs for every token: a generator costs several times as much.
@@ -17,74 +32,75 @@ const end = { done: true, value: undefined } as const
 export const unpack = <T>(
   source: AsyncIterable<Uint8Array>,
   take: Unpack<T>,
-  { cut, over }: Ends = {},
+  ends: Ends = {},
 ): AsyncIterableIterator<T, undefined> => {
-  let reads: AsyncIterator<Uint8Array> | null = null
-  let queue: T[] = []
-  let at = 0
-  let closed = false
-  let fault: { readonly reason: unknown } | null = null
-
-  const leave = (it: AsyncIterator<Uint8Array>) => {
-    it.return?.().catch(() => {})
-  }
-
-  const settle = ({ done, value }: IteratorResult<Uint8Array>): boolean => {
-    if (closed) return true
-    queue = []
-    at = 0
-    try {
-      if (done) {
-        closed = true
-        cut?.()
-      } else if (take(value, queue) === true) {
-        closed = true
-        ;(over ?? leave)(reads!)
-      }
-    } catch (reason) {
-      fault = { reason }
-      if (!closed) leave(reads!)
-      closed = true
-    }
-    return closed || queue.length > 0
-  }
-
-  const give = (resolve: (result: IteratorResult<T, undefined>) => void, reject: (reason: unknown) => void): void => {
-    if (at < queue.length) return resolve({ done: false, value: queue[at++]! })
-    if (fault === null) return resolve(end)
-    const { reason } = fault
-    fault = null
-    reject(reason)
-  }
-
-  const pull = (resolve: (result: IteratorResult<T, undefined>) => void, reject: (reason: unknown) => void): void => {
-    if (closed || at < queue.length) return give(resolve, reject)
-    reads ??= source[Symbol.asyncIterator]()
-    reads.next().then(
-      (result) => {
-        if (settle(result)) give(resolve, reject)
-        else pull(resolve, reject)
-      },
-      (reason) => {
-        if (closed) return resolve(end)
-        closed = true
-        reject(reason)
-      },
-    )
-  }
-
+  const it: Unpacking<T> = { source, take, ends, reads: null, queue: [], at: 0, closed: false, fault: null }
+  const start = (resolve: Give<T>, reject: Refuse): void => pull(it, resolve, reject)
   return {
-    next: () => new Promise(pull),
+    next: () => new Promise(start),
     async return() {
-      const was = closed
-      closed = true
-      fault = null
-      queue = []
-      if (!was) await (reads ?? source[Symbol.asyncIterator]()).return?.()
+      const was = it.closed
+      it.closed = true
+      it.fault = null
+      it.queue = []
+      if (!was) await (it.reads ?? source[Symbol.asyncIterator]()).return?.()
       return end
     },
     [Symbol.asyncIterator]() {
       return this
     },
   }
+}
+
+const pull = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
+  if (it.closed || it.at < it.queue.length) return give(it, resolve, reject)
+  const reads = (it.reads ??= it.source[Symbol.asyncIterator]())
+  reads.next().then(
+    (result) => {
+      if (settle(it, reads, result)) give(it, resolve, reject)
+      else pull(it, resolve, reject)
+    },
+    (reason) => {
+      if (it.closed) return resolve(end)
+      it.closed = true
+      reject(reason)
+    },
+  )
+}
+
+const give = <T>(it: Unpacking<T>, resolve: Give<T>, reject: Refuse): void => {
+  if (it.at < it.queue.length) return resolve({ done: false, value: it.queue[it.at++]! })
+  if (it.fault === null) return resolve(end)
+  const { reason } = it.fault
+  it.fault = null
+  reject(reason)
+}
+
+/** Takes what a read brought; true when there is something to give, or the end. */
+const settle = <T>(
+  it: Unpacking<T>,
+  reads: AsyncIterator<Uint8Array>,
+  { done, value }: IteratorResult<Uint8Array>,
+): boolean => {
+  if (it.closed) return true
+  it.queue = []
+  it.at = 0
+  try {
+    if (done) {
+      it.closed = true
+      it.ends.cut?.()
+    } else if (it.take(value, it.queue) === true) {
+      it.closed = true
+      ;(it.ends.over ?? leave)(reads)
+    }
+  } catch (reason) {
+    it.fault = { reason }
+    if (!it.closed) leave(reads)
+    it.closed = true
+  }
+  return it.closed || it.queue.length > 0
+}
+
+const leave = (reads: AsyncIterator<Uint8Array>): void => {
+  reads.return?.().catch(() => {})
 }

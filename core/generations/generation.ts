@@ -7,7 +7,7 @@ import { inference } from '../inference/inference.ts'
 import { catalog } from '../inference/models/catalog.ts'
 import { meter } from '../inference/metering/meter.ts'
 import { receiptLog } from '../receipts/receipt-log.ts'
-import { plugin, use } from '../plugin.ts'
+import { type AnyPlugin, plugin, use } from '../plugin.ts'
 import type { Enclave } from '../ports/enclave.ts'
 import type { Guard } from '../ports/guard.ts'
 import { Clock, Log } from '../ports/platform.ts'
@@ -19,7 +19,7 @@ import { Settings } from '../settings.ts'
 export interface Renewable {
   readonly upstreams: readonly Fitting<Upstream>[]
   readonly enclave: Fitting<Enclave>
-  readonly tools: readonly Fitting<Tool<any>>[]
+  readonly tools: readonly Fitting<Tool>[]
   /** Guards of chats in the clear, in their order; none when absent. */
   readonly guards?: readonly Fitting<Guard>[]
 }
@@ -39,16 +39,15 @@ export interface Generation {
 /** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
+const parts: readonly AnyPlugin[] = [catalog, inference, backends, logins, meter, fileStore, indexing, receiptLog]
+
 export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
   const container = base.child()
   const { clock, log } = base.supply({ clock: Clock, log: Log })
   const { upstreams, enclave, tools, guards = [] } = renewable
-  for (const fitting of [...upstreams, enclave]) container.share<any>(fitting)
+  for (const fitting of [...upstreams, enclave]) container.share<unknown>(fitting)
   const own = [use(plugin({ port: Settings, name: 'settings', create: () => settings })), ...tools, ...guards]
-  const parts = [catalog, inference, backends, logins, meter, fileStore, indexing, receiptLog].map((part) =>
-    use<any, any, any>(part),
-  )
-  for (const fitting of [...own, ...parts]) container.fit<any>(fitting)
+  for (const fitting of [...own, ...parts.map((part) => use(part))]) container.fit<unknown>(fitting)
 
   let active = 0
   let left: (() => void) | null = null

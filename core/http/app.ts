@@ -44,14 +44,29 @@ export interface App {
   prepared(generation: Generation): () => void
 }
 
-/** Where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
-export const app = (
-  routes: readonly AnyRoute[],
-  container: Container,
-  lost: (path: string, methods: string) => string,
-  around: readonly Middleware[] = [],
-): App => {
-  const { clock, random, log, limiter, settings, keyring, metrics, live } = container.supply({
+/** What every request meets before and behind its route. */
+interface Entrance {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly live: Live
+  readonly settings: Settings
+  /** Counts a request that came without a key. */
+  readonly keyless: (request: IncomingMessage, settings: Settings) => void
+  readonly waits: (refusal: Wait) => Record<string, string>
+  readonly webSocketRoute: ReturnType<typeof webSocketRoutes>
+  readonly lost: (path: string, methods: string) => string
+  /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
+  readonly methodsOf: (path: string) => string
+  /** With what a request begins now. */
+  readonly current: () => RouteGeneration
+  active: number
+  draining: boolean
+}
+
+const suppliesOf = (container: Container) =>
+  container.supply({
     clock: Clock,
     random: Random,
     log: Log,
@@ -61,160 +76,204 @@ export const app = (
     metrics: Metrics,
     live: Live,
   })
-  const { env } = settings
-  const admit = admitting(keyring, settings)
+
+type Supplies = ReturnType<typeof suppliesOf>
+
+/** Where routes meet the HTTP library; it serves once a generation was turned to. `lost` may say more of a path that no route has. */
+export const app = (
+  routes: readonly AnyRoute[],
+  container: Container,
+  lost: Entrance['lost'],
+  around: readonly Middleware[] = [],
+): App => {
+  const supplied = suppliesOf(container)
+  const { clock, random, log, metrics, live, settings, limiter } = supplied
   const take = renewedPlaces(limiter, clock, random)
-  const inMemory = bodyBudget()
-  const hold = (caller: Caller, { bodies }: Settings) => inMemory(caller, bodies.inMemory)
+  let routeGeneration: RouteGeneration
+  const router = new Router({ sensitive: true, strict: true })
+  const entrance: Entrance = {
+    ...{ clock, random, log, metrics, live, settings, lost },
+    keyless: keylessBy(supplied),
+    waits: (refusal) => retryHeaders(refusal, random.fraction()),
+    webSocketRoute: webSocketRoutes(routes, settings),
+    methodsOf: (path) => [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', '),
+    current: () => routeGeneration,
+    ...{ active: 0, draining: false },
+  }
+  const koa = new Koa({ env: settings.env })
+  koa.on('error', (error) => log.error('http', {}, error))
+  koa.use((ctx, next) => enter(entrance, ctx, next))
+  for (const each of around) koa.use(each)
+  koa.use(routed(router, handlersOf(routes, router, supplied, take, entrance)))
+
+  return {
+    listener: inTurn(koa.callback()),
+    active: () => entrance.active,
+    drain: () => {
+      entrance.draining = true
+    },
+    prepared(generation) {
+      const next = routeGenerationOf(routes, generation, supplied, take)
+      return () => void (routeGeneration = next)
+    },
+  }
+}
+
+const keylessBy = ({ clock, settings }: Supplies): Entrance['keyless'] => {
   const allow = keylessAllowance(clock)
   const addressOf = callerAddress(settings.trustedProxies)
-  const keyless = (request: IncomingMessage, { limits }: Settings) =>
-    allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
-  const webSocketRoute = webSocketRoutes(routes, settings)
-  const waits = (refusal: Wait) => retryHeaders(refusal, random.fraction())
-  let active = 0
-  let draining = false
+  return (request, { limits }) => allow(addressOf(request) ?? 'unknown', limits.keyless.requestsPerSecond)
+}
 
-  const eraOf = (generation: Generation): RouteGeneration => {
-    const { settings } = generation
-    const given = routes.map(({ needs, places }) => ({
-      supplied: generation.supply(needs),
-      most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
-    }))
-    const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
-    const { logins } = generation.supply({ logins: Logins })
-    const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
-    return { generation, settings, logins, pace, count, crowd, given }
+const routeGenerationOf = (
+  routes: readonly AnyRoute[],
+  generation: Generation,
+  { clock, limiter }: Supplies,
+  take: ReturnType<typeof renewedPlaces>,
+): RouteGeneration => {
+  const { settings } = generation
+  const given = routes.map(({ needs, places }) => ({
+    supplied: generation.supply(needs),
+    most: typeof places?.most === 'function' ? places.most(settings) : places?.most,
+  }))
+  const pace = { clock, ...settings.timeouts, ownChunks: settings.connections.chunks === 'own' }
+  const { logins } = generation.supply({ logins: Logins })
+  const [count, crowd] = [countRequests(limiter, settings), holdPlaces(take, settings)]
+  return { generation, settings, logins, pace, count, crowd, given }
+}
+
+type Handle = (ctx: Koa.Context) => Promise<void>
+
+/** Puts the routes into the router. Paths without parameters are given back by name. */
+const handlersOf = (
+  routes: readonly AnyRoute[],
+  router: Router,
+  { keyring, settings, clock }: Supplies,
+  take: ReturnType<typeof renewedPlaces>,
+  entrance: Entrance,
+): ReadonlyMap<string, Handle> => {
+  const inMemory = bodyBudget()
+  const gate = {
+    ...{ take, clock, live: entrance.live, keyless: entrance.keyless, waits: entrance.waits },
+    admit: admitting(keyring, settings),
+    hold: (caller: Caller, { bodies }: Settings) => inMemory(caller, bodies.inMemory),
+    report: (context: RequestContext, thrown: unknown) => report(entrance, context, thrown),
   }
-  let routeGeneration: RouteGeneration
-
-  const report = (context: RequestContext, thrown: unknown): void => {
-    const error = knownError(thrown)
-    if (error instanceof Aborted) return
-    metrics.fault(error.name)
-    log.error(
-      'fault',
-      { request: context.about.id, route: context.route && labelOf(context.route), status: error.status },
-      error.cause ?? error,
-    )
-  }
-
-  const left = (context: RequestContext, response: ServerResponse): void => {
-    active--
-    context.routeGeneration.generation.end()
-    const status = response.writableFinished ? response.statusCode : 499
-    const ms = clock.now() - context.began
-    const route = context.route === null ? 'none' : labelOf(context.route)
-    metrics.ended(route, status, ms)
-    const trace = context.trace ?? (live.isHeard() ? traceOfStranger(live, context) : null)
-    trace?.ended(status, ms)
-    log.info('request', { request: context.about.id, route, status, ms, key: context.key })
-  }
-
-  /** Guessing keys is bounded as the routes without a key are. */
-  const refusedKey = (request: IncomingMessage, error: GatewayError): GatewayError => {
-    if (!(error instanceof Unauthorized)) return error
-    try {
-      keyless(request, settings)
-      return error
-    } catch (tooMany) {
-      return knownError(tooMany)
-    }
-  }
-
-  /** Tells a page of another origin what it may do; true where its browser asked for that alone. */
-  const asksFirst = (ctx: Koa.Context, { routeGeneration, headers }: RequestContext): boolean => {
-    const { origins } = routeGeneration.settings.cors
-    const allowed = crossOrigin(ctx.req, ctx.path, origins)
-    Object.assign(headers, allowed)
-    const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, methodsOf(ctx.path))
-    if (answer === null) return false
-    keyless(ctx.req, settings)
-    Object.assign(headers, answer)
-    ctx.status = 204
-    return true
-  }
-
-  const koa = new Koa({ env })
-  koa.on('error', (error) => log.error('http', {}, error))
-
-  koa.use(async (ctx, next) => {
-    const id = uuid7(clock, random)
-    const headers = { 'x-request-id': id }
-    const context = contextOf(routeGeneration, { env, id }, clock.now(), headers)
-    ctx.state = context
-    active++
-    routeGeneration.generation.begin()
-    metrics.began()
-    ctx.res.once('close', () => {
-      leaveUnread(ctx.req, clock)
-      left(context, ctx.res)
-    })
-    if (draining) context.headers['connection'] = 'close'
-    try {
-      if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
-      if (!asksFirst(ctx, context)) await (live.isHeard() ? follow(context, next) : next())
-      if (context.route !== null) return
-      if (!isAnswered(ctx)) {
-        keyless(ctx.req, settings)
-        const allowed = methodsOf(ctx.path)
-        if (allowed !== '') context.headers['allow'] = allowed
-        context.route = webSocketRoute(ctx.req, ctx.path)
-        if (context.route !== null) {
-          Object.assign(context.headers, overHttp)
-          throw new HttpAlone()
-        }
-        throw new NotFound(lost(ctx.path, allowed))
-      }
-      if (!ctx.headerSent) for (const [name, value] of Object.entries(context.headers)) ctx.set(name, String(value))
-    } catch (thrown) {
-      const error = refusedKey(ctx.req, knownError(thrown))
-      if (error.status >= 500) report(context, thrown)
-      if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
-      const { status, body } = (context.route?.errors ?? errorEnvelope)(context.about, error)
-      Object.assign(
-        context.headers,
-        waits(error),
-        challenge(error, context.route?.challenge?.(context.routeGeneration.settings)),
-        error instanceof TooMany && error.headers,
-      )
-      await send(ctx, status, JSON.stringify(body), context.routeGeneration.pace)
-    }
-  })
-
-  for (const each of around) koa.use(each)
-
-  const router = new Router({ sensitive: true, strict: true })
-  // Paths without parameters, by name: the router tries every pattern and composes its steps anew for each request.
-  const plain = new Map<string, (ctx: Koa.Context) => Promise<void>>()
+  const plain = new Map<string, Handle>()
   for (const [at, route] of routes.entries()) {
-    const handle = serveRoute({ admit, take, hold, keyless, clock, live, waits, report }, route, at)
+    const handle = serveRoute(gate, route, at)
     const path = pathOf(route.path, settings)
     router.register(path, [route.method], handle)
     if (!/(?<!\\):/.test(path)) plain.set(`${route.method} ${path}`, handle)
   }
-  const routed = router.routes()
+  return plain
+}
 
-  /** The methods that a path takes, as the header `allow` lists them; empty for a path that no route has. */
-  const methodsOf = (path: string): string =>
-    [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', ')
-
-  koa.use((ctx, next) => {
+/** Paths without parameters go by name: the router tries every pattern and composes its steps anew for each request. */
+const routed = (router: Router, plain: ReadonlyMap<string, Handle>): Koa.Middleware => {
+  const byPattern = router.routes()
+  return (ctx, next) => {
     const handle = plain.get(`${ctx.method} ${ctx.path}`)
-    return handle === undefined ? routed(ctx as never, next) : handle(ctx)
-  })
-
-  return {
-    listener: inTurn(koa.callback()),
-    active: () => active,
-    drain: () => {
-      draining = true
-    },
-    prepared(generation) {
-      const next = eraOf(generation)
-      return () => void (routeGeneration = next)
-    },
+    return handle === undefined ? byPattern(ctx as never, next) : handle(ctx)
   }
+}
+
+/** The first and the last step of each request: its id, its record in the log, and the answer to its errors. */
+const enter = async (entrance: Entrance, ctx: Koa.Context, next: Koa.Next): Promise<void> => {
+  const { clock, random, metrics, settings, live } = entrance
+  const id = uuid7(clock, random)
+  const context = contextOf(entrance.current(), { env: settings.env, id }, clock.now(), { 'x-request-id': id })
+  ctx.state = context
+  entrance.active++
+  context.routeGeneration.generation.begin()
+  metrics.began()
+  ctx.res.once('close', () => {
+    leaveUnread(ctx.req, clock)
+    left(entrance, context, ctx.res)
+  })
+  if (entrance.draining) context.headers['connection'] = 'close'
+  try {
+    if (!namesHost(ctx.req)) throw new BadRequest('A request of HTTP/1.1 names its host')
+    if (!asksFirst(entrance, ctx, context)) await (live.isHeard() ? follow(context, next) : next())
+    if (context.route !== null) return
+    if (!isAnswered(ctx)) refuseLost(entrance, ctx, context)
+    if (!ctx.headerSent) for (const [name, value] of Object.entries(context.headers)) ctx.set(name, String(value))
+  } catch (thrown) {
+    await answerFault(entrance, ctx, context, thrown)
+  }
+}
+
+/** A path that no route has. */
+const refuseLost = (entrance: Entrance, ctx: Koa.Context, context: RequestContext): never => {
+  entrance.keyless(ctx.req, entrance.settings)
+  const allowed = entrance.methodsOf(ctx.path)
+  if (allowed !== '') context.headers['allow'] = allowed
+  context.route = entrance.webSocketRoute(ctx.req, ctx.path)
+  if (context.route !== null) {
+    Object.assign(context.headers, overHttp)
+    throw new HttpAlone()
+  }
+  throw new NotFound(entrance.lost(ctx.path, allowed))
+}
+
+const answerFault = async (entrance: Entrance, ctx: Koa.Context, context: RequestContext, thrown: unknown) => {
+  const error = refusedKey(entrance, ctx.req, knownError(thrown))
+  if (error.status >= 500) report(entrance, context, thrown)
+  if (ctx.res.headersSent || ctx.res.destroyed) return void ctx.res.destroy()
+  const { route, routeGeneration, about, headers } = context
+  const { status, body } = (route?.errors ?? errorEnvelope)(about, error)
+  Object.assign(
+    headers,
+    entrance.waits(error),
+    challenge(error, route?.challenge?.(routeGeneration.settings)),
+    error instanceof TooMany && error.headers,
+  )
+  await send(ctx, status, JSON.stringify(body), routeGeneration.pace)
+}
+
+const report = ({ metrics, log }: Entrance, { about, route }: RequestContext, thrown: unknown): void => {
+  const error = knownError(thrown)
+  if (error instanceof Aborted) return
+  metrics.fault(error.name)
+  const facts = { request: about.id, route: route && labelOf(route), status: error.status }
+  log.error('fault', facts, error.cause ?? error)
+}
+
+const left = (entrance: Entrance, context: RequestContext, response: ServerResponse): void => {
+  const { clock, metrics, live, log } = entrance
+  entrance.active--
+  context.routeGeneration.generation.end()
+  const status = response.writableFinished ? response.statusCode : 499
+  const ms = clock.now() - context.began
+  const route = context.route === null ? 'none' : labelOf(context.route)
+  metrics.ended(route, status, ms)
+  const trace = context.trace ?? (live.isHeard() ? traceOfStranger(live, context) : null)
+  trace?.ended(status, ms)
+  log.info('request', { request: context.about.id, route, status, ms, key: context.key })
+}
+
+/** Guessing keys is bounded as the routes without a key are. */
+const refusedKey = ({ keyless, settings }: Entrance, request: IncomingMessage, error: GatewayError): GatewayError => {
+  if (!(error instanceof Unauthorized)) return error
+  try {
+    keyless(request, settings)
+    return error
+  } catch (tooMany) {
+    return knownError(tooMany)
+  }
+}
+
+/** Tells a page of another origin what it may do; true where its browser asked for that alone. */
+const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, headers }: RequestContext): boolean => {
+  const { origins } = routeGeneration.settings.cors
+  const allowed = crossOrigin(ctx.req, ctx.path, origins)
+  Object.assign(headers, allowed)
+  const answer = origins.length === 0 ? null : preflight(ctx.req, allowed, entrance.methodsOf(ctx.path))
+  if (answer === null) return false
+  entrance.keyless(ctx.req, entrance.settings)
+  Object.assign(headers, answer)
+  ctx.status = 204
+  return true
 }
 
 /** The trace of a request whose key was refused. */

@@ -1,5 +1,5 @@
 import type { Logins } from '../access/logins.ts'
-import type { Supplied } from '../container.ts'
+import type { Needs, Supplied } from '../container.ts'
 import type { Generation } from '../generations/generation.ts'
 import type { Trace } from '../live/trace.ts'
 import type { Settings } from '../settings.ts'
@@ -17,7 +17,7 @@ export interface RouteGeneration {
   readonly count: ReturnType<typeof countRequests>
   readonly crowd: ReturnType<typeof holdPlaces>
   /** In the order of the routes. */
-  readonly given: readonly { readonly supplied: Supplied<any>; readonly most: number | undefined }[]
+  readonly given: readonly { readonly supplied: Supplied<Needs>; readonly most: number | undefined }[]
 }
 
 /** A request from its head to the end of its answer. */

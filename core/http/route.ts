@@ -116,8 +116,8 @@ export interface Route<
   ): Promise<Reply> | Reply
 }
 
-// Routes differ in what they need and take.
-export type AnyRoute = Route<any, any, any, any, any>
+/** Routes differ in what they need and take. */
+export type AnyRoute = Route
 
 export const route = <
   N extends Needs,

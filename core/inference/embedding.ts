@@ -74,7 +74,7 @@ export const embed = (
     ({ upstream, model }, signal) =>
       asked.texts === null
         ? upstream.embedTokens!({ model, tokens: asked.tokens, ...more }, signal)
-        : upstream.embed!({ model, texts: asked.texts, ...more }, signal),
+        : upstream.embed({ model, texts: asked.texts, ...more }, signal),
     signal,
   )
 }

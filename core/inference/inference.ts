@@ -8,13 +8,9 @@ import { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
 import { type Ability, type Candidate, dialectOf, type Entry } from './models/catalog-entry.ts'
-import {
-  resilientStream,
-  leaveSource,
-  openStream,
-  type StreamState,
-  type OpenedStream,
-} from './routing/resilient-stream.ts'
+import { resilientStream } from './routing/resilient-stream.ts'
+import { leaveSource, openStream, type OpenedStream } from './routing/open-stream.ts'
+import type { BrokenStream, StreamState } from './routing/stream-plan.ts'
 import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
 import { onceBegun, withEnds } from './media/ongoing.ts'
 import { withOwnCache } from './prompt-caches.ts'
@@ -24,8 +20,9 @@ import { largeEnough } from './routing/context-window.ts'
 import { orderBackends } from './routing/order-backends.ts'
 import { continuationBody, continuable } from './routing/continue-stream.ts'
 import { choicesOf } from './metering/tokens.ts'
+import type { Found } from './routing/attempt.ts'
 import { CurrentTrace } from '../live/following.ts'
-import { askInTurn, type FailoverNeeds, type Found, type Plan, type Search } from './routing/failover.ts'
+import { askInTurn, type FailoverNeeds, type Plan, type Search } from './routing/failover.ts'
 
 interface TaskOptions {
   readonly entry: Entry
@@ -37,8 +34,8 @@ interface TaskOptions {
   readonly total?: number
 }
 
-export interface Task extends TaskOptions {
-  readonly ability: Ability
+export interface Task<A extends Ability = Ability> extends TaskOptions {
+  readonly ability: A
 }
 
 export interface ChatTask extends TaskOptions {
@@ -77,15 +74,15 @@ type Chunks = Extract<ChatAnswer, { kind: 'chunks' }>
 /** Every call to a backend: who is asked, how long, how often, and what happens when it fails. */
 export interface Inference {
   /** Throws BadRequest when the pinned provider does not serve the model, and what the last backend threw when none answers. */
-  run<T>(
-    task: Task,
-    ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
+  run<T, A extends Ability>(
+    task: Task<A>,
+    ask: (candidate: Candidate<A>, signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<{ readonly answer: T; readonly backend: string }>
   /** As `run`, for an answer that goes on: resolves with the first part, and retries only until then. The signal ends what is left. */
-  stream<Answer extends Ongoing<unknown>>(
-    task: Task,
-    ask: (candidate: Candidate, signal: AbortSignal) => Promise<Answer>,
+  stream<Answer extends Ongoing<unknown>, A extends Ability>(
+    task: Task<A>,
+    ask: (candidate: Candidate<A>, signal: AbortSignal) => Promise<Answer>,
     signal: AbortSignal,
   ): Promise<{ readonly answer: Answer; readonly backend: string }>
   /** Of the kind that was asked for. A stream is given at once and connects on its first `next`, which rejects when no backend answers. */
@@ -112,7 +109,7 @@ export const inference = plugin({
     }
     const weighing = {
       fraction: () => random.fraction(),
-      isOpen: ({ id }: Candidate) => breakerOf(id).rest(clock.now()) > 0,
+      isOpen: ({ id }: Pick<Candidate, 'id'>) => breakerOf(id).rest(clock.now()) > 0,
     }
 
     /** What is seen of a stream that broke, in its trace too. */
@@ -124,10 +121,10 @@ export const inference = plugin({
             trace.broke(provider, status)
           }
 
-    const order = ({ entry, provider, affinity }: TaskOptions, ability: Ability): readonly Candidate[] =>
+    const order = <A extends Ability>({ entry, provider, affinity }: TaskOptions, ability: A) =>
       orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
-    const settle = async <T>(plan: Plan<T>, signal: AbortSignal): Promise<Found<T>> => {
+    const settle = async <T, A extends Ability>(plan: Plan<T, A>, signal: AbortSignal): Promise<Found<T, A>> => {
       signal.throwIfAborted()
       const search = askInTurn(searching(), plan)
       const stop = () => search.stop(signal.reason)
@@ -144,14 +141,14 @@ export const inference = plugin({
     const whole = async (task: ChatTask, signal: AbortSignal): Promise<Served<Whole>> => {
       const { total = timeouts.total } = task
       const asked: string[] = []
-      const plan: Plan<Whole> = {
+      const plan: Plan<Whole, 'chat'> = {
         order: largeEnough(order(task, 'chat'), task.body),
         total,
         each: total,
         async ask(candidate, signal) {
           const { upstream, model, provider } = candidate
           asked.push(provider)
-          const answer = await upstream.chat!({ model, ...fittedRequest(task, candidate), stream: false }, signal)
+          const answer = await upstream.chat({ model, ...fittedRequest(task, candidate), stream: false }, signal)
           return answer.kind === 'completion'
             ? answer
             : { ...provenBy(answer), kind: 'completion', completion: await collectChunks(answer.chunks) }
@@ -178,14 +175,14 @@ export const inference = plugin({
       const needs = searching()
       const live: StreamState = { backend: null, usage: null, size: 0, asked: [], notes: [] }
 
-      const search = (after: Candidate | null): Search<OpenedStream> =>
+      const search = (broken: BrokenStream | null): Search<OpenedStream, 'chat'> =>
         askInTurn(needs, {
           streams: true,
-          rescues: after !== null,
-          order: after === null ? candidates : startingBehind(candidates, after),
-          total: after === null ? total : timeouts.firstToken,
+          rescues: broken !== null,
+          order: broken === null ? candidates : startingBehind(candidates, broken.candidate),
+          total: broken === null ? total : timeouts.firstToken,
           each: timeouts.firstToken,
-          patient: after === null && patience !== undefined,
+          patient: broken === null && patience !== undefined,
           async ask(candidate, signal) {
             const { upstream, model, provider } = candidate
             live.asked.push(provider)
@@ -193,8 +190,10 @@ export const inference = plugin({
             const call = { model, stream: true }
             // A call that goes on from a prefix is no request of the caller's any more.
             const going =
-              after === null ? { body, ...own } : { body: continuationBody(given!, body), prefix: given!.text }
-            const answer = await upstream.chat!({ ...call, ...going }, signal)
+              broken === null
+                ? { body, ...own }
+                : { body: continuationBody(broken.given, body), prefix: broken.given.text }
+            const answer = await upstream.chat({ ...call, ...going }, signal)
             const chunks = answer.kind === 'chunks' ? answer.chunks : chunksOfCompletion(answer.completion)
             return { ...(await openStream(chunks)), ...provenBy(answer) }
           },
@@ -262,13 +261,13 @@ const withOwnCaches = (task: ChatTask): ChatTask => {
   return { ...task, body, fit: (dialect) => own(fit(dialect)) }
 }
 
-const fittedRequest = (task: ChatTask, candidate: Candidate): FittedRequest => {
+const fittedRequest = (task: ChatTask, candidate: Candidate<'chat'>): FittedRequest => {
   const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
   return native === undefined ? { body } : { body, native }
 }
 
 /** Everybody else first, then the one that broke. */
-const startingBehind = (candidates: readonly Candidate[], after: Candidate): readonly Candidate[] => {
+const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => {
   const at = candidates.indexOf(after)
   return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]
 }

@@ -8,8 +8,8 @@ import { type Ability, type Candidate, type Entry, entryOf } from './models/cata
 
 export const workNeeds = { catalog: Catalog, inference: Inference }
 
-export interface ModelWork {
-  readonly ability: Ability
+export interface ModelWork<A extends Ability = Ability> {
+  readonly ability: A
   /** The one that the tool's settings name; when absent the first that can do it, a model that only pretends last. */
   readonly model?: string | undefined
   /** What it must take beside text. */
@@ -35,10 +35,10 @@ export const mayWork = ({ name }: Entry): boolean => {
  * Has a model do a tool's work, with the routing, retries and deadlines of every other call, on the bill of the tool's
  * caller. Throws Unconfigured when the caller may use no such model, and where every embedding model pretends.
  */
-export const runForTool = async <T>(
+export const runForTool = async <T, A extends Ability>(
   { catalog, inference }: Supplied<typeof workNeeds>,
-  work: ModelWork,
-  ask: (candidate: Candidate, signal: AbortSignal) => Promise<T>,
+  work: ModelWork<A>,
+  ask: (candidate: Candidate<A>, signal: AbortSignal) => Promise<T>,
   cost: CostOf<T>,
   signal: AbortSignal,
 ): Promise<ModelResult<T>> => {

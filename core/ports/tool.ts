@@ -78,4 +78,5 @@ export type Tool<S extends GenericSchema = GenericSchema> = About<S> &
       }
   )
 
+// A tool alone knows the type of its parameters, so the port takes every type.
 export const Tool = many<Tool<any>>('Tool')

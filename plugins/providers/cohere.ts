@@ -1,32 +1,24 @@
-import * as v from 'valibot'
-import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
+import { accepted, garbled, readObject } from '../../core/dialects/backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
-import { chatBackend } from './shared/chat-backend.ts'
+import { type Account, hostedChat, refusedFields } from './shared/hosted-chat.ts'
 
 /** Usage comes without being asked for, so `stream_options` has no place either. */
-const unheard: ReadonlySet<string> = new Set([
+const refused = refusedFields(
   'stream_options',
   'n',
   'logit_bias',
   'logprobs',
   'top_logprobs',
   'user',
-  'store',
   'metadata',
-  'modalities',
-  'audio',
   'prediction',
-  'verbosity',
   'service_tier',
   'parallel_tool_calls',
   'prompt_cache_key',
-  'prompt_cache_retention',
-  'safety_identifier',
   'web_search_options',
-])
+)
 
 /** Null for models of other routes, such as rerankers. */
 const modelOf = ({ name, endpoints, features }: JsonObject): Model | null => {
@@ -37,41 +29,33 @@ const modelOf = ({ name, endpoints, features }: JsonObject): Model | null => {
   return { id: name, type: 'CHAT', ...(sees && { modalities: ['text', 'image'] }) }
 }
 
+const listed = async ({ fetch, clock, baseUrl, headers }: Account, signal: AbortSignal): Promise<readonly Model[]> => {
+  const found: Model[] = []
+  for (let page = ''; ;) {
+    const url = `${baseUrl}/v1/models?page_size=1000${page}`
+    const answer = await fetch.upstream(url, { method: 'GET', headers, signal })
+    const { models, next_page_token: next } = await readObject(await accepted(answer, clock))
+    if (!Array.isArray(models)) throw garbled('No list of models')
+    found.push(...models.map(modelOf).filter((model) => model !== null))
+    if (typeof next !== 'string' || next === '' || page.endsWith(`=${encodeURIComponent(next)}`)) return found
+    page = `&page_token=${encodeURIComponent(next)}`
+  }
+}
+
 /** Cohere, by the surface that it shares with OpenAI. */
 export default plugin({
   port: Upstream,
   name: 'cohere',
-  settings: v.strictObject({
-    apiKey: v.pipe(v.string(), v.minLength(1)),
-    baseUrl: v.optional(BaseUrl, 'https://api.cohere.ai'),
-  }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl }, name): Upstream => {
-    const headers = { authorization: `Bearer ${apiKey}` }
-    const { chat, embed } = chatBackend({
-      fetch,
-      clock,
+  ...hostedChat({
+    address: 'https://api.cohere.ai',
+    words: ({ baseUrl }) => ({
       baseUrl: `${baseUrl}/compatibility/v1`,
-      headers,
-      unheard: () => unheard,
+      unheard: () => refused,
       renames: { max_completion_tokens: 'max_tokens' },
       // Thinking is on or off.
       chatFields: ({ body: { reasoning_effort: effort } }) =>
         typeof effort === 'string' ? { reasoning_effort: effort === 'none' ? 'none' : 'high' } : {},
-    })
-
-    const models = async (signal: AbortSignal): Promise<readonly Model[]> => {
-      const found: Model[] = []
-      for (let page = ''; ;) {
-        const url = `${baseUrl}/v1/models?page_size=1000${page}`
-        const answer = await fetch.upstream(url, { method: 'GET', headers, signal })
-        const { models, next_page_token: next } = await readObject(await accepted(answer, clock))
-        if (!Array.isArray(models)) throw garbled('No list of models')
-        found.push(...models.map(modelOf).filter((model) => model !== null))
-        if (typeof next !== 'string' || next === '' || page.endsWith(`=${encodeURIComponent(next)}`)) return found
-        page = `&page_token=${encodeURIComponent(next)}`
-      }
-    }
-    return { name, models, chat, continues: false, unheard: () => unheard, embed }
-  },
+    }),
+    offers: ({ embed }, account) => ({ embed, models: (signal) => listed(account, signal) }),
+  }),
 })

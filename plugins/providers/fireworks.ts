@@ -1,21 +1,11 @@
-import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
-import { chatBackend, createdAt } from './shared/chat-backend.ts'
+import { createdAt } from './shared/chat-backend.ts'
+import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 import { asSystem } from './shared/fit-messages.ts'
 
-const unheard: ReadonlySet<string> = new Set([
-  'store',
-  'modalities',
-  'audio',
-  'verbosity',
-  'prompt_cache_retention',
-  'safety_identifier',
-  'web_search_options',
-])
+const refused = refusedFields('web_search_options')
 
 /** Null for models of other routes, such as those that draw. */
 const modelOf = ({ id, created, supports_chat, supports_image_input }: JsonObject): Model | null => {
@@ -35,21 +25,9 @@ const modelOf = ({ id, created, supports_chat, supports_image_input }: JsonObjec
 export default plugin({
   port: Upstream,
   name: 'fireworks',
-  settings: v.strictObject({
-    apiKey: v.pipe(v.string(), v.minLength(1)),
-    baseUrl: v.optional(BaseUrl, 'https://api.fireworks.ai/inference/v1'),
+  ...hostedChat({
+    address: 'https://api.fireworks.ai/inference/v1',
+    words: () => ({ unheard: () => refused, messages: asSystem, modelOf }),
+    offers: ({ embed }) => ({ embed }),
   }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl }, name): Upstream => {
-    const { models, chat, embed } = chatBackend({
-      fetch,
-      clock,
-      baseUrl,
-      headers: { authorization: `Bearer ${apiKey}` },
-      unheard: () => unheard,
-      messages: asSystem,
-      modelOf,
-    })
-    return { name, models, chat, continues: false, unheard: () => unheard, embed }
-  },
 })

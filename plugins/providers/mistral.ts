@@ -1,30 +1,22 @@
 import { createHash } from 'node:crypto'
-import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Message, type Model } from '../../core/ports/upstream.ts'
-import { chatBackend, createdAt } from './shared/chat-backend.ts'
+import { createdAt } from './shared/chat-backend.ts'
+import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 import { asSystem, onlyMembers } from './shared/fit-messages.ts'
 
 /** Usage comes without being asked for, so `stream_options` has no place either. */
-const unheard: ReadonlySet<string> = new Set([
+const refused = refusedFields(
   'stream_options',
   'logit_bias',
   'logprobs',
   'top_logprobs',
   'user',
-  'store',
   'service_tier',
-  'modalities',
-  'audio',
-  'verbosity',
   'prompt_cache_key',
-  'prompt_cache_retention',
-  'safety_identifier',
   'web_search_options',
-])
+)
 
 const members: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'])
 
@@ -53,33 +45,20 @@ const modelOf = ({ id, description, created, capabilities }: JsonObject): Model 
 export default plugin({
   port: Upstream,
   name: 'mistral',
-  settings: v.strictObject({
-    apiKey: v.pipe(v.string(), v.minLength(1)),
-    baseUrl: v.optional(BaseUrl, 'https://api.mistral.ai/v1'),
-  }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl }, name): Upstream => {
-    const { models, chat, embed } = chatBackend({
-      fetch,
-      clock,
-      baseUrl,
-      headers: { authorization: `Bearer ${apiKey}` },
-      unheard: () => unheard,
+  ...hostedChat({
+    address: 'https://api.mistral.ai/v1',
+    words: () => ({
+      unheard: () => refused,
       renames: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
       messages: fitted,
       modelOf,
-    })
-    return {
-      name,
-      models,
-      chat,
-      continues: false,
-      unheard: () => unheard,
+    }),
+    offers: ({ embed }) => ({
       embed: ({ dimensions, extra, ...call }, signal) =>
         embed(
           { ...call, extra: { ...extra, ...(dimensions !== undefined && { output_dimension: dimensions }) } },
           signal,
         ),
-    }
-  },
+    }),
+  }),
 })

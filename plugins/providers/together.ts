@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Upstream, type Model, type ModelType } from '../../core/ports/upstream.ts'
-import { chatBackend, createdAt } from './shared/chat-backend.ts'
+import { createdAt } from './shared/chat-backend.ts'
+import { hostedChat } from './shared/hosted-chat.ts'
 import { asSystem } from './shared/fit-messages.ts'
 
 const types: Readonly<Record<string, ModelType>> = {
@@ -38,34 +37,24 @@ const sized = (size: string | undefined): JsonObject => {
 export default plugin({
   port: Upstream,
   name: 'together',
-  settings: v.strictObject({
-    apiKey: v.pipe(v.string(), v.minLength(1)),
-    baseUrl: v.optional(BaseUrl, 'https://api.together.xyz/v1'),
-    /** The voice for callers who name none; absent, such calls are refused there. */
-    voice: v.optional(v.string()),
-  }),
-  needs: { fetch: Fetch, clock: Clock },
-  create: ({ fetch, clock }, { apiKey, baseUrl, voice }, name): Upstream => {
-    const { models, chat, embed, transcribe, speak, streamSpeech, draw } = chatBackend({
-      fetch,
-      clock,
-      baseUrl,
-      headers: { authorization: `Bearer ${apiKey}` },
+  ...hostedChat({
+    address: 'https://api.together.xyz/v1',
+    settings: {
+      /** The voice for callers who name none; absent, such calls are refused there. */
+      voice: v.optional(v.string()),
+    },
+    words: ({ voice }) => ({
       messages: asSystem,
       drawFields: () => ({ response_format: 'base64' }),
       modelOf,
       ...(voice !== undefined && { voice }),
-    })
-    return {
-      name,
-      models,
-      chat,
-      continues: false,
+    }),
+    offers: ({ embed, transcribe, speak, streamSpeech, draw }) => ({
       embed,
       transcribe,
       speak,
       streamSpeech,
       draw: ({ size, extra, ...call }, signal) => draw({ ...call, extra: { ...extra, ...sized(size) } }, signal),
-    }
-  },
+    }),
+  }),
 })

@@ -71,7 +71,7 @@ const byModel = async (
       supplied,
       { ability: 'speak', model },
       ({ upstream, model }, signal) =>
-        upstream.speak!({ model, text, format, ...(voice !== undefined && { voice }) }, signal),
+        upstream.speak({ model, text, format, ...(voice !== undefined && { voice }) }, signal),
       () => ({ usage: { input: tokensOf(text), output: 0, estimated: true } }),
       signal,
     )

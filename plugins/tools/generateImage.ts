@@ -31,7 +31,7 @@ export default plugin({
         supplied,
         { ability: 'draw', model },
         async ({ upstream, model }, signal) => {
-          const [image] = await upstream.draw!({ model, prompt, ...(size !== undefined && { size }) }, signal)
+          const [image] = await upstream.draw({ model, prompt, ...(size !== undefined && { size }) }, signal)
           if (!image || image.bytes.length === 0)
             throw new UpstreamFailed('The model returned no image', { again: true })
           return image

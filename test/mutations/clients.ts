@@ -18,8 +18,8 @@ export const clients: readonly Changes[] = [
     changes: [
       {
         breaks: 'Stock clients are told of full backends, and when these take requests again.',
-        from: 'fail(isFull ? full(last) : last)',
-        to: 'fail(last)',
+        from: 'return isFull ? full(course) : last',
+        to: 'return last',
       },
     ],
   },
@@ -73,7 +73,7 @@ export const clients: readonly Changes[] = [
       },
       {
         breaks: 'After an overflow, backends that are no larger are not asked.',
-        from: 'if (overflow.passesOver(order[at]!)) continue',
+        from: ' || overflow.passesOver(candidate)',
         to: '',
       },
     ],

@@ -122,7 +122,7 @@ export const dialects: readonly Changes[] = [
       },
       {
         breaks: 'A relayed stream has one end.',
-        from: 'if (stopped) return',
+        from: 'if (it.stopped) return',
         to: '',
       },
     ],

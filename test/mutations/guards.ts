@@ -76,8 +76,8 @@ export const guarding: readonly Changes[] = [
       },
       {
         breaks: 'Events of a dialect do not pass the guards unseen.',
-        from: 'async ({ native: _, ...chunk }: Chunk)',
-        to: 'async (chunk: Chunk)',
+        from: '{ native: _, ...chunk }: Chunk)',
+        to: 'chunk: Chunk)',
       },
       { breaks: 'Log-probabilities are left out.', from: 'logprobs: _, ...rest } = choice', to: '...rest } = choice' },
     ],

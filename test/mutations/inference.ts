@@ -199,10 +199,61 @@ export const inference: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/inference/routing/attempt.ts',
+    test: 'test/core/inference/inference.test.ts',
+    changes: [
+      {
+        breaks: 'A refused request is a sign of life.',
+        from: 'if (fault instanceof BadRequest) breaker.ok(pass)',
+        to: 'if (fault instanceof BadRequest) breaker.fault(pass, now)',
+      },
+      {
+        breaks: 'A stream that comes too late is closed.',
+        from: 'if (done) return plan.drop?.(answer)',
+        to: 'if (done) return',
+      },
+      { breaks: 'An attempt that is given up ends.', from: '      controller.abort(reason)\n', to: '' },
+      { breaks: 'An attempt that is given up gives its pass back.', from: '      breaker.left(pass)\n', to: '' },
+    ],
+  },
+  {
+    file: 'core/inference/routing/resilient-stream.ts',
+    test: 'test/core/inference/inference.test.ts',
+    changes: [
+      {
+        breaks: 'A failure behind the finish reason does not affect the answer.',
+        from: '  if (run.unfinished <= 0) return end(run, null)\n',
+        to: '',
+      },
+      { breaks: 'A broken stream is rescued as often as allowed.', from: ' && rescues < plan.rescues', to: '' },
+      { breaks: 'An answer that thinks is not gone on with.', from: ' && !thinking', to: '' },
+      {
+        breaks: 'A reader that is slow to ask breaks no stream.',
+        from: 'if (run.give !== null && run.leg !== null)',
+        to: 'if (run.leg !== null)',
+      },
+      {
+        breaks: 'A reader that leaves ends the stream of the backend.',
+        from: '    close(leg, reason)\n  }\n  end',
+        to: '  }\n  end',
+      },
+      { breaks: 'The usage of a broken part is counted.', from: 'sumUsage(before, it.usage)', to: 'it.usage' },
+      {
+        breaks: 'The first token closes a breaker that is half open.',
+        from: '    leg.breaker.ok(pass)\n',
+        to: '',
+      },
+    ],
+  },
+  {
     file: 'core/inference/routing/failover.ts',
     test: 'test/core/inference/inference.test.ts',
     changes: [
-      { breaks: 'Where every backend is full the caller is told so.', from: 'isFull ? full(last) : last', to: 'last' },
+      {
+        breaks: 'Where every backend is full the caller is told so.',
+        from: 'isFull ? full(course) : last',
+        to: 'last',
+      },
       {
         breaks: 'One backend that fails otherwise makes it a failure.',
         from: 'isFull &&=',

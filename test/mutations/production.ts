@@ -91,22 +91,22 @@ export const production: readonly Changes[] = [
     changes: [
       {
         breaks: 'An organisation holds its share.',
-        from: 'fits(held.organization.get(holder.organization) ?? 0, size, room.organization) &&\n    ',
+        from: 'fits(organization.get(holder.organization) ?? 0, size, room.organization) &&\n  ',
         to: '',
       },
       { breaks: 'A queue is bounded in all.', from: 'queued > queue.all || ', to: '' },
       { breaks: 'A queue is bounded for an organisation.', from: ' || mine.length > queue.organization', to: '' },
       {
         breaks: 'An organisation that got its turn stands behind the others.',
-        from: '      stepBack(holder)\n      hold(holder, size)\n',
-        to: '      hold(holder, size)\n',
+        from: '    stepBack(stock, holder)\n    hold(stock, holder, size)\n',
+        to: '    hold(stock, holder, size)\n',
       },
       {
         breaks: 'An organisation that gives its share back stands behind the others.',
-        from: '        stepBack(holder)\n        pass()',
-        to: '        pass()',
+        from: '      stepBack(stock, holder)\n      pass(stock)',
+        to: '      pass(stock)',
       },
-      { breaks: 'A caller that left waits no more.', from: '          if (remove(it)) pass()\n', to: '' },
+      { breaks: 'A caller that left waits no more.', from: '          if (remove(stock, it)) pass(stock)\n', to: '' },
     ],
   },
   {

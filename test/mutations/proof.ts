@@ -33,8 +33,8 @@ export const proofs: readonly Changes[] = [
       },
       {
         breaks: 'A piece is fetched anew when half of its life is over.',
-        from: '(place.piece.issued + place.piece.ends) / 2',
-        to: 'place.piece.ends',
+        from: '(piece.issued + piece.ends) / 2',
+        to: 'piece.ends',
       },
     ],
   },

@@ -94,6 +94,20 @@ export const providers: readonly Changes[] = [
     ],
   },
   {
+    file: 'plugins/providers/shared/hosted-chat.ts',
+    test: of('groq'),
+    changes: [
+      {
+        breaks: 'No vendor gets the fields that OpenAI alone takes.',
+        from: 'new Set([...openaiAlone, ...names])',
+        to: 'new Set(names)',
+      },
+      { breaks: 'No vendor gets the fields that it refuses.', from: ', ...names])', to: '])' },
+      { breaks: 'The key of the account goes to its vendor.', from: '`Bearer ${apiKey}`', to: "'Bearer '" },
+      { breaks: 'A vendor has its own methods.', from: ', ...offers?.(backend, account) }', to: ' }' },
+    ],
+  },
+  {
     file: 'plugins/providers/mistral.ts',
     test: of('mistral'),
     changes: [

@@ -48,7 +48,7 @@ export const readers: readonly Changes[] = [
     changes: [
       {
         breaks: 'Without a named model search goes by words alone.',
-        from: '    if (model === undefined) return { model: null, vectors: texts.map(() => null) }\n',
+        from: '  if (model === undefined) return { model: null, vectors: texts.map(() => null) }\n',
         to: '',
       },
     ],

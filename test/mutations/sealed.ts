@@ -32,8 +32,8 @@ export const sealed: readonly Changes[] = [
       },
       {
         breaks: 'A request with too long parameters is entered as seen.',
-        from: '        enter(epochs, key, cipherText)\n        throw',
-        to: '        throw',
+        from: '    enter(epochs, key, cipherText)\n    throw',
+        to: '    throw',
       },
       {
         breaks: 'Sealed parameters are bounded.',

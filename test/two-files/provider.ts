@@ -1,22 +1,22 @@
 /** The two files of a new provider, by their paths. */
 export const provider: Readonly<Record<string, string>> = {
-  'plugins/providers/pigeon.ts': `import * as v from 'valibot'
-import { BaseUrl } from '../../core/dialects/backend.ts'
-import { plugin } from '../../core/plugin.ts'
-import { Clock, Fetch } from '../../core/ports/platform.ts'
+  'plugins/providers/pigeon.ts': `import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
-import { chatBackend } from './shared/chat-backend.ts'
+import { hostedChat, refusedFields } from './shared/hosted-chat.ts'
 
+const refused = refusedFields('logit_bias')
+
+/** The API of Pigeon. */
 export default plugin({
   port: Upstream,
   name: 'pigeon',
-  settings: v.strictObject({ baseUrl: BaseUrl }),
-  needs: { fetch: Fetch, clock: Clock },
-  create({ fetch, clock }, { baseUrl }, name): Upstream {
-    const modelOf = ({ id }: Readonly<Record<string, unknown>>) =>
-      typeof id === 'string' ? { id, type: 'CHAT' as const } : null
-    return { name, ...chatBackend({ fetch, clock, baseUrl, headers: {}, modelOf }) }
-  },
+  ...hostedChat({
+    address: 'https://api.pigeon.example/v1',
+    words: () => ({
+      unheard: () => refused,
+      modelOf: ({ id }) => (typeof id === 'string' ? { id, type: 'CHAT' } : null),
+    }),
+  }),
 })
 `,
   'test/plugins/providers/pigeon.test.ts': `import t from 'tap'
@@ -29,7 +29,7 @@ t.test('contract', (t) =>
   conform(t, upstream.contract, (t) =>
     staged(t, {
       provider: pigeon,
-      settings: (url) => ({ baseUrl: url + '/v1' }),
+      settings: (url) => ({ apiKey: 'key-1', baseUrl: url + '/v1' }),
       model: 'Qwen/Qwen3-8B',
       vectors: 'sglang',
       stream: eventStream,

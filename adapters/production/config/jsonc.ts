@@ -42,88 +42,99 @@ const literal = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)
 
 const keyOf = (path: readonly (string | number)[]): string => JSON.stringify(path.map(String))
 
+/** A text that is being read, and what stands where in it, by paths of keys. */
+interface Reading {
+  readonly text: string
+  at: number
+  readonly places: Map<string, number>
+  readonly spans: Map<string, Span>
+}
+
+const fail = ({ text, at }: Reading, words: string): never => {
+  throw new NotJson(words, placeAt(text, at))
+}
+
+/** The match at the place of the reading, which goes behind it; null when the pattern does not match there. */
+const take = (it: Reading, pattern: RegExp): string | null => {
+  pattern.lastIndex = it.at
+  const found = pattern.exec(it.text)?.[0] ?? null
+  if (found !== null) it.at += found.length
+  return found
+}
+
+const skip = (it: Reading) => void take(it, space)
+
+const expect = (it: Reading, mark: string): void => {
+  const { text } = it
+  skip(it)
+  if (text[it.at] !== mark)
+    fail(it, it.at >= text.length ? `the text ends where ${mark} is expected` : `${mark} is expected`)
+  it.at++
+}
+
+/** Members up to the closing mark, separated by commas. A trailing comma is allowed. */
+const members = (it: Reading, close: string, member: (index: number) => void): void => {
+  it.at++
+  for (let index = 0; ; index++) {
+    skip(it)
+    if (it.text[it.at] === close) return void it.at++
+    member(index)
+    skip(it)
+    if (it.text[it.at] === close) continue
+    expect(it, ',')
+  }
+}
+
+const objectAt = (it: Reading, path: readonly string[]): object => {
+  const entries: [string, unknown][] = []
+  const seen = new Set<string>()
+  members(it, '}', () => {
+    const begin = it.at
+    const name = take(it, string) ?? fail(it, 'a key in double quotes is expected')
+    const key = JSON.parse(name) as string
+    if (seen.has(key)) {
+      it.at = begin
+      fail(it, `the key ${name} stands twice`)
+    }
+    seen.add(key)
+    expect(it, ':')
+    const inner = [...path, key]
+    skip(it)
+    const from = it.at
+    entries.push([key, valueAt(it, inner)])
+    it.spans.set(keyOf(inner), { from, to: it.at })
+    it.places.set(keyOf(inner), begin)
+  })
+  return Object.fromEntries(entries)
+}
+
+const valueAt = (it: Reading, path: readonly string[]): unknown => {
+  const { text } = it
+  skip(it)
+  if (path.length > deepestNesting) fail(it, 'the values stand too deep within each other')
+  it.places.set(keyOf(path), it.at)
+  if (text[it.at] === '{') return objectAt(it, path)
+  if (text[it.at] === '[') {
+    const items: unknown[] = []
+    members(it, ']', (index) => items.push(valueAt(it, [...path, String(index)])))
+    return items
+  }
+  const plain = take(it, string) ?? take(it, literal)
+  return JSON.parse(plain ?? fail(it, it.at >= text.length ? 'the text ends too early' : 'a value is expected'))
+}
+
 /** Reads JSON with comments and trailing commas. Throws NotJson. */
 export const parseJsonc = (text: string): Parsed => {
-  const places = new Map<string, number>()
-  const spans = new Map<string, Span>()
-  let at = 0
-
-  const fail = (words: string): never => {
-    throw new NotJson(words, placeAt(text, at))
-  }
-  const take = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)?.[0] ?? null
-    if (found !== null) at += found.length
-    return found
-  }
-  const skip = () => void take(space)
-  const expect = (mark: string) => {
-    skip()
-    if (text[at] !== mark) fail(at >= text.length ? `the text ends where ${mark} is expected` : `${mark} is expected`)
-    at++
-  }
-
-  /** Members up to the closing mark, separated by commas. A trailing comma is allowed. */
-  const members = (close: string, member: (index: number) => void): void => {
-    at++
-    for (let index = 0; ; index++) {
-      skip()
-      if (text[at] === close) return void at++
-      member(index)
-      skip()
-      if (text[at] === close) continue
-      expect(',')
-    }
-  }
-
-  const object = (path: readonly string[]): object => {
-    const entries: [string, unknown][] = []
-    const seen = new Set<string>()
-    members('}', () => {
-      const begin = at
-      const name = take(string) ?? fail('a key in double quotes is expected')
-      const key = JSON.parse(name) as string
-      if (seen.has(key)) {
-        at = begin
-        fail(`the key ${name} stands twice`)
-      }
-      seen.add(key)
-      expect(':')
-      const inner = [...path, key]
-      skip()
-      const from = at
-      entries.push([key, value(inner)])
-      spans.set(keyOf(inner), { from, to: at })
-      places.set(keyOf(inner), begin)
-    })
-    return Object.fromEntries(entries)
-  }
-
-  const value = (path: readonly string[]): unknown => {
-    skip()
-    if (path.length > deepestNesting) fail('the values stand too deep within each other')
-    places.set(keyOf(path), at)
-    if (text[at] === '{') return object(path)
-    if (text[at] === '[') {
-      const items: unknown[] = []
-      members(']', (index) => items.push(value([...path, String(index)])))
-      return items
-    }
-    const plain = take(string) ?? take(literal)
-    if (plain === null) fail(at >= text.length ? 'the text ends too early' : 'a value is expected')
-    return JSON.parse(plain!)
-  }
-
-  const whole = value([])
-  skip()
-  if (at < text.length) fail('nothing is expected behind the value')
+  const it: Reading = { text, at: 0, places: new Map(), spans: new Map() }
+  const value = valueAt(it, [])
+  skip(it)
+  if (it.at < text.length) fail(it, 'nothing is expected behind the value')
   return {
-    value: whole,
-    span: (path) => spans.get(keyOf(path)) ?? null,
+    value,
+    span: (path) => it.spans.get(keyOf(path)) ?? null,
     place(path) {
       for (let length = path.length; ; length--) {
-        const found = places.get(keyOf(path.slice(0, length)))
+        const found = it.places.get(keyOf(path.slice(0, length)))
         if (found !== undefined) return placeAt(text, found)
         if (length === 0) return { line: 1, column: 1 }
       }

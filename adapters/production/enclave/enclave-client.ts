@@ -44,8 +44,19 @@ const errors: Readonly<Record<string, new (message: string, facts: RefusalFacts)
   TooMany,
 }
 
-/** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
-export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
+/** How requests reach the enclave process. */
+interface Line {
+  open(
+    method: string,
+    path: string,
+    options: RequestOptions,
+  ): { readonly asked: ClientRequest; readonly answered: Promise<IncomingMessage> }
+  /** A request beside the sealed ones. */
+  readonly aside: SendAside
+  close(): void
+}
+
+const lineTo = (at: string, tls: Tls | null): Line => {
   const unix = at.startsWith('/')
   // The explicit option overrides any environment variable that disables verification.
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
@@ -54,7 +65,7 @@ export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
     : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
-  const open = (method: string, path: string, options: RequestOptions) => {
+  const open: Line['open'] = (method, path, options) => {
     const asked = send({ ...where, agent, method, path: `/${path}`, ...options })
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       asked.once('response', resolve)
@@ -72,83 +83,104 @@ export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
       throw signal.aborted ? signal.reason : error
     })
   }
+  return { open, aside, close: () => agent.destroy() }
+}
 
-  const lines = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
-    const read = linesOf(answer)
-    if (answer.statusCode === 200) return read
-    const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as RefusalFacts & {
-      readonly name: string
-      readonly message: string
+/** The lines of an answer. Throws the enclave's refusal. */
+const linesIn = async (answer: IncomingMessage): Promise<AsyncIterator<string>> => {
+  const read = linesOf(answer)
+  if (answer.statusCode === 200) return read
+  const { name, message, validator, retryAfter } = JSON.parse(String((await read.next()).value)) as RefusalFacts & {
+    readonly name: string
+    readonly message: string
+  }
+  await read.next()
+  const known = errors[name]
+  throw known === undefined ? new Unavailable() : new known(message, { validator, retryAfter })
+}
+
+/** Waits for the answer and serves the enclave's questions before it. */
+const firstIn = async (
+  read: AsyncIterator<string>,
+  aside: SendAside,
+  enclaveFiles: EnclaveFiles | undefined,
+  signal: AbortSignal,
+): Promise<First> => {
+  for (;;) {
+    const { done, value } = await read.next()
+    if (done) throw new Unavailable()
+    const said = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
+    if (!('ask' in said)) return said
+    if (enclaveFiles === undefined) throw new Unavailable()
+    // A failure on this side ends the call in the enclave, and its answer reports the failure here.
+    answerQuestion(said.ask, enclaveFiles, aside, signal).catch(() => undefined)
+  }
+}
+
+type Handle = Enclave['handle']
+
+/** In bytes, or `yes` when they are unknown; null when the sealed body is fields. */
+const lengthOf = (sealed: Parameters<Handle>[1]): string | null => {
+  if (sealed instanceof Uint8Array) return String(sealed.length)
+  return Symbol.asyncIterator in sealed ? 'yes' : null
+}
+
+const sendBody = (sealed: Parameters<Handle>[1], asked: ClientRequest): void => {
+  if (sealed instanceof Uint8Array) asked.write(sealed)
+  else if (Symbol.asyncIterator in sealed)
+    pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
+  else asked.write(`${JSON.stringify(sealed)}\n`)
+}
+
+const handleOver =
+  ({ open, aside }: Line): Handle =>
+  async (route, sealed, grant, signal, enclaveFiles) => {
+    const large = lengthOf(sealed)
+    const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large !== null && { large }) }
+    signal.throwIfAborted()
+    const { asked, answered } = open('POST', `handle/${route}`, { headers })
+    const cut = () => void asked.destroy()
+    // A signal may outlive the call, so its listeners are removed.
+    const uncut = () => {
+      signal.removeEventListener('abort', cut)
+      over.abort(new Unavailable())
     }
-    await read.next()
-    const known = errors[name]
-    throw known === undefined ? new Unavailable() : new known(message, { validator, retryAfter })
+    // Answers to the enclave's questions end with the call.
+    const over = new AbortController()
+    signal.addEventListener('abort', cut, { once: true })
+    sendBody(sealed, asked)
+    try {
+      const read = await linesIn(await answered)
+      const reply = await firstIn(read, aside, enclaveFiles, AbortSignal.any([signal, over.signal]))
+      // An unread stream is ended by its signal.
+      if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
+      uncut()
+      asked.end()
+      await read.next()
+      return reply
+    } catch (error) {
+      uncut()
+      asked.end()
+      throw signal.aborted ? signal.reason : error
+    }
   }
 
+/** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
+export const enclaveClient = (at: string, tls: Tls | null): Enclave => {
+  const line = lineTo(at, tls)
   const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
-    const read = await lines(await aside(method, path, null, signal))
+    const read = await linesIn(await line.aside(method, path, null, signal))
     const said = JSON.parse(String((await read.next()).value)) as T
     await read.next()
     return said
   }
-
-  /** Waits for the answer and serves the enclave's questions before it. */
-  const first = async (
-    read: AsyncIterator<string>,
-    enclaveFiles: EnclaveFiles | undefined,
-    signal: AbortSignal,
-  ): Promise<First> => {
-    for (;;) {
-      const { done, value } = await read.next()
-      if (done) throw new Unavailable()
-      const said = JSON.parse(value) as First | { readonly ask: EnclaveQuestion }
-      if (!('ask' in said)) return said
-      if (enclaveFiles === undefined) throw new Unavailable()
-      // A failure on this side ends the call in the enclave, and its answer reports the failure here.
-      answerQuestion(said.ask, enclaveFiles, aside, signal).catch(() => undefined)
-    }
-  }
-
   return {
     keys: () => one('GET', 'keys'),
     attest: (challenge) => one('GET', `attest?challenge=${Buffer.from(challenge).toString('hex')}`),
     models: (signal) => one('GET', 'models', signal),
     signHead: (wanted) => one('POST', `head?wanted=${encodeURIComponent(JSON.stringify(wanted))}`),
-    async handle(route, sealed, grant, signal, enclaveFiles) {
-      const bytes = sealed instanceof Uint8Array ? sealed : null
-      const streamed = bytes === null && Symbol.asyncIterator in sealed
-      const large = bytes === null ? (streamed ? 'yes' : null) : String(bytes.length)
-      const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large !== null && { large }) }
-      signal.throwIfAborted()
-      const { asked, answered } = open('POST', `handle/${route}`, { headers })
-      const cut = () => void asked.destroy()
-      // A signal may outlive the call, so its listeners are removed.
-      const uncut = () => {
-        signal.removeEventListener('abort', cut)
-        over.abort(new Unavailable())
-      }
-      // Answers to the enclave's questions end with the call.
-      const over = new AbortController()
-      signal.addEventListener('abort', cut, { once: true })
-      if (streamed) pipeline(sealed as AsyncIterable<Uint8Array>, asked).catch(() => asked.destroy())
-      else if (bytes !== null) asked.write(bytes)
-      else asked.write(`${JSON.stringify(sealed)}\n`)
-      try {
-        const read = await lines(await answered)
-        const reply = await first(read, enclaveFiles, AbortSignal.any([signal, over.signal]))
-        // An unread stream is ended by its signal.
-        if (reply.kind === 'frames') return framesOf(read, asked, uncut, signal)
-        uncut()
-        asked.end()
-        await read.next()
-        return reply
-      } catch (error) {
-        uncut()
-        asked.end()
-        throw signal.aborted ? signal.reason : error
-      }
-    },
-    dispose: () => agent.destroy(),
+    handle: handleOver(line),
+    dispose: line.close,
   }
 }
 

@@ -41,8 +41,18 @@ export interface Member {
 }
 
 /** The state of several enclave processes, and the keys of each. */
-export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log) => {
-  const members = lines.map((line, at): Member => ({
+export interface EnclaveHealth {
+  readonly members: readonly Member[]
+  readonly clock: Clock
+  readonly log: Log
+  readonly began: number
+  /** True when an enclave has been up. */
+  seen: boolean
+  closed: boolean
+}
+
+export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log): EnclaveHealth => ({
+  members: lines.map((line, at): Member => ({
     name: `e${at}`,
     line,
     kids: new Set(),
@@ -54,109 +64,113 @@ export const enclaveHealth = (lines: readonly Enclave[], clock: Clock, log: Log)
     looking: null,
     calls: new Set(),
     watch: null,
-  }))
+  })),
+  clock,
+  log,
+  began: clock.now(),
+  seen: false,
+  closed: false,
+})
 
-  const began = clock.now()
-  let seen = false
-  let closed = false
-  /** In ms since then. A clock that was set back gives Infinity. */
-  const since = (then: number): number => {
-    const ms = clock.now() - then
-    return ms < 0 ? Infinity : ms
-  }
-  /** Stores the keys of an answer. */
-  const learn = (member: Member, { keys }: Keyset): void => {
-    member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
-    member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
-    member.asked = clock.now()
-    if (member.said === 'down') log.info('enclave.up', { enclave: member.name })
-    member.said = 'up'
-    member.up = true
-    seen = true
-  }
+/** In ms since then. A clock that was set back gives Infinity. */
+const since = ({ clock }: EnclaveHealth, then: number): number => {
+  const ms = clock.now() - then
+  return ms < 0 ? Infinity : ms
+}
 
-  const lose = (member: Member, cause: unknown): void => {
-    // Before the first enclave is up, all of them may still be starting.
-    if (member.said !== 'down' && (seen || since(began) > grace)) {
-      member.said = 'down'
-      log.error('enclave.down', { enclave: member.name }, cause)
+/** True while the first enclave may still be starting. */
+const isStarting = (health: EnclaveHealth): boolean => !health.seen && since(health, health.began) <= grace
+
+/** Stores the keys of an answer. */
+export const learn = (health: EnclaveHealth, member: Member, { keys }: Keyset): void => {
+  member.kids = new Set(keys.map(({ enclaveKid }) => enclaveKid))
+  member.since = Math.max(0, ...keys.map(({ not_before }) => not_before))
+  member.asked = health.clock.now()
+  if (member.said === 'down') health.log.info('enclave.up', { enclave: member.name })
+  member.said = 'up'
+  member.up = true
+  health.seen = true
+}
+
+const lose = (health: EnclaveHealth, member: Member, cause: unknown): void => {
+  // Before the first enclave is up, all of them may still be starting.
+  if (member.said !== 'down' && !isStarting(health)) {
+    member.said = 'down'
+    health.log.error('enclave.down', { enclave: member.name }, cause)
+  }
+  member.up = false
+  member.why = cause
+  member.asked = health.clock.now()
+  member.kids = new Set()
+}
+
+/** Runs one check at a time. A check continues without a waiting caller, since a late answer still counts. */
+export const look = (health: EnclaveHealth, member: Member): Promise<boolean> => {
+  const silent = () => {
+    const fault = new Unavailable(undefined, { cause: new Error('The enclave is silent') })
+    lose(health, member, fault)
+    for (const cut of member.calls) cut(fault)
+  }
+  const work = async () => {
+    const late = health.clock.alarm(patienceMs, silent)
+    try {
+      learn(health, member, await member.line.keys())
+    } catch (cause) {
+      lose(health, member, cause)
+    } finally {
+      late.off()
+      member.looking = null
     }
-    member.up = false
-    member.why = cause
-    member.asked = clock.now()
-    member.kids = new Set()
+    return member.up === true
   }
+  return (member.looking ??= work())
+}
 
-  /** Runs one check at a time. A check continues without a waiting caller, since a late answer still counts. */
-  const look = (member: Member): Promise<boolean> => {
-    const silent = () => {
-      const fault = new Unavailable(undefined, { cause: new Error('The enclave is silent') })
-      lose(member, fault)
-      for (const cut of member.calls) cut(fault)
-    }
-    const work = async () => {
-      const late = clock.alarm(patienceMs, silent)
-      try {
-        learn(member, await member.line.keys())
-      } catch (cause) {
-        lose(member, cause)
-      } finally {
-        late.off()
-        member.looking = null
-      }
-      return member.up === true
-    }
-    return (member.looking ??= work())
+/** Waits briefly for the results of checks. */
+export const looked = (health: EnclaveHealth, its: readonly Member[]): Promise<unknown> =>
+  Promise.race([Promise.all(its.map((it) => look(health, it))), health.clock.sleep(step)])
+
+export const down = ({ members }: EnclaveHealth): Unavailable =>
+  new Unavailable(undefined, { cause: members.find(({ why }) => why !== undefined)?.why })
+
+/** The enclaves that are up, newest first. */
+export const ups = ({ members }: EnclaveHealth): readonly Member[] =>
+  members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
+
+/** The enclaves that are up, newest first. Waits only when none is up, and throws Unavailable when none comes up. */
+export const healthy = async (health: EnclaveHealth): Promise<readonly Member[]> => {
+  const { members, clock } = health
+  const stale = members.filter(({ asked, up }) => since(health, asked) > (up ? freshMs : step))
+  const looks = stale.map((member) => look(health, member))
+  if (ups(health).length === 0) {
+    const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
+    await Promise.race([first.catch(() => false), clock.sleep(step)])
   }
+  const up = ups(health)
+  if (up.length > 0) return up
+  if (health.closed || !isStarting(health)) throw down(health)
+  await clock.sleep(step)
+  return healthy(health)
+}
 
-  /** Waits briefly for the results of checks. */
-  const looked = (its: readonly Member[]): Promise<unknown> =>
-    Promise.race([Promise.all(its.map(look)), clock.sleep(step)])
-
-  const down = () => new Unavailable(undefined, { cause: members.find(({ why }) => why !== undefined)?.why })
-  const ups = () => members.filter(({ up }) => up).sort((one, other) => other.since - one.since)
-
-  /** The enclaves that are up, newest first. Waits only when none is up. */
-  const healthy = async (): Promise<readonly Member[]> => {
-    const looks = members.filter(({ asked, up }) => since(asked) > (up ? freshMs : step)).map(look)
-    if (ups().length === 0) {
-      const first = Promise.any(looks.map((it) => it.then((up) => up || Promise.reject(new Error('Down')))))
-      await Promise.race([first.catch(() => false), clock.sleep(step)])
-    }
-    const up = ups()
-    if (up.length > 0) return up
-    if (seen || closed || since(began) > grace) throw down()
-    await clock.sleep(step)
-    return healthy()
+/** Registers a call. `cut` ends it when its enclave falls silent; the returned function removes it. */
+export const under = (health: EnclaveHealth, member: Member, cut: (fault: Unavailable) => void): (() => void) => {
+  member.calls.add(cut)
+  const watch = () => {
+    member.watch = null
+    if (member.calls.size === 0) return
+    void look(health, member)
+    member.watch = health.clock.alarm(pulse, watch)
   }
+  member.watch ??= health.clock.alarm(pulse, watch)
+  return () => void member.calls.delete(cut)
+}
 
-  /** Registers a call. `cut` ends it when its enclave falls silent; the returned function removes it. */
-  const under = (member: Member, cut: (fault: Unavailable) => void): (() => void) => {
-    member.calls.add(cut)
-    const watch = () => {
-      member.watch = null
-      if (member.calls.size === 0) return
-      void look(member)
-      member.watch = clock.alarm(pulse, watch)
-    }
-    member.watch ??= clock.alarm(pulse, watch)
-    return () => void member.calls.delete(cut)
-  }
+/** The members that may have gone since their last answer. */
+export const doubtful = (health: EnclaveHealth, its: readonly Member[]): readonly Member[] =>
+  its.filter(({ asked }) => since(health, asked) > sure)
 
-  return {
-    members,
-    learn,
-    look,
-    looked,
-    ups,
-    healthy,
-    down,
-    under,
-    /** The members that may have gone since their last answer. */
-    doubtful: (its: readonly Member[]): readonly Member[] => its.filter(({ asked }) => since(asked) > sure),
-    close() {
-      closed = true
-      for (const { watch } of members) watch?.off()
-    },
-  }
+export const closeHealth = (health: EnclaveHealth): void => {
+  health.closed = true
+  for (const { watch } of health.members) watch?.off()
 }

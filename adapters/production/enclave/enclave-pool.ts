@@ -1,135 +1,156 @@
 import { BadRequest, Expired, GatewayError, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { Enclave, Keyset, SealedReply } from '../../../core/ports/enclave.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
-import { type Member, enclaveHealth } from './enclave-health.ts'
+import {
+  type EnclaveHealth,
+  type Member,
+  closeHealth,
+  doubtful,
+  down,
+  enclaveHealth,
+  healthy,
+  learn,
+  look,
+  looked,
+  under,
+  ups,
+} from './enclave-health.ts'
 
 /** In ms: the lifetime of a list of models. */
 const modelsFreshMs = 5_000
 
+type Ask<T> = (line: Enclave) => Promise<T>
+
+const asked = <T>(health: EnclaveHealth, member: Member, ask: Ask<T>): Promise<T> =>
+  new Promise<T>((resolve, reject) => {
+    const over = under(health, member, reject)
+    ask(member.line).then(resolve, reject).finally(over)
+  })
+
 /**
- * Several enclave processes behind one port, each with its own keys. A request goes to the process that holds its key.
- * A silent enclave delays only the requests that already wait for it, and only for a short time.
+ * The named enclave. Without a name, the enclaves that are up, and then the enclaves that came up during the search.
  */
-export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
-  const { members, learn, look, looked, ups, healthy, down, under, doubtful, close } = enclaveHealth(lines, clock, log)
-  let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
+async function* candidates(health: EnclaveHealth, name: string | undefined): AsyncGenerator<Member> {
+  const named = health.members.find((it) => it.name === name)
+  if (named !== undefined) return yield named
+  if (name !== undefined) throw new NotFound('Unknown enclave')
+  const first = await healthy(health)
+  yield* first
+  await looked(health, health.members)
+  yield* ups(health).filter((it) => !first.includes(it))
+}
 
-  const asked = <T>(member: Member, ask: (line: Enclave) => Promise<T>): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      const over = under(member, reject)
-      ask(member.line).then(resolve, reject).finally(over)
-    })
-
-  /**
-   * The named enclave. Without a name, the enclaves that are up, and then the enclaves that came up during the search.
-   */
-  async function* candidates(name: string | undefined): AsyncGenerator<Member> {
-    const named = members.find((it) => it.name === name)
-    if (named !== undefined) return yield named
-    if (name !== undefined) throw new NotFound('Unknown enclave')
-    const first = await healthy()
-    yield* first
-    await looked(members)
-    yield* ups().filter((it) => !first.includes(it))
+/** The answer of the first enclave that gives one. */
+const told = async <T>(health: EnclaveHealth, name: string | undefined, ask: Ask<T>): Promise<[Member, T]> => {
+  let last: unknown = null
+  for await (const member of candidates(health, name)) {
+    try {
+      return [member, await asked(health, member, ask)]
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      void look(health, member)
+      last = error
+    }
   }
+  throw last
+}
 
-  /** The answer of the first enclave that gives one. */
-  const told = async <T>(name: string | undefined, ask: (line: Enclave) => Promise<T>): Promise<[Member, T]> => {
+const published = async (health: EnclaveHealth, name: string | undefined, ask: Ask<Keyset>): Promise<Keyset> => {
+  const [member, keyset] = await told(health, name, ask)
+  learn(health, member, keyset)
+  return keyset
+}
+
+const handled = async (
+  health: EnclaveHealth,
+  member: Member,
+  ask: (signal: AbortSignal) => Promise<SealedReply>,
+  signal: AbortSignal,
+): Promise<SealedReply> => {
+  signal.throwIfAborted()
+  const call = new AbortController()
+  const end = under(health, member, (fault) => call.abort(fault))
+  const over = () => {
+    signal.removeEventListener('abort', left)
+    end()
+  }
+  const left = () => {
+    over()
+    call.abort(signal.reason)
+  }
+  signal.addEventListener('abort', left)
+  try {
+    const reply = await ask(call.signal)
+    if (reply.kind === 'frames') return { ...reply, frames: ending(reply.frames, over) }
+    over()
+    return reply
+  } catch (error) {
+    over()
+    throw error
+  }
+}
+
+/** The enclaves that may open a request with this key, the likeliest first. Throws Unavailable when none is up. */
+const holdersOf = async (health: EnclaveHealth, kid: unknown): Promise<readonly Member[]> => {
+  const holders = () => ups(health).filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
+  await healthy(health)
+  const unsure = doubtful(health, holders())
+  if (unsure.length > 0) await looked(health, unsure)
+  if (holders().length === 0) await looked(health, health.members)
+  const up = ups(health)
+  if (up.length === 0) throw down(health)
+  // An old, unpublished key still opens for a while: the enclave that holds it answers.
+  const holder = holders()
+  return holder.length > 0 ? holder : up
+}
+
+const handleIn =
+  (health: EnclaveHealth): Enclave['handle'] =>
+  async (route, sealed, grant, signal, enclaveFiles) => {
+    const once = !(sealed instanceof Uint8Array) && Symbol.asyncIterator in sealed
+    const kid = once ? grant.enclaveKid : (kidOf(sealed) ?? grant.enclaveKid)
     let last: unknown = null
-    for await (const member of candidates(name)) {
+    for (const member of await holdersOf(health, kid)) {
+      const ask = (signal: AbortSignal) => member.line.handle(route, sealed, grant, signal, enclaveFiles)
       try {
-        return [member, await asked(member, ask)]
+        return await handled(health, member, ask, signal)
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error
-        void look(member)
+        signal.throwIfAborted()
+        if (error instanceof Unavailable) void look(health, member)
+        // A failed opening records nothing, so the next enclave may try.
+        const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
+        if (once || !other || !(error instanceof GatewayError)) throw error
         last = error
       }
     }
     throw last
   }
 
-  const published = async (name: string | undefined, ask: (line: Enclave) => Promise<Keyset>): Promise<Keyset> => {
-    const [member, keyset] = await told(name, ask)
-    learn(member, keyset)
-    return keyset
-  }
-
-  const handled = async (
-    member: Member,
-    ask: (signal: AbortSignal) => Promise<SealedReply>,
-    signal: AbortSignal,
-  ): Promise<SealedReply> => {
-    signal.throwIfAborted()
-    const call = new AbortController()
-    const end = under(member, (fault) => call.abort(fault))
-    const over = () => {
-      signal.removeEventListener('abort', left)
-      end()
-    }
-    const left = () => {
-      over()
-      call.abort(signal.reason)
-    }
-    signal.addEventListener('abort', left)
-    try {
-      const reply = await ask(call.signal)
-      if (reply.kind === 'frames') return { ...reply, frames: ending(reply.frames, over) }
-      over()
-      return reply
-    } catch (error) {
-      over()
-      throw error
-    }
-  }
-
+/**
+ * Several enclave processes behind one port, each with its own keys. A request goes to the process that holds its key.
+ * A silent enclave delays only the requests that already wait for it, and only for a short time.
+ */
+export const enclavePool = (lines: readonly Enclave[], clock: Clock, log: Log): Enclave => {
+  const health = enclaveHealth(lines, clock, log)
+  let listed: { readonly at: number; readonly models: Awaited<ReturnType<Enclave['models']>> } | null = null
   return {
-    keys: (name) => published(name, (line) => line.keys()),
-    attest: (challenge, name) => published(name, (line) => line.attest(challenge)),
+    keys: (name) => published(health, name, (line) => line.keys()),
+    attest: (challenge, name) => published(health, name, (line) => line.attest(challenge)),
     async signHead(wanted) {
-      const [{ name }, answer] = await told(undefined, (line) => (line.signHead ?? missing)(wanted))
+      const [{ name }, answer] = await told(health, undefined, (line) => (line.signHead ?? missing)(wanted))
       return 'behind' in answer ? answer : { ...answer, enclave: name }
     },
     async models(signal) {
       if (listed === null || clock.now() - listed.at > modelsFreshMs) {
-        const [, models] = await told(undefined, (line) => line.models(signal))
+        const [, models] = await told(health, undefined, (line) => line.models(signal))
         listed = { at: clock.now(), models }
       }
       return listed.models
     },
-    async handle(route, sealed, grant, signal, enclaveFiles) {
-      const once = !(sealed instanceof Uint8Array) && Symbol.asyncIterator in sealed
-      const kid = once ? grant.enclaveKid : (kidOf(sealed) ?? grant.enclaveKid)
-      const holders = () => ups().filter(({ kids }) => typeof kid !== 'string' || kids.has(kid))
-      await healthy()
-      const unsure = doubtful(holders())
-      if (unsure.length > 0) await looked(unsure)
-      if (holders().length === 0) await looked(members)
-      const up = ups()
-      if (up.length === 0) throw down()
-      // An old, unpublished key still opens for a while: the enclave that holds it answers.
-      const holder = holders()
-      let last: unknown = null
-      for (const member of holder.length > 0 ? holder : up) {
-        try {
-          return await handled(
-            member,
-            (signal) => member.line.handle(route, sealed, grant, signal, enclaveFiles),
-            signal,
-          )
-        } catch (error) {
-          signal.throwIfAborted()
-          if (error instanceof Unavailable) void look(member)
-          // A failed opening records nothing, so the next enclave may try.
-          const other = error instanceof Expired || (error instanceof BadRequest && error.validator === null)
-          if (once || !other || !(error instanceof GatewayError)) throw error
-          last = error
-        }
-      }
-      throw last
-    },
+    handle: handleIn(health),
     async dispose() {
-      close()
-      await Promise.all(members.map(({ line }) => line.dispose?.()))
+      closeHealth(health)
+      await Promise.all(lines.map((line) => line.dispose?.()))
     },
   }
 }

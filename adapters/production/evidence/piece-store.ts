@@ -25,85 +25,96 @@ interface Place {
   looking: Promise<void> | null
 }
 
+interface PieceNeeds {
+  readonly clock: Clock
+  readonly log: Log
+  readonly rows: MetadataStore
+  readonly proof: ProofObserver
+}
+
 /**
  * Certificates, lists and texts beside reports. A piece is fetched when it is missing or half of its life is over,
  * checked, and then stored. An expired piece is still served: the client decides.
  */
-export const pieceStore = (
-  { clock, log, rows, proof }: { clock: Clock; log: Log; rows: MetadataStore; proof: ProofObserver },
-  source: Source,
-): FindPiece => {
+export const pieceStore = (needs: PieceNeeds, source: Source): FindPiece => {
+  const { clock, proof } = needs
   const places = new Map<string, Place>()
-
-  /** Null when the piece is not genuine. */
-  const seen = async (wanted: WantedPiece, members: Members | null): Promise<Piece | null> => {
-    try {
-      return members && { members, ...(await wanted.check(members, clock.now())) }
-    } catch {
-      return null
-    }
-  }
-
-  const better = (place: Place, piece: Piece | null): boolean => {
-    if (piece === null || (place.piece !== null && piece.ends < place.piece.ends)) return false
-    place.piece = piece
-    return true
-  }
-
-  const fetched = async (wanted: WantedPiece, place: Place, id: string): Promise<void> => {
-    const facts = { piece: wanted.name, about: wanted.about.slice(0, 64) }
-    try {
-      const members = wanted.read(await source(wanted))
-      const piece = { members, ...(await wanted.check(members, clock.now())) }
-      if (!better(place, piece)) return
-      const kept = await rows.update(rowsOfPieces, id, { members })
-      if (kept === null) await rows.create(rowsOfPieces, id, { members })
-      log.info('collateral.fetched', facts)
-    } catch (cause) {
-      log.error('collateral.failed', facts, cause)
-    }
-  }
-
-  const isEnded = ({ piece }: Place): boolean => piece === null || piece.taken <= clock.now()
-
-  const isDue = (place: Place): boolean => {
-    if (clock.now() < place.next) return false
-    return place.piece === null || clock.now() >= (place.piece.issued + place.piece.ends) / 2
-  }
-
-  const looked = async (wanted: WantedPiece, place: Place): Promise<void> => {
-    const id = `${wanted.name}/${wanted.about}`
-    const stored = await rows.get(rowsOfPieces, id).catch(() => null)
-    better(place, await seen(wanted, stored?.members ?? null))
-    if (isDue(place)) await fetched(wanted, place, id)
-    place.next = clock.now() + (isEnded(place) ? retryMs.urgent : retryMs.calm)
-  }
-
-  const placeOf = (wanted: WantedPiece): Place => {
-    const id = `${wanted.name}/${wanted.about}`
-    const found = places.get(id)
-    if (found !== undefined) return found
-    const [oldest] = places.keys()
-    if (places.size >= mostHeld && oldest !== undefined) places.delete(oldest)
-    const made: Place = { name: wanted.name, piece: null, asked: 0, next: 0, looking: null }
-    places.set(id, made)
-    return made
-  }
-
-  /** The end of the earliest piece of this name; null when one piece is missing. */
-  const untilOf = (name: string): number | null => {
-    const live = [...places.values()].filter((it) => it.name === name && clock.now() - it.asked <= mostIdle)
-    const ends = live.map(({ piece }) => piece?.taken ?? null)
-    return ends.includes(null) ? null : Math.min(...(ends as number[]))
-  }
-
   return async (wanted) => {
-    const place = placeOf(wanted)
+    const place = placeOf(places, wanted)
     place.asked = clock.now()
-    if (place.piece === null) better(place, await seen(wanted, wanted.given))
-    if (isDue(place)) place.looking ??= looked(wanted, place).finally(() => (place.looking = null))
-    if (place.looking !== null && isEnded(place)) await place.looking
-    proof.collateral(wanted.name, untilOf(wanted.name))
+    if (place.piece === null) better(place, await seen(wanted, wanted.given, clock))
+    if (isDue(place, clock.now()))
+      place.looking ??= looked(wanted, place, needs, source).finally(() => (place.looking = null))
+    if (place.looking !== null && isEnded(place, clock.now())) await place.looking
+    proof.collateral(wanted.name, untilOf(places, wanted.name, clock.now()))
     return place.piece?.members ?? {}
   }
+}
+
+/** Null when the piece is not genuine. */
+const seen = async (wanted: WantedPiece, members: Members | null, clock: Clock): Promise<Piece | null> => {
+  try {
+    return members && { members, ...(await wanted.check(members, clock.now())) }
+  } catch {
+    return null
+  }
+}
+
+/** Puts the piece in its place; false when the piece there lasts longer. */
+const better = (place: Place, piece: Piece | null): boolean => {
+  if (piece === null || (place.piece !== null && piece.ends < place.piece.ends)) return false
+  place.piece = piece
+  return true
+}
+
+const idOf = ({ name, about }: WantedPiece): string => `${name}/${about}`
+
+const fetched = async (wanted: WantedPiece, place: Place, needs: PieceNeeds, source: Source): Promise<void> => {
+  const { clock, log, rows } = needs
+  const facts = { piece: wanted.name, about: wanted.about.slice(0, 64) }
+  const id = idOf(wanted)
+  try {
+    const members = wanted.read(await source(wanted))
+    const piece = { members, ...(await wanted.check(members, clock.now())) }
+    if (!better(place, piece)) return
+    const kept = await rows.update(rowsOfPieces, id, { members })
+    if (kept === null) await rows.create(rowsOfPieces, id, { members })
+    log.info('collateral.fetched', facts)
+  } catch (cause) {
+    log.error('collateral.failed', facts, cause)
+  }
+}
+
+const isEnded = ({ piece }: Place, now: number): boolean => piece === null || piece.taken <= now
+
+const isDue = ({ piece, next }: Place, now: number): boolean => {
+  if (now < next) return false
+  return piece === null || now >= (piece.issued + piece.ends) / 2
+}
+
+/** Reads the stored piece, and fetches another one when it is due. */
+const looked = async (wanted: WantedPiece, place: Place, needs: PieceNeeds, source: Source): Promise<void> => {
+  const { clock, rows } = needs
+  const stored = await rows.get(rowsOfPieces, idOf(wanted)).catch(() => null)
+  better(place, await seen(wanted, stored?.members ?? null, clock))
+  if (isDue(place, clock.now())) await fetched(wanted, place, needs, source)
+  place.next = clock.now() + (isEnded(place, clock.now()) ? retryMs.urgent : retryMs.calm)
+}
+
+const placeOf = (places: Map<string, Place>, wanted: WantedPiece): Place => {
+  const id = idOf(wanted)
+  const found = places.get(id)
+  if (found !== undefined) return found
+  const [oldest] = places.keys()
+  if (places.size >= mostHeld && oldest !== undefined) places.delete(oldest)
+  const made: Place = { name: wanted.name, piece: null, asked: 0, next: 0, looking: null }
+  places.set(id, made)
+  return made
+}
+
+/** The end of the earliest piece of this name; null when one piece is missing. */
+const untilOf = (places: ReadonlyMap<string, Place>, name: string, now: number): number | null => {
+  const live = [...places.values()].filter((it) => it.name === name && now - it.asked <= mostIdle)
+  const ends = live.map(({ piece }) => piece?.taken ?? null)
+  return ends.includes(null) ? null : Math.min(...(ends as number[]))
 }

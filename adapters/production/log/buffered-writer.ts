@@ -57,100 +57,118 @@ const lineQueue = () => {
   }
 }
 
+/** The state of one log. */
+interface Writing {
+  readonly fd: number
+  readonly door: FileWriter
+  readonly queue: ReturnType<typeof lineQueue>
+  /** Lines that found no room since the last one that did. */
+  lost: number
+  writing: boolean
+  failing: boolean
+  gone: boolean
+  timer: NodeJS.Timeout | null
+  watched: boolean
+  /** Called at the end of the write that is under way. */
+  rested: (() => void) | null
+  /** Called at the exit. */
+  readonly flushSync: () => void
+}
+
 /**
  * Collects lines and writes them together, after at most a quarter of a second and at the exit. A full disk stops no
  * request: lines wait for space, and a later line counts the lost ones.
  */
 export const bufferedLines = (fd: number, door: FileWriter = { write, writeSync }): WrittenLines => {
-  const queue = lineQueue()
-  let lost = 0
-  let writing = false
-  let failing = false
-  let gone = false
-  let timer: NodeJS.Timeout | null = null
-  let watched = false
-  /** Called at the end of the write that is under way. */
-  let rested: (() => void) | null = null
-
-  const watch = (on: boolean): void => {
-    if (on !== watched) process[on ? 'once' : 'off']('exit', flushSync)
-    watched = on
+  const it: Writing = {
+    ...{ fd, door, queue: lineQueue(), lost: 0, writing: false, failing: false, gone: false },
+    ...{ timer: null, watched: false, rested: null, flushSync: () => writeAtOnce(it) },
   }
-
-  const leave = (): void => {
-    gone = true
-    queue.clear()
-    watch(false)
-  }
-
-  const go = (): void => {
-    if (queue.bytes() >= whole / 2) put()
-    else if (queue.bytes() > 0)
-      timer ??= setTimeout(() => {
-        timer = null
-        put()
-      }, pauseMs).unref()
-    else watch(false)
-  }
-
-  const put = (): void => {
-    if (writing || gone) return
-    const chunk = queue.next()
-    if (chunk === null) return
-    writing = true
-    door.write(fd, chunk, (fault, written) => {
-      writing = false
-      failing = fault !== null
-      // The reader of the pipe has left.
-      if (fault?.code === 'EPIPE') leave()
-      else queue.keep(chunk, fault === null ? written : 0)
-      if (rested !== null) return rested()
-      if (gone) return
-      if (fault === null) go()
-      else setTimeout(put, busy(fault) ? moment : pauseMs).unref()
-    })
-  }
-
-  const flushSync = (): void => {
-    let left = tries
-    for (let chunk = queue.next(); chunk !== null; chunk = queue.next()) {
-      try {
-        queue.keep(chunk, door.writeSync(fd, chunk))
-      } catch (fault) {
-        queue.keep(chunk, 0)
-        if (!busy(fault as NodeJS.ErrnoException) || left-- === 0) return
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, moment)
-      }
-    }
-  }
-
   return {
-    write(line) {
-      if (gone) return
-      const size = Buffer.byteLength(line)
-      const about = lost === 0 ? '' : `${JSON.stringify(lostOf(lost))}\n`
-      if (queue.bytes() + about.length + size > mostWaitingBytes) return void lost++
-      if (lost > 0) queue.add(about, about.length)
-      lost = 0
-      queue.add(line, size)
-      watch(true)
-      if (!failing) go()
-    },
-    flushSync,
+    write: (line) => add(it, line),
+    flushSync: it.flushSync,
     async close() {
-      // A slow reader holds a write back no longer than it holds the exit.
-      if (writing)
-        await new Promise<void>((resolve) => {
-          const late = setTimeout(resolve, tries * moment)
-          rested = () => {
-            clearTimeout(late)
-            resolve()
-          }
-        })
-      rested = null
-      flushSync()
+      if (it.writing) await rest(it)
+      it.rested = null
+      it.flushSync()
     },
   }
 }
+
+const add = (it: Writing, line: string): void => {
+  if (it.gone) return
+  const { queue } = it
+  const size = Buffer.byteLength(line)
+  const about = it.lost === 0 ? '' : `${JSON.stringify(lostOf(it.lost))}\n`
+  if (queue.bytes() + about.length + size > mostWaitingBytes) return void it.lost++
+  if (it.lost > 0) queue.add(about, about.length)
+  it.lost = 0
+  queue.add(line, size)
+  watch(it, true)
+  if (!it.failing) go(it)
+}
+
+const watch = (it: Writing, on: boolean): void => {
+  if (on !== it.watched) process[on ? 'once' : 'off']('exit', it.flushSync)
+  it.watched = on
+}
+
+const leave = (it: Writing): void => {
+  it.gone = true
+  it.queue.clear()
+  watch(it, false)
+}
+
+const go = (it: Writing): void => {
+  if (it.queue.bytes() >= whole / 2) put(it)
+  else if (it.queue.bytes() > 0)
+    it.timer ??= setTimeout(() => {
+      it.timer = null
+      put(it)
+    }, pauseMs).unref()
+  else watch(it, false)
+}
+
+const put = (it: Writing): void => {
+  const { fd, door, queue } = it
+  if (it.writing || it.gone) return
+  const chunk = queue.next()
+  if (chunk === null) return
+  it.writing = true
+  door.write(fd, chunk, (fault, written) => {
+    it.writing = false
+    it.failing = fault !== null
+    // The reader of the pipe has left.
+    if (fault?.code === 'EPIPE') leave(it)
+    else queue.keep(chunk, fault === null ? written : 0)
+    if (it.rested !== null) return it.rested()
+    if (it.gone) return
+    if (fault === null) go(it)
+    else setTimeout(() => put(it), busy(fault) ? moment : pauseMs).unref()
+  })
+}
+
+const writeAtOnce = ({ fd, door, queue }: Writing): void => {
+  let left = tries
+  for (let chunk = queue.next(); chunk !== null; chunk = queue.next()) {
+    try {
+      queue.keep(chunk, door.writeSync(fd, chunk))
+    } catch (fault) {
+      queue.keep(chunk, 0)
+      if (!busy(fault as NodeJS.ErrnoException) || left-- === 0) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, moment)
+    }
+  }
+}
+
+/** Waits for the write that is under way. A slow reader holds a write back no longer than it holds the exit. */
+const rest = (it: Writing): Promise<void> =>
+  new Promise((resolve) => {
+    const late = setTimeout(resolve, tries * moment)
+    it.rested = () => {
+      clearTimeout(late)
+      resolve()
+    }
+  })
 
 const lostOf = (lines: number) => ({ level: 'warn', time: Date.now(), pid: process.pid, lines, event: 'log.lost' })

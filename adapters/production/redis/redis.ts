@@ -156,6 +156,10 @@ const askOver = <F, T>(
       })
   })
 
+/** Resolves when the connection stands, after so many ms, or at the end. */
+const firstOf = async (connected: Promise<void>, ms: number, signal: AbortSignal): Promise<void> =>
+  Promise.race([connected, sleep(ms, undefined, { signal }).catch(() => {})])
+
 /** Connects at once, and reconnects while Redis is down. */
 export const connectRedis = <F>(
   { url, patience, prefix, use, log }: RedisOptions,
@@ -198,10 +202,7 @@ export const connectRedis = <F>(
     }
   }
 
-  let beginning: Promise<void> | null = Promise.race([
-    search(0),
-    sleep(patience, undefined, { signal: closing.signal }).catch(() => {}),
-  ]).then(() => {
+  let beginning: Promise<void> | null = firstOf(search(0), patience, closing.signal).then(() => {
     beginning = null
   })
 

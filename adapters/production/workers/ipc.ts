@@ -7,7 +7,8 @@ export interface IpcMessage {
   readonly flaw?: string
 }
 
-export type IpcAnswers = Readonly<Record<string, (value: any) => unknown>>
+/** Each answer trusts the other process, which runs the same code, with the type of its value. */
+export type IpcAnswers = Readonly<Record<string, (value: never) => unknown>>
 
 export interface IpcChannel {
   ask<T>(question: string, value?: unknown): Promise<T>
@@ -18,14 +19,14 @@ export interface IpcChannel {
 
 /** Questions and answers in both directions, over a channel that keeps the order of letters. */
 export const ipcChannel = (send: (letter: IpcMessage) => void, answers: IpcAnswers): IpcChannel => {
-  const open = new Map<number, { resolve(value: any): void; reject(error: Error): void }>()
+  const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let last = 0
 
   const answer = async ({ id, ask, value }: IpcMessage): Promise<void> => {
     try {
       const known = ask === undefined ? undefined : answers[ask]
       if (known === undefined) throw new Error('The other process knows no such question')
-      send({ id, value: await known(value) })
+      send({ id, value: await known(value as never) })
     } catch (error) {
       send({ id, flaw: error instanceof Error ? error.message : String(error) })
     }

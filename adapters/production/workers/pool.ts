@@ -39,66 +39,73 @@ const sendingTo =
   (letter: IpcMessage): void =>
     void (worker.isConnected() && worker.send(letter, () => undefined))
 
-/** Keeps the number of workers: a worker that ends unexpectedly gets a successor. */
-export const workerPool = (answersTo: (member: () => Member) => IpcAnswers, log: Log): WorkerPool => {
-  const members = new Set<Member>()
-  let closing = false
+interface Pool {
+  readonly answersTo: (member: () => Member) => IpcAnswers
+  readonly log: Log
+  readonly members: Set<Member>
+  closing: boolean
+}
 
-  const start = (): Promise<Address> =>
-    new Promise((resolve, reject) => {
-      const worker = cluster.fork()
-      const began = performance.now()
-      let end = () => {}
-      const line = ipcChannel(
-        sendingTo(worker),
-        answersTo(() => member),
-      )
-      const member: Member = {
-        line,
-        begun: false,
-        leaving: false,
-        ended: new Promise((resolve) => (end = resolve)),
-        kill: () => worker.process.kill('SIGKILL'),
-      }
-      members.add(member)
-      let listened = false
-      worker.on('message', (letter: IpcMessage) => line.hear(letter))
-      worker.once('listening', (address) => {
-        listened = true
-        resolve(address)
-      })
-      const over = (code: number | null, signal: string | null) => {
-        end()
-        members.delete(member)
-        line.close()
-        if (!listened) return reject(new Error('a worker ended before it listened'))
-        if (member.leaving) return
-        log.warn('worker.ended', { code, signal })
-        void again(performance.now() - began > longestPauseMs ? pauseMs : 2 * pauseMs)
-      }
-      worker.once('exit', over)
-      // A worker that failed to fork emits no `exit`.
-      worker.once('error', () => worker.process.pid === undefined && over(null, null))
+/** Starts one worker. Resolves when the worker listens; rejects when the worker ends before. */
+const start = (pool: Pool): Promise<Address> =>
+  new Promise((resolve, reject) => {
+    const worker = cluster.fork()
+    const began = performance.now()
+    let end = () => {}
+    const line = ipcChannel(
+      sendingTo(worker),
+      pool.answersTo(() => member),
+    )
+    const member: Member = {
+      line,
+      begun: false,
+      leaving: false,
+      ended: new Promise((resolve) => (end = resolve)),
+      kill: () => worker.process.kill('SIGKILL'),
+    }
+    pool.members.add(member)
+    let listened = false
+    worker.on('message', (letter: IpcMessage) => line.hear(letter))
+    worker.once('listening', (address) => {
+      listened = true
+      resolve(address)
     })
+    const over = (code: number | null, signal: string | null) => {
+      end()
+      pool.members.delete(member)
+      line.close()
+      if (!listened) return reject(new Error('a worker ended before it listened'))
+      if (member.leaving) return
+      pool.log.warn('worker.ended', { code, signal })
+      void again(pool, performance.now() - began > longestPauseMs ? pauseMs : 2 * pauseMs)
+    }
+    worker.once('exit', over)
+    // A worker that failed to fork emits no `exit`.
+    worker.once('error', () => worker.process.pid === undefined && over(null, null))
+  })
 
-  const again = async (wait: number): Promise<void> => {
-    await sleep(wait, undefined, { ref: false })
-    if (closing) return
-    await start().catch(() => again(Math.max(pauseMs, Math.min(longestPauseMs, wait * 2))))
-  }
+const again = async (pool: Pool, wait: number): Promise<void> => {
+  await sleep(wait, undefined, { ref: false })
+  if (pool.closing) return
+  await start(pool).catch(() => again(pool, Math.max(pauseMs, Math.min(longestPauseMs, wait * 2))))
+}
 
+/** Keeps the number of workers: a worker that ends unexpectedly gets a successor. */
+export const workerPool = (answersTo: Pool['answersTo'], log: Log): WorkerPool => {
+  const members = new Set<Member>()
+  const pool: Pool = { answersTo, log, members, closing: false }
   return {
     members,
-    start,
+    start: () => start(pool),
     replace(member) {
       // A worker that has ended is already logged and replaced.
       if (!members.has(member)) return
       log.warn('worker.replaced')
       void leave(member, false)
-      void again(0)
+      void again(pool, 0)
     },
     async close(lingers) {
-      closing = true
+      pool.closing = true
       await Promise.all([...members].map((member) => leave(member, lingers)))
     },
   }

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { plugin, use } from '../../../core/plugin.ts'
+import type { Fitting } from '../../../core/container.ts'
 import { type Measured, Siblings } from '../../../core/ports/cluster.ts'
 import type { Config } from '../config/config.ts'
 import { ignoreSignals } from './signals.ts'
@@ -38,7 +39,7 @@ export interface WorkerLink {
   back(socket: string): void
   /** All workers read the configuration again. */
   reload(): Promise<void>
-  readonly siblings: ReturnType<typeof use<Siblings, any, any>>
+  readonly siblings: Fitting<Siblings>
   /** From now on, this worker answers the leader. */
   begin(work: WorkerTasks): void
   /** Resolves when this worker is to end. True when load balancers get time to notice. */

@@ -24,116 +24,122 @@ export interface ContentToWrite {
   readonly thinks: boolean
 }
 
-/** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
-export const generateEvents = ({ model, seal, thinks }: ContentToWrite) => {
-  const candidates = new Map<number, Candidate>()
-  let usage: WireUsage | null = null
-  let responseId = ''
+/** The state of one answer. */
+interface Writing extends ContentToWrite {
+  readonly candidates: Map<number, Candidate>
+  usage: WireUsage | null
+  responseId: string
   /** The pieces go on as they came, the last one too. */
-  let relays = false
+  relays: boolean
+}
 
-  const candidateAt = (index: number): Candidate => {
-    let it = candidates.get(index)
-    if (it === undefined) {
-      it = { calls: new Map(), blocks: [], thoughts: '', extra: undefined, finish: null, native: undefined }
-      candidates.set(index, it)
-    }
-    return it
-  }
-
-  const partsOf = ({ index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
-    const it = candidateAt(index)
-    const { content, reasoning_content, thinking_blocks, extra_content, refusal, images } = delta
-    if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
-    if (Array.isArray(thinking_blocks)) it.blocks.push(...thinking_blocks)
-    if (extra_content != null) it.extra = extra_content
-    it.thoughts += reasoning_content ?? ''
-    for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, call, at)
-    const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
-    return [
-      ...(thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
-      ...texts.map((text) => ({ text })),
-      ...imagesOf(images),
-    ]
-  }
-
-  const grow = ({ calls }: Candidate, { index, id, function: its, type: _, ...more }: ToolCallPart, at: number) => {
-    const number = index ?? at
-    const call = calls.get(number)
-    if (call !== undefined) call.json += its?.arguments ?? ''
-    else if (its?.name === undefined) throw garbled('A piece of a call that has not begun')
-    else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
-  }
-
-  const ending = ({ calls, blocks, thoughts, extra }: Candidate): readonly JsonObject[] => {
-    const message: Message = {
-      role: 'assistant',
-      ...(thoughts !== '' && { reasoning_content: thoughts }),
-      ...(blocks.length > 0 && { thinking_blocks: blocks }),
-      ...(extra !== undefined && { extra_content: extra }),
-      tool_calls: [...calls.values()].map(({ id, name, json, more }) => ({
-        ...more,
-        id,
-        type: 'function',
-        function: { name, arguments: json },
-      })),
-    }
-    return endingOf(message, seal)
-  }
-
-  const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: 'model' } })
-  const tail = () => ({ modelVersion: model, responseId })
-
-  const last = (before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
-    candidates: [...candidates].map(([index, it]) => ({
-      ...contentOf([...(before.get(index) ?? []), ...ending(it)]),
-      finishReason: reasonOf(it.finish, it.native),
-      index,
-    })),
-    ...usageOf(usage),
-    ...tail(),
-  })
-
-  /** A piece of the dialect, with the name by which the caller knows the model. */
-  const underOurName = (data: string): string => {
-    const piece = parseObject(data) ?? {}
-    if (piece['modelVersion'] === undefined) return data
-    return (
-      renamed(data, 'modelVersion', piece['modelVersion'], model) ?? JSON.stringify({ ...piece, modelVersion: model })
-    )
-  }
-
+/** Chunks as pieces of an answer: text as it comes, calls and reasons at the end. */
+export const generateEvents = (content: ContentToWrite) => {
+  const it: Writing = { ...content, candidates: new Map(), usage: null, responseId: '', relays: false }
+  const { model } = content
   return {
     take(chunk: Chunk, into: EventSink): void {
       if (chunk.native?.dialect === 'generate-content') {
-        relays = true
-        for (const it of chunk.native.events) into.push({ ...it, data: underOurName(it.data) })
+        it.relays = true
+        for (const own of chunk.native.events) into.push({ ...own, data: underOurName(own.data, model) })
         return
       }
-      responseId = chunk.id
-      if (chunk.usage != null) usage = chunk.usage
+      it.responseId = chunk.id
+      if (chunk.usage != null) it.usage = chunk.usage
       const told = chunk.choices
-        .map((choice) => ({ index: choice.index, parts: partsOf(choice) }))
+        .map((choice) => ({ index: choice.index, parts: partsOf(it, choice) }))
         .filter(({ parts }) => parts.length > 0)
       if (told.length === 0) return
       const its = told.map(({ index, parts }) => ({ ...contentOf(parts), index }))
-      into.push({ data: JSON.stringify({ candidates: its, ...tail() }) })
+      into.push({ data: JSON.stringify({ candidates: its, ...tail(it) }) })
     },
 
     end(into: EventSink): void {
-      if (!relays) into.push({ data: JSON.stringify(last()) })
+      if (!it.relays) into.push({ data: JSON.stringify(last(it)) })
     },
 
-    whole({ id, usage: its, choices }: Completion, native?: Native): JsonObject {
+    whole({ id, usage, choices }: Completion, native?: Native): JsonObject {
       if (native?.dialect === 'generate-content') return { ...native.body, modelVersion: model }
-      responseId = id
-      usage = its ?? null
+      it.responseId = id
+      it.usage = usage ?? null
       const parts = choices.map(({ message, ...choice }) => {
         const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
         const delta = { ...message, tool_calls } as ChunkChoice['delta']
-        return [choice.index, partsOf({ ...choice, delta })] as const
+        return [choice.index, partsOf(it, { ...choice, delta })] as const
       })
-      return last(new Map(parts))
+      return last(it, new Map(parts))
     },
   }
+}
+
+const candidateAt = ({ candidates }: Writing, index: number): Candidate => {
+  let it = candidates.get(index)
+  if (it === undefined) {
+    it = { calls: new Map(), blocks: [], thoughts: '', extra: undefined, finish: null, native: undefined }
+    candidates.set(index, it)
+  }
+  return it
+}
+
+const partsOf = (writing: Writing, { index, delta, finish_reason, ...more }: ChunkChoice): readonly JsonObject[] => {
+  const it = candidateAt(writing, index)
+  const { content, reasoning_content, thinking_blocks, extra_content, refusal, images } = delta
+  if (finish_reason !== null) Object.assign(it, { finish: finish_reason, native: more['native_finish_reason'] })
+  if (Array.isArray(thinking_blocks)) it.blocks.push(...thinking_blocks)
+  if (extra_content != null) it.extra = extra_content
+  it.thoughts += reasoning_content ?? ''
+  for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, call, at)
+  const texts = [content, refusal].filter((text) => typeof text === 'string' && text !== '')
+  return [
+    ...(writing.thinks && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
+    ...texts.map((text) => ({ text })),
+    ...imagesOf(images),
+  ]
+}
+
+const grow = ({ calls }: Candidate, { index, id, function: its, type: _, ...more }: ToolCallPart, at: number) => {
+  const number = index ?? at
+  const call = calls.get(number)
+  if (call !== undefined) call.json += its?.arguments ?? ''
+  else if (its?.name === undefined) throw garbled('A piece of a call that has not begun')
+  else calls.set(number, { id: id ?? `call_${number}`, name: its.name, json: its.arguments ?? '', more })
+}
+
+const ending = ({ calls, blocks, thoughts, extra }: Candidate, seal: Seal): readonly JsonObject[] => {
+  const message: Message = {
+    role: 'assistant',
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(blocks.length > 0 && { thinking_blocks: blocks }),
+    ...(extra !== undefined && { extra_content: extra }),
+    tool_calls: [...calls.values()].map(({ id, name, json, more }) => ({
+      ...more,
+      id,
+      type: 'function',
+      function: { name, arguments: json },
+    })),
+  }
+  return endingOf(message, seal)
+}
+
+const contentOf = (parts: readonly JsonObject[]) => ({ content: { parts, role: 'model' } })
+const tail = ({ model, responseId }: Writing) => ({ modelVersion: model, responseId })
+
+/** The last piece; `before` has the parts of each candidate that no earlier piece has. */
+const last = (it: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => ({
+  candidates: [...it.candidates].map(([index, candidate]) => ({
+    ...contentOf([...(before.get(index) ?? []), ...ending(candidate, it.seal)]),
+    finishReason: reasonOf(candidate.finish, candidate.native),
+    index,
+  })),
+  ...usageOf(it.usage),
+  ...tail(it),
+})
+
+/** A piece of the dialect, with the name by which the caller knows the model. */
+const underOurName = (data: string, model: string): string => {
+  const piece = parseObject(data) ?? {}
+  if (piece['modelVersion'] === undefined) return data
+  return (
+    renamed(data, 'modelVersion', piece['modelVersion'], model) ?? JSON.stringify({ ...piece, modelVersion: model })
+  )
 }

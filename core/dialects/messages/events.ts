@@ -1,4 +1,4 @@
-import type { Chunk, NativeEvents, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
+import type { Chunk, ChunkChoice, NativeEvents, ToolCallPart, WireUsage } from '../../ports/upstream.ts'
 import { garbled, parseObject } from '../backend.ts'
 import type { EventSink } from '../event.ts'
 import type { JsonObject } from '../json-object.ts'
@@ -22,139 +22,159 @@ const underOurName = (data: string, model: string): string => {
   return renamed(data, 'model', message['model'], model) ?? JSON.stringify({ ...event, message: { ...message, model } })
 }
 
+/** The state of one stream. */
+interface Writing {
+  readonly model: string
+  readonly seal: Seal
+  begun: boolean
+  /** Blocks so far. */
+  blocks: number
+  /** The block that grows; a call's has the number that its pieces bear. */
+  open: { readonly kind: Kind; readonly index: number; readonly call?: number } | null
+  thoughts: string
+  ended: EndReasons
+  usage: WireUsage | null
+  /** The last event went on as it came. */
+  stopped: boolean
+}
+
 /** Chunks as the events of the dialect: blocks one after the other, each with its index. */
 export const messageEvents = (model: string, seal: Seal) => {
-  let begun = false
-  let blocks = 0
-  /** The block that grows; a call's has the number that its pieces bear. */
-  let open: { readonly kind: Kind; readonly index: number; readonly call?: number } | null = null
-  let thoughts = ''
-  let ended: EndReasons = { finish_reason: null }
-  let usage: WireUsage | null = null
-  /** The last event went on as it came. */
-  let stopped = false
-
-  const event = (into: EventSink, type: string, fields: JsonObject): void =>
-    void into.push({ event: type, data: JSON.stringify({ type, ...fields }) })
-
-  const grow = (into: EventSink, index: number, delta: JsonObject): void =>
-    event(into, 'content_block_delta', { index, delta })
-
-  const close = (into: EventSink): void => {
-    if (open === null) return
-    const { kind, index } = open
-    open = null
-    if (kind === 'thinking') {
-      const signature = printKeepsake({ reasoning: thoughts }, seal)
-      grow(into, index, { type: 'signature_delta', signature })
-    }
-    event(into, 'content_block_stop', { index })
+  const it: Writing = {
+    model,
+    seal,
+    begun: false,
+    blocks: 0,
+    open: null,
+    thoughts: '',
+    ended: { finish_reason: null },
+    usage: null,
+    stopped: false,
   }
-
-  const start = (into: EventSink, content_block: JsonObject): number => {
-    event(into, 'content_block_start', { index: blocks, content_block })
-    return blocks++
-  }
-
-  const whole = (into: EventSink, block: JsonObject): void => {
-    close(into)
-    event(into, 'content_block_stop', { index: start(into, block) })
-  }
-
-  const opened = (into: EventSink, kind: Kind, block: JsonObject): number => {
-    if (open?.kind === kind) return open.index
-    close(into)
-    open = { kind, index: start(into, block) }
-    return open.index
-  }
-
-  const say = (into: EventSink, text: string): void => {
-    if (text !== '') grow(into, opened(into, 'text', { type: 'text', text: '' }), { type: 'text_delta', text })
-  }
-
-  const think = (into: EventSink, thinking: string): void => {
-    if (thinking === '') return
-    if (open?.kind !== 'thinking') thoughts = ''
-    thoughts += thinking
-    const index = opened(into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
-    grow(into, index, { type: 'thinking_delta', thinking })
-  }
-
-  /** A block with its vendor's signature ends the thoughts that the stream has shown so far. */
-  const sign = (into: EventSink, block: JsonObject): void => {
-    if (block['type'] !== 'thinking') return whole(into, block)
-    const index = opened(into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
-    grow(into, index, { type: 'signature_delta', signature: block['signature'] })
-    event(into, 'content_block_stop', { index })
-    open = null
-  }
-
-  const keep = (into: EventSink, keepsake: Keepsake): void =>
-    whole(into, { type: 'redacted_thinking', data: printKeepsake(keepsake, seal) })
-
-  const call = (into: EventSink, it: ToolCallPart & JsonObject, at: number): void => {
-    const { id, function: its } = it
-    const number = it.index ?? at
-    if (open?.call !== number) {
-      if (its?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
-      const name = id ?? `call_${number}`
-      if (it['extra_content'] != null) keep(into, { calls: { [name]: it['extra_content'] } })
-      close(into)
-      const index = start(into, { type: 'tool_use', id: name, name: its.name, input: {} })
-      open = { kind: 'tool_use', index, call: number }
-    }
-    const json = its?.arguments ?? ''
-    if (json !== '') grow(into, open.index, { type: 'input_json_delta', partial_json: json })
-  }
-
-  const begin = (into: EventSink, id: string): void => {
-    begun = true
-    const empty = { content: [], stop_reason: null, stop_sequence: null, usage: usageOf(null) }
-    event(into, 'message_start', { message: { id: idOf(id), type: 'message', role: 'assistant', model, ...empty } })
-  }
-
-  /** Events of the dialect go on as they came; what they leave open can still be gone on with by chunks. */
-  const relay = (into: EventSink, events: NativeEvents['events']): void => {
-    begun = true
-    for (const it of events) {
-      const type = it.event ?? parseObject(it.data)?.['type']
-      if (type === 'content_block_start') {
-        const { index, content_block } = parseObject(it.data) as unknown as Started
-        open = isKind(content_block.type) ? { kind: content_block.type, index } : null
-        blocks = index + 1
-      } else if (type === 'content_block_stop') open = null
-      else if (type === 'message_stop') stopped = true
-      into.push(type === 'message_start' ? { ...it, data: underOurName(it.data, model) } : it)
-    }
-  }
-
   return {
     take(chunk: Chunk, into: EventSink): void {
-      if (chunk.native?.dialect === 'messages') return relay(into, chunk.native.events)
-      if (!begun) begin(into, chunk.id)
-      if (chunk.usage != null) usage = chunk.usage
-      for (const { delta, finish_reason, ...more } of chunk.choices) {
-        think(into, delta.reasoning_content ?? '')
-        for (const block of (delta['thinking_blocks'] ?? []) as readonly JsonObject[]) sign(into, block)
-        for (const block of (delta['content_blocks'] ?? []) as readonly JsonObject[]) whole(into, block)
-        say(into, delta.content ?? '')
-        say(into, typeof delta['refusal'] === 'string' ? delta['refusal'] : '')
-        say(into, imageText(delta['images']))
-        for (const citation of (delta['citations'] ?? []) as readonly JsonObject[]) {
-          grow(into, opened(into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
-        }
-        for (const [at, it] of (delta.tool_calls ?? []).entries()) call(into, it as ToolCallPart & JsonObject, at)
-        if (delta['extra_content'] != null) keep(into, { extra: delta['extra_content'] })
-        if (finish_reason !== null) ended = { finish_reason, ...(more as JsonObject) }
-      }
+      if (chunk.native?.dialect === 'messages') return relay(it, into, chunk.native.events)
+      if (!it.begun) begin(it, into, chunk.id)
+      if (chunk.usage != null) it.usage = chunk.usage
+      for (const choice of chunk.choices) takeChoice(it, into, choice)
     },
 
     end(into: EventSink): void {
-      if (stopped) return
-      if (!begun) begin(into, '')
-      close(into)
-      event(into, 'message_delta', { delta: endOf(ended), usage: usageOf(usage) })
+      if (it.stopped) return
+      if (!it.begun) begin(it, into, '')
+      close(it, into)
+      event(into, 'message_delta', { delta: endOf(it.ended), usage: usageOf(it.usage) })
       event(into, 'message_stop', {})
     },
+  }
+}
+
+const takeChoice = (it: Writing, into: EventSink, { delta, finish_reason, ...more }: ChunkChoice): void => {
+  think(it, into, delta.reasoning_content ?? '')
+  for (const block of (delta['thinking_blocks'] ?? []) as readonly JsonObject[]) sign(it, into, block)
+  for (const block of (delta['content_blocks'] ?? []) as readonly JsonObject[]) whole(it, into, block)
+  say(it, into, delta.content ?? '')
+  say(it, into, typeof delta['refusal'] === 'string' ? delta['refusal'] : '')
+  say(it, into, imageText(delta['images']))
+  for (const citation of (delta['citations'] ?? []) as readonly JsonObject[]) {
+    grow(into, opened(it, into, 'text', { type: 'text', text: '' }), { type: 'citations_delta', citation })
+  }
+  for (const [at, part] of (delta.tool_calls ?? []).entries()) call(it, into, part as ToolCallPart & JsonObject, at)
+  if (delta['extra_content'] != null) keep(it, into, { extra: delta['extra_content'] })
+  if (finish_reason !== null) it.ended = { finish_reason, ...(more as JsonObject) }
+}
+
+const event = (into: EventSink, type: string, fields: JsonObject): void =>
+  void into.push({ event: type, data: JSON.stringify({ type, ...fields }) })
+
+const grow = (into: EventSink, index: number, delta: JsonObject): void =>
+  event(into, 'content_block_delta', { index, delta })
+
+const close = (it: Writing, into: EventSink): void => {
+  if (it.open === null) return
+  const { kind, index } = it.open
+  it.open = null
+  if (kind === 'thinking') {
+    const signature = printKeepsake({ reasoning: it.thoughts }, it.seal)
+    grow(into, index, { type: 'signature_delta', signature })
+  }
+  event(into, 'content_block_stop', { index })
+}
+
+const start = (it: Writing, into: EventSink, content_block: JsonObject): number => {
+  event(into, 'content_block_start', { index: it.blocks, content_block })
+  return it.blocks++
+}
+
+const whole = (it: Writing, into: EventSink, block: JsonObject): void => {
+  close(it, into)
+  event(into, 'content_block_stop', { index: start(it, into, block) })
+}
+
+const opened = (it: Writing, into: EventSink, kind: Kind, block: JsonObject): number => {
+  if (it.open?.kind === kind) return it.open.index
+  close(it, into)
+  it.open = { kind, index: start(it, into, block) }
+  return it.open.index
+}
+
+const say = (it: Writing, into: EventSink, text: string): void => {
+  if (text !== '') grow(into, opened(it, into, 'text', { type: 'text', text: '' }), { type: 'text_delta', text })
+}
+
+const think = (it: Writing, into: EventSink, thinking: string): void => {
+  if (thinking === '') return
+  if (it.open?.kind !== 'thinking') it.thoughts = ''
+  it.thoughts += thinking
+  const index = opened(it, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
+  grow(into, index, { type: 'thinking_delta', thinking })
+}
+
+/** A block with its vendor's signature ends the thoughts that the stream has shown so far. */
+const sign = (it: Writing, into: EventSink, block: JsonObject): void => {
+  if (block['type'] !== 'thinking') return whole(it, into, block)
+  const index = opened(it, into, 'thinking', { type: 'thinking', thinking: '', signature: '' })
+  grow(into, index, { type: 'signature_delta', signature: block['signature'] })
+  event(into, 'content_block_stop', { index })
+  it.open = null
+}
+
+const keep = (it: Writing, into: EventSink, keepsake: Keepsake): void =>
+  whole(it, into, { type: 'redacted_thinking', data: printKeepsake(keepsake, it.seal) })
+
+const call = (it: Writing, into: EventSink, part: ToolCallPart & JsonObject, at: number): void => {
+  const { id, function: its } = part
+  const number = part.index ?? at
+  if (it.open?.call !== number) {
+    if (its?.name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
+    const name = id ?? `call_${number}`
+    if (part['extra_content'] != null) keep(it, into, { calls: { [name]: part['extra_content'] } })
+    close(it, into)
+    const index = start(it, into, { type: 'tool_use', id: name, name: its.name, input: {} })
+    it.open = { kind: 'tool_use', index, call: number }
+  }
+  const json = its?.arguments ?? ''
+  if (json !== '') grow(into, it.open.index, { type: 'input_json_delta', partial_json: json })
+}
+
+const begin = (it: Writing, into: EventSink, id: string): void => {
+  const { model } = it
+  it.begun = true
+  const empty = { content: [], stop_reason: null, stop_sequence: null, usage: usageOf(null) }
+  event(into, 'message_start', { message: { id: idOf(id), type: 'message', role: 'assistant', model, ...empty } })
+}
+
+/** Events of the dialect go on as they came; what they leave open can still be gone on with by chunks. */
+const relay = (it: Writing, into: EventSink, events: NativeEvents['events']): void => {
+  it.begun = true
+  for (const own of events) {
+    const type = own.event ?? parseObject(own.data)?.['type']
+    if (type === 'content_block_start') {
+      const { index, content_block } = parseObject(own.data) as unknown as Started
+      it.open = isKind(content_block.type) ? { kind: content_block.type, index } : null
+      it.blocks = index + 1
+    } else if (type === 'content_block_stop') it.open = null
+    else if (type === 'message_stop') it.stopped = true
+    into.push(type === 'message_start' ? { ...own, data: underOurName(own.data, it.model) } : own)
   }
 }

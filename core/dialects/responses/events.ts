@@ -31,134 +31,153 @@ export interface ResponseToWrite {
   id(kind: string): string
 }
 
+/** The state of one answer. */
+interface Writing {
+  readonly request: ResponsesRequest
+  readonly head: ReturnType<typeof headOf>
+  readonly known: ReturnType<typeof knownTools>
+  readonly tell: ResponseEvents
+  readonly now: ResponseToWrite['now']
+  readonly output: JsonObject[]
+  /** Items so far. */
+  places: number
+  /** Events so far. */
+  sequence: number
+  begun: boolean
+  thoughts: ReturnType<typeof reasoningItem> | null
+  said: ReturnType<typeof messageItem> | null
+  /** The call that grows, with the number that its pieces bear. */
+  calling: (ReturnType<typeof callItem> & { readonly number: number }) | null
+  finish: string | null
+  usage: WireUsage | null
+}
+
 /** Chunks as the events of the dialect, numbered, one item after the other. */
 export const responseEvents = ({ request, model, seal, created, now, id }: ResponseToWrite) => {
-  const head = headOf(request, model, id('resp'), created)
-  const known = knownTools(request)
-  const output: JsonObject[] = []
-  let places = 0
-  let sequence = 0
-  let begun = false
-  let thoughts: ReturnType<typeof reasoningItem> | null = null
-  let said: ReturnType<typeof messageItem> | null = null
-  /** The call that grows, with the number that its pieces bear. */
-  let calling: (ReturnType<typeof callItem> & { readonly number: number }) | null = null
-  let finish: string | null = null
-  let usage: WireUsage | null = null
-
   const tell: ResponseEvents = {
     seal,
     id,
     event: (into, type, fields) =>
-      void into?.push({ event: type, data: JSON.stringify({ type, sequence_number: sequence++, ...fields }) }),
+      void into?.push({ event: type, data: JSON.stringify({ type, sequence_number: it.sequence++, ...fields }) }),
     add(into, item) {
-      const output_index = places++
+      const output_index = it.places++
       tell.event(into, 'response.output_item.added', { output_index, item })
       return output_index
     },
     finish(into, output_index, item) {
-      output[output_index] = item
+      it.output[output_index] = item
       tell.event(into, 'response.output_item.done', { output_index, item })
     },
   }
-
-  const begin = (into: EventReceiver): void => {
-    if (begun) return
-    begun = true
-    tell.event(into, 'response.created', { response: head })
-    tell.event(into, 'response.in_progress', { response: head })
+  const it: Writing = {
+    ...{ request, head: headOf(request, model, id('resp'), created), known: knownTools(request), tell, now },
+    ...{ output: [], places: 0, sequence: 0, begun: false },
+    ...{ thoughts: null, said: null, calling: null, finish: null, usage: null },
   }
-
-  /** Ends the item that grows, unless it is of this kind. */
-  const settle = (into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
-    const ending: readonly (OpenItem | null)[] = [
-      on === 'thoughts' ? null : thoughts,
-      on === 'said' ? null : said,
-      calling,
-    ]
-    if (on !== 'thoughts') thoughts = null
-    if (on !== 'said') said = null
-    calling = null
-    for (const it of ending) it?.close(into)
-  }
-
-  const thinking = (into: EventReceiver) => {
-    settle(into, 'thoughts')
-    return (thoughts ??= reasoningItem(tell, into))
-  }
-  const saying = (into: EventReceiver) => {
-    settle(into, 'said')
-    return (said ??= messageItem(tell, into))
-  }
-
-  const take = (into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
-    const { content, reasoning_content, refusal, thinking_blocks, extra_content, annotations } = delta
-    if (reasoning_content) thinking(into).think(into, reasoning_content)
-    if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(into).sign(thinking_blocks)
-    const text = (content ?? '') + imageText(delta['images'])
-    if (text !== '') saying(into).say(into, text, oddsOf(logprobs))
-    for (const it of (annotations ?? []) as readonly JsonObject[]) saying(into).annotate(into, annotationOf(it))
-    if (typeof refusal === 'string' && refusal !== '') saying(into).refuse(into, refusal)
-    for (const [at, it] of (delta.tool_calls ?? []).entries()) grow(into, it as ToolCallPart & JsonObject, at)
-    if (extra_content != null) thinking(into).keep(extra_content)
-  }
-
-  const grow = (into: EventReceiver, it: ToolCallPart & JsonObject, at: number): void => {
-    const number = it.index ?? at
-    const { name, arguments: json = '' } = it.function ?? {}
-    if (calling?.number !== number) {
-      if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
-      const call_id = it.id ?? id('call')
-      if (it['extra_content'] != null) thinking(into).keepFor(call_id, it['extra_content'])
-      settle(into, null)
-      const tool = known.get(name) ?? { name, namespace: null, custom: false }
-      calling = { ...callItem(tell, into, call_id, tool), number }
-    }
-    calling.grow(into, json)
-  }
-
-  const ended = (into: EventReceiver): JsonObject => {
-    begin(into)
-    settle(into, null)
-    if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
-      const memory = memoryItemOf(output, seal)
-      tell.finish(into, tell.add(into, memory), memory)
-    }
-    const end = endOf(finish)
-    const response = { ...head, ...end, completed_at: now(), output, usage: usageOf(usage) }
-    tell.event(into, `response.${end.status}`, { response })
-    return response
-  }
-
-  const took = (chunk: Chunk, into: EventReceiver): void => {
-    begin(into)
-    if (chunk.usage != null) usage = chunk.usage
-    for (const choice of chunk.choices) {
-      take(into, choice)
-      finish = choice.finish_reason ?? finish
-    }
-  }
-
   return {
-    take: (chunk: Chunk, into: EventSink): void => took(chunk, into),
-    end: (into: EventSink): void => void ended(into),
+    take: (chunk: Chunk, into: EventSink): void => took(it, into, chunk),
+    end: (into: EventSink): void => void ended(it, into),
     /** The event that ends a broken stream. */
     broken(error: GatewayError): DialectEvent {
       const type = 'response.failed'
-      const response = { ...head, status: 'failed', error: failureOf(error), output: output.filter(Boolean) }
-      return { event: type, data: JSON.stringify({ type, sequence_number: sequence++, response }) }
+      const response = { ...it.head, status: 'failed', error: failureOf(error), output: it.output.filter(Boolean) }
+      return { event: type, data: JSON.stringify({ type, sequence_number: it.sequence++, response }) }
     },
     /** The whole answer at once. */
-    whole({ choices, ...completion }: Completion): JsonObject {
-      const [choice] = choices
-      if (choice === undefined) throw garbled('No choice in the answer')
-      const { message, index, finish_reason, logprobs } = choice
-      const tool_calls = message.tool_calls?.map((it, index) => ({ ...it, index }))
-      const delta = { ...message, tool_calls } as ChunkChoice['delta']
-      took({ ...completion, choices: [{ index, delta, finish_reason, logprobs }] } as Chunk, null)
-      return ended(null)
+    whole(completion: Completion): JsonObject {
+      took(it, null, onlyChunk(completion))
+      return ended(it, null)
     },
   }
+}
+
+/** A whole answer as the only chunk of a stream. */
+const onlyChunk = ({ choices, ...completion }: Completion): Chunk => {
+  const [choice] = choices
+  if (choice === undefined) throw garbled('No choice in the answer')
+  const { message, index, finish_reason, logprobs } = choice
+  const tool_calls = message.tool_calls?.map((call, index) => ({ ...call, index }))
+  const delta = { ...message, tool_calls } as ChunkChoice['delta']
+  return { ...completion, choices: [{ index, delta, finish_reason, logprobs }] } as Chunk
+}
+
+const begin = (it: Writing, into: EventReceiver): void => {
+  if (it.begun) return
+  it.begun = true
+  it.tell.event(into, 'response.created', { response: it.head })
+  it.tell.event(into, 'response.in_progress', { response: it.head })
+}
+
+/** Ends the item that grows, unless it is of this kind. */
+const settle = (it: Writing, into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
+  const ending: readonly (OpenItem | null)[] = [
+    on === 'thoughts' ? null : it.thoughts,
+    on === 'said' ? null : it.said,
+    it.calling,
+  ]
+  if (on !== 'thoughts') it.thoughts = null
+  if (on !== 'said') it.said = null
+  it.calling = null
+  for (const item of ending) item?.close(into)
+}
+
+const thinking = (it: Writing, into: EventReceiver) => {
+  settle(it, into, 'thoughts')
+  return (it.thoughts ??= reasoningItem(it.tell, into))
+}
+
+const saying = (it: Writing, into: EventReceiver) => {
+  settle(it, into, 'said')
+  return (it.said ??= messageItem(it.tell, into))
+}
+
+const took = (it: Writing, into: EventReceiver, chunk: Chunk): void => {
+  begin(it, into)
+  if (chunk.usage != null) it.usage = chunk.usage
+  for (const choice of chunk.choices) {
+    takeChoice(it, into, choice)
+    it.finish = choice.finish_reason ?? it.finish
+  }
+}
+
+const takeChoice = (it: Writing, into: EventReceiver, { delta, logprobs }: ChunkChoice): void => {
+  const { content, reasoning_content, refusal, thinking_blocks, extra_content, annotations } = delta
+  if (reasoning_content) thinking(it, into).think(into, reasoning_content)
+  if (Array.isArray(thinking_blocks) && thinking_blocks.length > 0) thinking(it, into).sign(thinking_blocks)
+  const text = (content ?? '') + imageText(delta['images'])
+  if (text !== '') saying(it, into).say(into, text, oddsOf(logprobs))
+  for (const note of (annotations ?? []) as readonly JsonObject[]) saying(it, into).annotate(into, annotationOf(note))
+  if (typeof refusal === 'string' && refusal !== '') saying(it, into).refuse(into, refusal)
+  for (const [at, call] of (delta.tool_calls ?? []).entries()) grow(it, into, call as ToolCallPart & JsonObject, at)
+  if (extra_content != null) thinking(it, into).keep(extra_content)
+}
+
+const grow = (it: Writing, into: EventReceiver, part: ToolCallPart & JsonObject, at: number): void => {
+  const number = part.index ?? at
+  const { name, arguments: json = '' } = part.function ?? {}
+  if (it.calling?.number !== number) {
+    if (name === undefined) throw garbled('A piece of a call that has not begun, or has ended')
+    const call_id = part.id ?? it.tell.id('call')
+    if (part['extra_content'] != null) thinking(it, into).keepFor(call_id, part['extra_content'])
+    settle(it, into, null)
+    const tool = it.known.get(name) ?? { name, namespace: null, custom: false }
+    it.calling = { ...callItem(it.tell, into, call_id, tool), number }
+  }
+  it.calling.grow(into, json)
+}
+
+const ended = (it: Writing, into: EventReceiver): JsonObject => {
+  const { request, head, tell, output, now } = it
+  begin(it, into)
+  settle(it, into, null)
+  if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
+    const memory = memoryItemOf(output, tell.seal)
+    tell.finish(into, tell.add(into, memory), memory)
+  }
+  const end = endOf(it.finish)
+  const response = { ...head, ...end, completed_at: now(), output, usage: usageOf(it.usage) }
+  tell.event(into, `response.${end.status}`, { response })
+  return response
 }
 
 const oddsOf = (logprobs: unknown): readonly unknown[] => {

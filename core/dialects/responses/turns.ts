@@ -16,6 +16,17 @@ interface AssistantTurn {
   readonly keepsakes: Keepsake[]
 }
 
+/** The conversation that is being made. */
+interface Conversation {
+  readonly to: Dialect | undefined
+  readonly seal: Seal
+  readonly drop: Drop
+  readonly messages: Message[]
+  /** Images that tools gave, where a result may be text alone. */
+  behind: Part[]
+  said: AssistantTurn | null
+}
+
 /** The items as messages behind the instructions: thoughts, text and calls that stand together are one message of the assistant. */
 export const messagesOf = (
   instructions: string | null,
@@ -24,74 +35,73 @@ export const messagesOf = (
   seal: Seal,
   drop: Drop,
 ): readonly Message[] => {
-  const messages: Message[] = []
-  /** Images that tools gave, where a result may be text alone. */
-  let behind: Part[] = []
-  let said: AssistantTurn | null = null
+  const it: Conversation = { to, seal, drop, messages: [], behind: [], said: null }
+  if (instructions !== null) it.messages.push({ role: 'system', content: instructions })
+  for (const [at, item] of items.entries()) if (item !== null) take(it, item, `input.${at}`)
+  settle(it)
+  return it.messages
+}
 
-  const flush = (): void => {
-    if (said === null) return
-    const { text, calls, keepsakes } = said
-    said = null
-    if (text === null && calls.length === 0) return
-    const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }
-    messages.push(restored(message, keepsakes, to, drop))
-  }
-  const settle = (): void => {
-    flush()
-    if (behind.length > 0) messages.push({ role: 'user', content: behind })
-    behind = []
-  }
-  const saying = (): AssistantTurn => (said ??= { text: null, calls: [], keepsakes: [] })
+const flush = (it: Conversation): void => {
+  if (it.said === null) return
+  const { text, calls, keepsakes } = it.said
+  it.said = null
+  if (text === null && calls.length === 0) return
+  const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls: calls }) }
+  it.messages.push(restored(message, keepsakes, it.to, it.drop))
+}
 
-  const say = (text: string): void => {
-    if (said !== null && said.text !== null && said.calls.length === 0) flush()
-    const it = saying()
-    it.text = it.text === null ? text : `${it.text}\n${text}`
-  }
+const settle = (it: Conversation): void => {
+  flush(it)
+  if (it.behind.length > 0) it.messages.push({ role: 'user', content: it.behind })
+  it.behind = []
+}
 
-  const take = (item: InputItem, path: string): void => {
-    const { type, role } = item
-    switch (type ?? 'message') {
-      case 'message': {
-        const parts = partsOf(item.content, path, drop)
-        if (role === 'assistant') return say(parts.map(({ text }) => text ?? '').join(''))
-        settle()
-        return addInstructions(role === 'user' || role == null ? 'user' : 'system', parts, messages)
-      }
-      case 'function_call':
-      case 'custom_tool_call':
-        settleResults()
-        return void saying().calls.push(callOf(item, path))
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-        flush()
-        return void messages.push(resultOf(item, path, behind, to, drop))
-      case 'reasoning':
-        settleResults()
-        return keep(item, path)
-      default:
-        if (!vendors.test(type!))
-          return refuseMember(`${path}.type`, 'Expected a message, a call, its output or reasoning')
-        return drop(`input.${type}`)
+const settleResults = (it: Conversation): void => {
+  if (it.behind.length > 0) settle(it)
+}
+
+const saying = (it: Conversation): AssistantTurn => (it.said ??= { text: null, calls: [], keepsakes: [] })
+
+const say = (it: Conversation, text: string): void => {
+  if (it.said !== null && it.said.text !== null && it.said.calls.length === 0) flush(it)
+  const turn = saying(it)
+  turn.text = turn.text === null ? text : `${turn.text}\n${text}`
+}
+
+const take = (it: Conversation, item: InputItem, path: string): void => {
+  const { type, role } = item
+  const { drop, messages } = it
+  switch (type ?? 'message') {
+    case 'message': {
+      const parts = partsOf(item.content, path, drop)
+      if (role === 'assistant') return say(it, parts.map(({ text }) => text ?? '').join(''))
+      settle(it)
+      return addInstructions(role === 'user' || role == null ? 'user' : 'system', parts, messages)
     }
+    case 'function_call':
+    case 'custom_tool_call':
+      settleResults(it)
+      return void saying(it).calls.push(callOf(item, path))
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      flush(it)
+      return void messages.push(resultOf(item, path, it.behind, it.to, drop))
+    case 'reasoning':
+      settleResults(it)
+      return keep(it, item, path)
+    default:
+      if (!vendors.test(type ?? ''))
+        return refuseMember(`${path}.type`, 'Expected a message, a call, its output or reasoning')
+      return drop(`input.${type}`)
   }
+}
 
-  const settleResults = (): void => {
-    if (behind.length > 0) settle()
-  }
-
-  const keep = (item: InputItem, path: string): void => {
-    const keepsake = readKeepsake(item['encrypted_content'], seal)
-    if (keepsake !== null) saying().keepsakes.push(keepsake)
-    else if (item['encrypted_content'] != null) drop('input.reasoning.encrypted_content')
-    else if (objectsIn(item, 'summary', path).length > 0) drop('input.reasoning.summary')
-  }
-
-  if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  for (const [at, item] of items.entries()) if (item !== null) take(item, `input.${at}`)
-  settle()
-  return messages
+const keep = (it: Conversation, item: InputItem, path: string): void => {
+  const keepsake = readKeepsake(item['encrypted_content'], it.seal)
+  if (keepsake !== null) saying(it).keepsakes.push(keepsake)
+  else if (item['encrypted_content'] != null) it.drop('input.reasoning.encrypted_content')
+  else if (objectsIn(item, 'summary', path).length > 0) it.drop('input.reasoning.summary')
 }
 
 /** Instructions that follow one another are one message: some backends take a single one. */

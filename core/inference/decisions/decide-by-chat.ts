@@ -48,102 +48,122 @@ const summed = (used: readonly Prompted[]) => ({
   ...provenBy(used.at(-1)),
 })
 
+/** A backend that chats. */
+type Chats = Required<Pick<Upstream, 'chat'>>
+
+/** One decision under way. */
+interface Reading {
+  readonly upstream: Chats
+  readonly call: DecideCall
+  readonly temperature: number
+  readonly showing: Showing | undefined
+  readonly spent: (usage: Usage) => void
+  readonly used: Prompted[]
+  readonly taken: Set<Way>
+  /** Of this backend, by model: the first of the ways that it takes. */
+  readonly lessons: Map<string, number>
+}
+
 /**
  * Decisions of a chat model, one question a prompt. `temperature` divides its log-probabilities. Each answered prompt
  * calls `spent`.
  */
 export const decideByChat = async (
-  upstream: Pick<Upstream, 'chat'>,
+  upstream: Chats,
   call: DecideCall,
   temperature: number,
   signal: AbortSignal,
   showing?: Showing,
   spent: (usage: Usage) => void = () => {},
 ): Promise<Decided> => {
-  const used: Prompted[] = []
-  const taken = new Set<Way>()
   const lessons = learned.get(upstream) ?? new Map<string, number>()
   learned.set(upstream, lessons)
-
-  const complete = async (body: ChatBody, signal: AbortSignal): Promise<Completion> => {
-    const answer = await upstream.chat!({ model: call.model, body, stream: false }, signal)
-    const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
-    const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
-    used.push({ usage, ...provenBy(answer) })
-    spent(usage)
-    return completion
-  }
-
-  const readBy = async (
-    way: Way,
-    question: Question,
-    order: Order,
-    signal: AbortSignal,
-  ): Promise<Odds | 'astray' | null> => {
-    const marks = marksOf(question, order)
-    const weights = way === 'weights'
-    const messages = messagesFor(question, order, call.state, call.images, weights)
-    if (weights) return weighedOdds(await complete({ messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
-    const shown = await showing?.(marks, call.model, signal)
-    const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
-    return oddsOf(await complete(body, signal), marks, temperature)
-  }
-
-  const read = async (question: Question, order: Order, index: number, signal: AbortSignal): Promise<Odds> => {
-    let refusal: BadRequest | null = null
-    let step = lessons.get(call.model) ?? 0
-    for (;;) {
-      const way = ways[step]!
-      try {
-        const odds = await readBy(way, question, order, signal)
-        if (odds === 'astray') throw badAnswer(index)
-        if (odds !== null) {
-          lessons.set(call.model, Math.max(step, lessons.get(call.model) ?? 0))
-          taken.add(way)
-          return odds
-        }
-        step = ways.length - 1
-      } catch (error) {
-        // Only a refusal of how it was asked is worth another way; when every way is refused, it was the request.
-        if (!(error instanceof BadRequest)) throw error
-        refusal ??= error
-        if (++step === ways.length) throw refusal
-      }
-    }
-  }
-
-  const readAll = async (
-    question: Question,
-    order: Order,
-    index: number,
-    signal: AbortSignal,
-  ): Promise<Distribution> => {
-    const size = order.length
-    const odds =
-      size <= atSight
-        ? { ...(await read(question, order, index, signal)), order }
-        : await readGroups(order, (some, signal) => read(question, some, index, signal), signal)
-    const probabilities = new Array<number>(size).fill(0)
-    odds.order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown]!))
-    const { labelMass, truncated } = odds
-    return { probabilities, ...(labelMass !== undefined && { labelMass }), truncated: truncated ?? false }
-  }
-
+  const it: Reading = { upstream, call, temperature, showing, spent, used: [], taken: new Set(), lessons }
   const reads = call.questions.flatMap((question, index) =>
     ordersOf(question, call.samples ?? 1).map((order) => ({ question, index, order })),
   )
   const all = await fanOut(
     reads,
     atOnce,
-    ({ question, index, order }, signal) => readAll(question, order, index, signal),
+    async (read, signal) => ({ index: read.index, distribution: await distributionOf(it, read, signal) }),
     signal,
   )
+  const of = (question: number) => all.filter(({ index }) => index === question).map((read) => read.distribution)
   return {
-    distributions: call.questions.map((_, index) => average(all.filter((_, read) => reads[read]!.index === index))),
-    ...summed(used),
-    engine: taken.has('weights') ? 'structured' : 'logprobs',
+    distributions: call.questions.map((_, index) => average(of(index))),
+    ...summed(it.used),
+    engine: it.taken.has('weights') ? 'structured' : 'logprobs',
     ...(call.steps !== null && { ignored: ['steps'] }),
   }
+}
+
+const complete = async (it: Reading, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
+  const answer = await it.upstream.chat({ model: it.call.model, body, stream: false }, signal)
+  const completion = answer.kind === 'completion' ? answer.completion : await collectChunks(answer.chunks)
+  const usage = completion.usage ? usageOf(completion.usage) : { input: inputOf(body), output: 1, estimated: true }
+  it.used.push({ usage, ...provenBy(answer) })
+  it.spent(usage)
+  return completion
+}
+
+/** One question, with its place in the call and an order of its labels. */
+interface Read {
+  readonly question: Question
+  readonly index: number
+  readonly order: Order
+}
+
+/** Null where the answer shows no odds, and `astray` where it names no label. */
+const readBy = async (
+  it: Reading,
+  way: Way,
+  { question, order }: Read,
+  signal: AbortSignal,
+): Promise<Odds | 'astray' | null> => {
+  const { state, images, model } = it.call
+  const marks = marksOf(question, order)
+  const weights = way === 'weights'
+  const messages = messagesFor(question, order, state, images, weights)
+  if (weights) return weighedOdds(await complete(it, { messages, ...weightsFor(marks) }, signal), marks) ?? 'astray'
+  const shown = await it.showing?.(marks, model, signal)
+  const body = { messages, ...oneToken, ...shown, ...(way === 'unthinking' && unthinking) }
+  return oddsOf(await complete(it, body, signal), marks, it.temperature)
+}
+
+/** Asks by the best way that the backend takes. */
+const oddsFrom = async (it: Reading, read: Read, signal: AbortSignal): Promise<Odds> => {
+  const { lessons, call, taken } = it
+  let refusal: BadRequest | null = null
+  for (let step = lessons.get(call.model) ?? 0; ;) {
+    const way = ways[step] ?? 'weights'
+    try {
+      const odds = await readBy(it, way, read, signal)
+      if (odds === 'astray') throw badAnswer(read.index)
+      if (odds !== null) {
+        lessons.set(call.model, Math.max(step, lessons.get(call.model) ?? 0))
+        taken.add(way)
+        return odds
+      }
+      step = ways.length - 1
+    } catch (error) {
+      // Only a refusal of how it was asked is worth another way; when every way is refused, it was the request.
+      if (!(error instanceof BadRequest)) throw error
+      refusal ??= error
+      if (++step === ways.length) throw refusal
+    }
+  }
+}
+
+const distributionOf = async (it: Reading, read: Read, signal: AbortSignal): Promise<Distribution> => {
+  const { order } = read
+  const odds =
+    order.length <= atSight
+      ? { ...(await oddsFrom(it, read, signal)), order }
+      : await readGroups(order, (some, signal) => oddsFrom(it, { ...read, order: some }, signal), signal)
+  const probabilities = new Array<number>(order.length).fill(0)
+  odds.order.forEach((place, shown) => (probabilities[place] = odds.probabilities[shown] ?? 0))
+  const { labelMass, truncated } = odds
+  return { probabilities, ...(labelMass !== undefined && { labelMass }), truncated: truncated ?? false }
 }
 
 type Grouped = Odds & { readonly order: Order }

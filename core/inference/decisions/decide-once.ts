@@ -2,11 +2,11 @@ import { isOpen, wordsOf } from '../../dialects/decisions.ts'
 import type { Named } from '../../dialects/typed-decision.ts'
 import { UpstreamFailed } from '../../errors.ts'
 import type { Clock } from '../../ports/platform.ts'
-import type { Decided, DecideCall, Distribution, Question, Usage } from '../../ports/upstream.ts'
+import type { Decided, DecideCall, Distribution, Question, Upstream, Usage } from '../../ports/upstream.ts'
 import { checkDistribution } from './decision-answer.ts'
 import { decideByChat } from './decide-by-chat.ts'
 import type { Inference } from '../inference.ts'
-import type { Candidate, Entry } from '../models/catalog-entry.ts'
+import type { Able, Candidate, Entry } from '../models/catalog-entry.ts'
 import type { Reservation } from '../metering/meter.ts'
 import { ordersOf } from './label-orders.ts'
 import { calibrated, softened } from './calibration.ts'
@@ -91,15 +91,18 @@ export const opinionOf = async (
 /** A choice of one has only one answer, from every model. */
 const certain: Distribution = { probabilities: [1], reads: 0 }
 
+const decides = (upstream: Able<'decide'>): upstream is Upstream & Required<Pick<Upstream, 'decide'>> =>
+  upstream.decide !== undefined
+
 /** One backend's answer, checked while another may still be asked instead. */
 const consult = async (
-  { upstream }: Candidate,
+  { upstream }: Candidate<'decide'>,
   temperature: number,
   call: DecideCall,
   signal: AbortSignal,
   spent: (usage: Usage) => void,
 ): Promise<Decided> => {
-  const decided = upstream.decide
+  const decided = decides(upstream)
     ? await upstream.decide(call, signal)
     : await decideByChat(upstream, call, temperature, signal, undefined, spent)
   if (decided.distributions.length !== call.questions.length) {

@@ -27,82 +27,88 @@ export const passed = async <T>({ texts, with: worded }: Wording<T>, watching: W
 /** Texts that grow, by the name of their member or `tool_calls` with an index. */
 type Channels = Map<string, TextWatch>
 
+interface Guarding {
+  readonly source: AsyncIterator<Chunk>
+  readonly watching: Watching
+  /** Of each choice. */
+  readonly choices: Map<number, Channels>
+  readonly queue: Chunk[]
+  last: Chunk | null
+  over: boolean
+}
+
 /**
  * Chunks whose texts go through a watch each. What is held back comes with a later chunk of the same text, and at the
  * latest before another text begins, before the finish reason, or at the end.
  */
 export const chunksThrough = (chunks: AsyncIterable<Chunk>, watching: Watching): AsyncIterable<Chunk> => {
   const source = chunks[Symbol.asyncIterator]()
-  const choices = new Map<number, Channels>()
-  const queue: Chunk[] = []
-  let over = false
-
-  /** Emits what the other channels of a choice hold back, as chunks of their own. */
-  const flush = async (head: Chunk, index: number, but: ReadonlySet<string>): Promise<void> => {
-    const channels = choices.get(index)
-    for (const [name, watch] of channels ?? []) {
-      if (but.has(name)) continue
-      channels!.delete(name)
-      const { text } = await watch.end()
-      if (text === '') continue
-      const { usage: _, ...rest } = head
-      queue.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
-    }
-  }
-
-  const through = async (head: Chunk, choice: ChunkChoice): Promise<ChunkChoice | null> => {
-    const { index, delta, finish_reason, logprobs: _, ...rest } = choice
-    const channels: Channels = choices.get(index) ?? new Map<string, TextWatch>()
-    choices.set(index, channels)
-    const names = namesIn(delta)
-    await flush(head, index, names)
-    const said = await deltaThrough(delta, channels, watching, finish_reason != null)
-    const isSilent = names.size > 0 && finish_reason == null && saysNothing(said)
-    return isSilent ? null : { ...rest, index, delta: said, finish_reason }
-  }
-
-  /** Events of a dialect would go on as they came, so the chunks are worded anew. */
-  const take = async ({ native: _, ...chunk }: Chunk): Promise<void> => {
-    const kept: ChunkChoice[] = []
-    for (const choice of chunk.choices) {
-      const next = await through(chunk, choice)
-      if (next !== null) kept.push(next)
-    }
-    if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null) queue.push({ ...chunk, choices: kept })
-    last = chunk
-  }
-  let last: Chunk | null = null
-
-  const next = async (): Promise<IteratorResult<Chunk>> => {
-    for (;;) {
-      const ready = queue.shift()
-      if (ready !== undefined) return { value: ready, done: false }
-      if (over) return { value: undefined, done: true }
-      const { done, value } = await source.next()
-      over = done === true
-      try {
-        if (!done) await take(value)
-        else if (last !== null) for (const index of choices.keys()) await flush(last, index, new Set())
-      } catch (error) {
-        over = true
-        queue.length = 0
-        // The reader hears of the refusal, not of a source that fails to close.
-        source.return?.().catch(() => undefined)
-        throw error
-      }
-    }
-  }
-
+  const it: Guarding = { source, watching, choices: new Map(), queue: [], last: null, over: false }
   const iterator: AsyncIterator<Chunk> = {
-    next,
+    next: () => nextOf(it),
     async return() {
-      over = true
-      queue.length = 0
+      it.over = true
+      it.queue.length = 0
       await source.return?.()
       return { value: undefined, done: true }
     },
   }
   return { [Symbol.asyncIterator]: () => iterator }
+}
+
+const nextOf = async (it: Guarding): Promise<IteratorResult<Chunk>> => {
+  for (;;) {
+    const ready = it.queue.shift()
+    if (ready !== undefined) return { value: ready, done: false }
+    if (it.over) return { value: undefined, done: true }
+    const { done, value } = await it.source.next()
+    it.over = done === true
+    try {
+      if (!done) await take(it, value)
+      else if (it.last !== null) for (const index of it.choices.keys()) await flush(it, it.last, index, new Set())
+    } catch (error) {
+      it.over = true
+      it.queue.length = 0
+      // The reader hears of the refusal, not of a source that fails to close.
+      it.source.return?.().catch(() => undefined)
+      throw error
+    }
+  }
+}
+
+/** Emits what the other channels of a choice hold back, as chunks of their own. */
+const flush = async (it: Guarding, head: Chunk, index: number, but: ReadonlySet<string>): Promise<void> => {
+  const channels: Channels = it.choices.get(index) ?? new Map<string, TextWatch>()
+  for (const [name, watch] of channels) {
+    if (but.has(name)) continue
+    channels.delete(name)
+    const { text } = await watch.end()
+    if (text === '') continue
+    const { usage: _, ...rest } = head
+    it.queue.push({ ...rest, choices: [{ index, delta: deltaOf(name, text), finish_reason: null }] })
+  }
+}
+
+const through = async (it: Guarding, head: Chunk, choice: ChunkChoice): Promise<ChunkChoice | null> => {
+  const { index, delta, finish_reason, logprobs: _, ...rest } = choice
+  const channels: Channels = it.choices.get(index) ?? new Map<string, TextWatch>()
+  it.choices.set(index, channels)
+  const names = namesIn(delta)
+  await flush(it, head, index, names)
+  const said = await deltaThrough(delta, channels, it.watching, finish_reason != null)
+  const isSilent = names.size > 0 && finish_reason == null && saysNothing(said)
+  return isSilent ? null : { ...rest, index, delta: said, finish_reason }
+}
+
+/** Events of a dialect would go on as they came, so the chunks are worded anew. */
+const take = async (it: Guarding, { native: _, ...chunk }: Chunk): Promise<void> => {
+  const kept: ChunkChoice[] = []
+  for (const choice of chunk.choices) {
+    const next = await through(it, chunk, choice)
+    if (next !== null) kept.push(next)
+  }
+  if (kept.length > 0 || chunk.choices.length === 0 || chunk.usage != null) it.queue.push({ ...chunk, choices: kept })
+  it.last = chunk
 }
 
 const callName = ({ index }: ToolCallPart): string => `tool_calls ${index}`

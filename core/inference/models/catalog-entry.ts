@@ -3,11 +3,18 @@ import type { ModelSettings } from '../../settings.ts'
 
 export type Ability = 'chat' | 'decide' | 'transcribe' | 'speak' | 'draw' | 'embed'
 
-/** One backend's offer of a model. */
-export interface Candidate {
+/** A backend that has this ability. A backend without `decide` decides by chat. */
+export type Able<A extends Ability> = [A] extends [never]
+  ? Upstream
+  : A extends 'decide'
+    ? Upstream & (Required<Pick<Upstream, 'decide'>> | Required<Pick<Upstream, 'chat'>>)
+    : Upstream & Required<Pick<Upstream, A>>
+
+/** One backend's offer of a model; with an ability, an offer of a backend that has it. */
+export interface Candidate<A extends Ability = never> {
   /** `provider/model`. */
   readonly id: string
-  readonly upstream: Upstream
+  readonly upstream: Able<A>
   /** What the request field `provider` pins. */
   readonly provider: string
   /** The backend's own name of the model. */
@@ -38,7 +45,7 @@ const abilities: Readonly<Record<ModelType, Ability>> = {
 }
 
 /** A chat model decides when it is marked so, or when its backend can by itself. */
-export const isAble = (settings: ModelSettings, upstream: Upstream, ability: Ability): boolean =>
+const isAble = (settings: ModelSettings, upstream: Upstream, ability: Ability): boolean =>
   ability === 'decide'
     ? (settings.type === 'CHAT' || settings.type === 'DECISION') &&
       (upstream.decide !== undefined || (settings.decide && upstream.chat !== undefined))
@@ -50,6 +57,11 @@ export const dialectOf = ({
   model,
 }: Pick<Candidate, 'upstream' | 'model'>): Dialect | undefined =>
   typeof dialect === 'function' ? dialect(model) : dialect
+
+export const isCandidateFor =
+  <A extends Ability>(settings: ModelSettings, ability: A) =>
+  (candidate: Candidate): candidate is Candidate<A> =>
+    isAble(settings, candidate.upstream, ability)
 
 export const entryOf = (name: string, settings: ModelSettings, candidates: readonly Candidate[]): Entry => ({
   name,

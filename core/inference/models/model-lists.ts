@@ -4,7 +4,7 @@ import type { Clock, Log } from '../../ports/platform.ts'
 import type { Model, Upstream } from '../../ports/upstream.ts'
 import { ModelSettings } from '../../settings.ts'
 import { unlessAborted } from '../../abort.ts'
-import { statusOf } from '../routing/failover.ts'
+import { statusOf } from '../routing/attempt.ts'
 import { idsOf } from './listing.ts'
 import { candidateOf, entryOf, type Candidate, type Entry } from './catalog-entry.ts'
 

@@ -3,8 +3,10 @@ import type { ChatBody } from '../../ports/upstream.ts'
 import { inputOf } from '../metering/tokens.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 
+type Window = Pick<Candidate, 'context'>
+
 /** The backends that hold the prompt by guess; the largest where none does, since a guess refuses nobody. */
-export const largeEnough = (order: readonly Candidate[], body: ChatBody): readonly Candidate[] => {
+export const largeEnough = <C extends Window>(order: readonly C[], body: ChatBody): readonly C[] => {
   if (order.length < 2 || order.every(({ context }) => context === null)) return order
   const tokens = inputOf(body)
   const large = order.filter(({ context }) => context === null || context >= tokens)
@@ -14,20 +16,20 @@ export const largeEnough = (order: readonly Candidate[], body: ChatBody): readon
 }
 
 /** An unknown window is never the larger one. */
-const sizeOf = ({ context }: Candidate): number => context ?? 0
+const sizeOf = ({ context }: Window): number => context ?? 0
 
 export interface Overflow {
   /** True for a backend that is no larger than the one that could not hold the prompt. */
-  passesOver(candidate: Candidate): boolean
+  passesOver(candidate: Window): boolean
   /** Whether a larger backend may be asked after this fault. A search turns once. */
-  turns(candidate: Candidate, fault: unknown): boolean
+  turns(candidate: Window, fault: unknown): boolean
 }
 
 /** What the backends of one search say of the prompt's length. */
-export const overflowOf = (order: readonly Candidate[]): Overflow => {
+export const overflowOf = (order: readonly Window[]): Overflow => {
   /** Tokens that were too few; 0 before the turn. */
   let tooFew = 0
-  const passesOver = (candidate: Candidate): boolean => tooFew > 0 && sizeOf(candidate) <= tooFew
+  const passesOver = (candidate: Window): boolean => tooFew > 0 && sizeOf(candidate) <= tooFew
   return {
     passesOver,
     turns(candidate, fault) {

@@ -1,10 +1,10 @@
-import { BadRequest, TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
+import { TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
 import type { Alarm, Clock, Random } from '../../ports/platform.ts'
-import type { Outcome, BackendObserver } from '../../ports/backend-observer.ts'
-import { lendController } from '../../abort.ts'
-import type { Breaker, Pass } from './breaker.ts'
-import type { Candidate } from '../models/catalog-entry.ts'
-import { overflowOf } from './context-window.ts'
+import type { BackendObserver } from '../../ports/backend-observer.ts'
+import { beginAttempt, type Attempt, type Found } from './attempt.ts'
+import type { Breaker } from './breaker.ts'
+import type { Ability, Candidate } from '../models/catalog-entry.ts'
+import { overflowOf, type Overflow } from './context-window.ts'
 import type { Hedges } from './hedges.ts'
 import type { EndAttempt, Trace } from '../../live/trace.ts'
 
@@ -19,9 +19,9 @@ export interface FailoverNeeds {
   readonly trace?: Trace
 }
 
-export interface Plan<T> {
+export interface Plan<T, A extends Ability = never> {
   /** Not empty; who is asked first, and after whom. */
-  readonly order: readonly Candidate[]
+  readonly order: readonly Candidate<A>[]
   /** Ms for all attempts together. */
   readonly total: number
   /** Ms for one attempt. */
@@ -32,37 +32,54 @@ export interface Plan<T> {
   readonly streams?: boolean
   /** True where the answer goes on with a broken stream. */
   readonly rescues?: boolean
-  ask(candidate: Candidate, signal: AbortSignal): Promise<T>
+  ask(candidate: Candidate<A>, signal: AbortSignal): Promise<T>
   /** Lets go of an answer that came too late to be taken. */
   drop?(answer: T): void
   /** Told of every attempt after the first. */
   told?(backend: string, attempt: number): void
 }
 
-/** The receiver of the answer gives the pass back to the breaker. */
-export interface Found<T> {
-  readonly answer: T
-  readonly candidate: Candidate
-  readonly pass: Pass
-  /** Ends what goes on of this attempt. */
-  readonly controller: AbortController
-}
-
-export interface Search<T> {
-  readonly found: Promise<Found<T>>
+export interface Search<T, A extends Ability = never> {
+  readonly found: Promise<Found<T, A>>
   /** Ends every attempt at once; `found` rejects with the reason unless it is settled. */
   stop(reason: unknown): void
 }
 
-interface Attempt {
-  cancel(reason: unknown): void
+/** The state of one search. */
+interface Course<T, A extends Ability> {
+  readonly needs: FailoverNeeds
+  readonly plan: Plan<T, A>
+  /** Turns of all backends together. */
+  readonly most: number
+  /** The end of all attempts, by the clock. */
+  readonly deadline: number
+  readonly overflow: Overflow
+  readonly running: Set<Attempt>
+  /** Who waits for the answer; null at the end. */
+  reader: Reader<T, A> | null
+  /** Turns that are over, in the order of the plan and then again. */
+  turns: number
+  asked: number
+  /** The time at which a pausing backend may be asked again, by place in the order. */
+  peace: Map<number, number> | null
+  pause: Alarm | null
+  hedge: Alarm | null
+  last: unknown
+  tooLong: unknown
+  /** Whether all that answered are full, and whether no time helps any of them. */
+  isFull: boolean
+  isUsedUp: boolean
+}
+
+interface Reader<T, A extends Ability> {
+  resolve(found: Found<T, A>): void
+  reject(reason: unknown): void
 }
 
 const firstPause = 300
 const longestPause = 5_000
 /** Ms after which a full backend that names no time may be asked again. */
 const unsaid = 2_000
-const fullWords = 'The backends take no more requests for now'
 
 /**
  * Asks one backend after another until one answers, under one deadline. Every backend is asked once before any is asked
@@ -70,161 +87,178 @@ const fullWords = 'The backends take no more requests for now'
  * The search retries a backend only after its pause, and only after a fault that may pass. When all backends answer 429,
  * the search throws TooMany. A prompt that is too long for a backend goes to the larger backends.
  */
-export const askInTurn = <T>(
-  { clock, random, retries, hedges, breakerOf, saw, trace }: FailoverNeeds,
-  plan: Plan<T>,
-): Search<T> => {
-  const { order, total, each, ask, patient = false } = plan
-  const most = Math.max(order.length, 1 + retries)
-  const deadline = clock.now() + total
-  /** The time at which a pausing backend may be asked again, by place in the order. */
-  let peace: Map<number, number> | null = null
-  const running = new Set<Attempt>()
-  let [tried, asked] = [0, 0]
-  let over = false
-  let pause: Alarm | null = null
-  let hedge: Alarm | null = null
-  let last: unknown = null
-  const overflow = overflowOf(order)
-  let tooLong: unknown = null
-  /** Whether all that answered are full, and whether no time helps any of them. */
-  let isFull = true
-  let isUsedUp = true
-  let resolve!: (found: Found<T>) => void
-  let reject!: (reason: unknown) => void
-
-  const end = (reason: unknown) => {
-    over = true
-    pause?.off()
-    hedge?.off()
-    for (const attempt of running) attempt.cancel(reason)
+export const askInTurn = <T, A extends Ability>(needs: FailoverNeeds, plan: Plan<T, A>): Search<T, A> => {
+  const { order, total } = plan
+  const course: Course<T, A> = {
+    needs,
+    plan,
+    most: Math.max(order.length, 1 + needs.retries),
+    deadline: needs.clock.now() + total,
+    overflow: overflowOf(order),
+    running: new Set(),
+    reader: null,
+    turns: 0,
+    asked: 0,
+    peace: null,
+    pause: null,
+    hedge: null,
+    last: null,
+    tooLong: null,
+    isFull: true,
+    isUsedUp: true,
   }
-
-  const fail = (reason: unknown) => {
-    if (over) return
-    end(reason)
-    reject(reason)
-  }
-
-  const launch = (at: number): boolean => {
-    const candidate = order[at]!
-    const breaker = breakerOf(candidate.id)
-    const begun = clock.now()
-    const pass = breaker.enter(begun)
-    if (pass === null) return false
-    const controller = lendController()
-    const endAttempt = trace && beginAttempt(trace, candidate, plan, asked)
-    let done = false
-    const finish = (outcome: Outcome, fault: unknown = null) => {
-      done = true
-      limit.off()
-      running.delete(attempt)
-      saw(candidate.provider, outcome, clock.now() - begun, statusOf(fault), plan.streams)
-      endAttempt?.(outcome, statusOf(fault))
-    }
-    const attempt: Attempt = {
-      cancel(reason) {
-        finish('left')
-        breaker.left(pass)
-        controller.abort(reason)
-      },
-    }
-    const lose = (fault: unknown) => {
-      if (done) return
-      finish('failed', fault)
-      controller.abort(fault)
-      judgeFault(breaker, pass, fault, clock.now())
-      if (overflow.turns(candidate, fault)) {
-        tooLong = fault
-        if (running.size === 0) advance()
-        return
-      }
-      last = fault
-      isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
-      isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
-      if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(fault)
-      if (fault.retryAfter !== null) (peace ??= new Map()).set(at, clock.now() + fault.retryAfter)
-      if (running.size === 0) advance()
-    }
-    const allowed = patient && at === order.length - 1 ? total : each
-    const limit = clock.alarm(Math.max(1, Math.min(allowed, deadline - begun)), () =>
-      lose(new UpstreamFailed(undefined, { again: true, cause: new Error('No answer in time') })),
-    )
-    running.add(attempt)
-    if (++asked > 1) plan.told?.(candidate.provider, asked)
-    ask(candidate, controller.signal).then((answer) => {
-      if (done) return plan.drop?.(answer)
-      finish('answered')
-      // An error costs more than the rest of this, and mostly there is nobody to tell.
-      end(running.size === 0 ? null : new Error('Another backend was faster'))
-      resolve({ answer, candidate, pass, controller })
-    }, lose)
-    return true
-  }
-
-  const advance = () => {
-    pause = null
-    for (; tried < most; tried++) {
-      const at = tried % order.length
-      if (overflow.passesOver(order[at]!)) continue
-      const now = clock.now()
-      const round = tried - order.length
-      const jitter = round < 0 ? 0 : random.fraction() * Math.min(longestPause, firstPause * 2 ** round)
-      const wait = round < 0 ? 0 : Math.max(jitter, (peace?.get(at) ?? now) - now)
-      if (now + wait >= deadline) continue
-      if (wait >= 1) {
-        // The pause is over when it rings, so the candidate is asked without looking at the clock again.
-        pause = clock.alarm(Math.ceil(wait), () => {
-          tried++
-          if (!launch(at)) advance()
-        })
-        return
-      }
-      if (launch(at)) return void tried++
-    }
-    if (running.size > 0) return
-    if (last === null) fail(tooLong ?? new Unavailable(undefined, { retryAfter: soonest() }))
-    else fail(isFull ? full(last) : last)
-  }
-
-  /** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
-  const full = (cause: unknown): TooMany => {
-    if (isUsedUp) return new TooMany(fullWords, { code: 'insufficient_quota', cause })
-    const left = [...(peace?.values() ?? [])].map((until) => Math.max(0, until - clock.now()))
-    return new TooMany(fullWords, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
-  }
-
-  const soonest = () => Math.min(...order.map(({ id }) => breakerOf(id).rest(clock.now())))
-
-  const found = new Promise<Found<T>>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  hedges.called()
-  advance()
-  if (hedges.after !== null && !over && order.length > 1) {
-    hedge = clock.alarm(hedges.after, () => {
-      if (running.size !== 1 || tried >= order.length || !hedges.take()) return
-      while (tried < order.length && !launch(tried++)) continue
-    })
-  }
-  return { found, stop: fail }
+  const found = new Promise<Found<T, A>>((resolve, reject) => (course.reader = { resolve, reject }))
+  needs.hedges.called()
+  advance(course)
+  startHedge(course)
+  return { found, stop: (reason) => fail(course, reason) }
 }
 
-const beginAttempt = (trace: Trace, { provider, model }: Candidate, plan: Plan<unknown>, before: number): EndAttempt =>
-  trace.asks({
-    backend: provider,
-    model,
-    cause: before > 0 ? 'next' : plan.rescues ? 'rescue' : 'first',
-    streams: plan.streams === true,
+/** After a silence a second backend is asked, and the first answer of the two counts. */
+const startHedge = <T, A extends Ability>(course: Course<T, A>): void => {
+  const { needs, plan, running, reader } = course
+  const { after, take } = needs.hedges
+  if (after === null || reader === null || plan.order.length < 2) return
+  course.hedge = needs.clock.alarm(after, () => {
+    if (running.size !== 1 || course.turns >= plan.order.length || !take()) return
+    while (course.turns < plan.order.length && !launch(course, course.turns++)) continue
   })
+}
 
-/** With which the backend answered, if it did. */
-export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)
+const end = <T, A extends Ability>(course: Course<T, A>, reason: unknown): void => {
+  course.reader = null
+  course.pause?.off()
+  course.hedge?.off()
+  for (const attempt of course.running) attempt.cancel(reason)
+  course.running.clear()
+}
 
-/** What a fault says of the backend. A refused request and a full queue are signs of life. */
-export const judgeFault = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {
-  if (fault instanceof BadRequest) breaker.ok(pass)
-  else if (fault instanceof TooMany || (fault instanceof UpstreamFailed && fault.answered === 429)) breaker.left(pass)
-  else breaker.fault(pass, now)
+const fail = <T, A extends Ability>(course: Course<T, A>, reason: unknown): void => {
+  const { reader } = course
+  if (reader === null) return
+  end(course, reason)
+  reader.reject(reason)
+}
+
+/** Gives the next backends their turn until one is asked, or until one has to be waited for. */
+const advance = <T, A extends Ability>(course: Course<T, A>): void => {
+  const { plan, overflow, needs, deadline } = course
+  course.pause = null
+  for (; course.turns < course.most; course.turns++) {
+    const at = course.turns % plan.order.length
+    const candidate = plan.order[at]
+    if (candidate === undefined || overflow.passesOver(candidate)) continue
+    const now = needs.clock.now()
+    const wait = pauseBefore(course, at, now)
+    if (now + wait >= deadline) continue
+    if (wait >= 1) {
+      // The pause is over when it rings, so the candidate is asked without looking at the clock again.
+      course.pause = needs.clock.alarm(Math.ceil(wait), () => {
+        course.turns++
+        if (!launch(course, at)) advance(course)
+      })
+      return
+    }
+    if (launch(course, at)) return void course.turns++
+  }
+  if (course.running.size === 0) fail(course, faultOf(course))
+}
+
+/** Ms before the backend at this place may be asked; 0 in the first round. */
+const pauseBefore = <T, A extends Ability>(
+  { plan, turns, peace, needs }: Course<T, A>,
+  at: number,
+  now: number,
+): number => {
+  const round = turns - plan.order.length
+  if (round < 0) return 0
+  const jitter = needs.random.fraction() * Math.min(longestPause, firstPause * 2 ** round)
+  return Math.max(jitter, (peace?.get(at) ?? now) - now)
+}
+
+/** False where the breaker of the backend is open. */
+const launch = <T, A extends Ability>(course: Course<T, A>, at: number): boolean => {
+  const { needs, plan, running, deadline } = course
+  const { clock, saw } = needs
+  const { order, total, each, patient = false, ask, drop } = plan
+  const candidate = order[at]
+  if (candidate === undefined) return false
+  const breaker = needs.breakerOf(candidate.id)
+  const begun = clock.now()
+  const pass = breaker.enter(begun)
+  if (pass === null) return false
+  const endAttempt = needs.trace && traceAttempt(needs.trace, candidate, plan, course.asked)
+  if (++course.asked > 1) plan.told?.(candidate.provider, course.asked)
+  const allowed = patient && at === order.length - 1 ? total : each
+  const attempt = beginAttempt<T, A>(
+    {
+      candidate,
+      breaker,
+      pass,
+      begun,
+      limit: Math.max(1, Math.min(allowed, deadline - begun)),
+      ask,
+      ...(drop && { drop }),
+      ended(outcome, ms, status) {
+        saw(candidate.provider, outcome, ms, status, plan.streams)
+        endAttempt?.(outcome, status)
+      },
+      answered: (found, attempt) => take(course, found, attempt),
+      failed(fault, attempt) {
+        running.delete(attempt)
+        judge(course, at, candidate, fault)
+      },
+    },
+    clock,
+  )
+  running.add(attempt)
+  return true
+}
+
+/** `before` is the number of attempts that this search has begun. */
+const traceAttempt = (
+  trace: Trace,
+  { provider, model }: Candidate,
+  { streams = false, rescues = false }: Pick<Plan<unknown>, 'streams' | 'rescues'>,
+  before: number,
+): EndAttempt =>
+  trace.asks({ backend: provider, model, cause: before > 0 ? 'next' : rescues ? 'rescue' : 'first', streams })
+
+const take = <T, A extends Ability>(course: Course<T, A>, found: Found<T, A>, attempt: Attempt): void => {
+  const { reader, running } = course
+  running.delete(attempt)
+  // An error costs more than the rest of this, and mostly no other attempt runs.
+  end(course, running.size === 0 ? null : new Error('Another backend was faster'))
+  reader?.resolve(found)
+}
+
+/** What a fault means for the search: the next backend, or the end. */
+const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate: Candidate<A>, fault: unknown) => {
+  const { overflow, running, needs } = course
+  if (overflow.turns(candidate, fault)) course.tooLong = fault
+  else {
+    course.last = fault
+    course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
+    course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
+    if (!(fault instanceof UpstreamFailed) || !fault.again) return fail(course, fault)
+    if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
+  }
+  if (running.size === 0) advance(course)
+}
+
+/** The fault of a search in which every backend had its turns. */
+const faultOf = <T, A extends Ability>(course: Course<T, A>): unknown => {
+  const { last, tooLong, isFull, needs, plan } = course
+  if (last !== null) return isFull ? full(course) : last
+  const { clock, breakerOf } = needs
+  const soonest = () => Math.min(...plan.order.map(({ id }) => breakerOf(id).rest(clock.now())))
+  return tooLong ?? new Unavailable(undefined, { retryAfter: soonest() })
+}
+
+/** The backend with the shortest pause determines the time of the next try. An exhausted account has no such time. */
+const full = <T, A extends Ability>({ last: cause, isUsedUp, peace, needs }: Course<T, A>): TooMany => {
+  const said = 'The backends take no more requests for now'
+  if (isUsedUp) return new TooMany(said, { code: 'insufficient_quota', cause })
+  const left = [...(peace?.values() ?? [])].map((until) => Math.max(0, until - needs.clock.now()))
+  return new TooMany(said, { retryAfter: left.length === 0 ? unsaid : Math.min(...left), cause })
 }

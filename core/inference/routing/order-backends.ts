@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { BadRequest } from '../../errors.ts'
 import type { ChatBody, Message } from '../../ports/upstream.ts'
-import { isAble, type Ability, type Candidate, type Entry } from '../models/catalog-entry.ts'
+import { isCandidateFor, type Ability, type Candidate, type Entry } from '../models/catalog-entry.ts'
 
-export interface Choice {
+export interface Choice<A extends Ability> {
   readonly entry: Entry
-  readonly ability: Ability
+  readonly ability: A
   /** The backend that the caller pins. */
   readonly provider?: string | null
   /** Calls with the same one prefer the same backend. */
@@ -16,15 +16,15 @@ export interface Choice {
 export interface RoutingState {
   /** From 0 up to but not including 1. */
   fraction(): number
-  isOpen(candidate: Candidate): boolean
+  isOpen(candidate: Pick<Candidate, 'id' | 'provider'>): boolean
 }
 
 /** Who may serve this call, in which order to ask: by priority, then by lot or by affinity; open breakers last. */
-export const orderBackends = (
-  { entry, ability, provider, affinity }: Choice,
+export const orderBackends = <A extends Ability>(
+  { entry, ability, provider, affinity }: Choice<A>,
   { fraction, isOpen }: RoutingState,
-): readonly Candidate[] => {
-  const able = entry.candidates.filter(({ upstream }) => isAble(entry.settings, upstream, ability))
+): readonly Candidate<A>[] => {
+  const able = entry.candidates.filter(isCandidateFor(entry.settings, ability))
   const wanted = provider == null ? able : able.filter((it) => it.provider === provider)
   if (wanted.length === 0) {
     const names = [...new Set(able.map((it) => it.provider))].join(', ')

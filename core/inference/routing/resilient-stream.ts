@@ -1,8 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
-import type { Alarm, Clock } from '../../ports/platform.ts'
+import type { Alarm } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
-import type { BackendProof } from '../../ports/backend-evidence.ts'
-import type { BackendObserver } from '../../ports/backend-observer.ts'
+import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
 import {
@@ -13,269 +12,267 @@ import {
   type StreamedSoFar,
   type WeaveChunk,
 } from './continue-stream.ts'
-import { judgeFault, statusOf, type Found, type Search } from './failover.ts'
+import type { Search } from './failover.ts'
+import { leaveSource, type OpenedStream } from './open-stream.ts'
+import type { BrokenStream, StreamPlan } from './stream-plan.ts'
 
-/** A stream whose first token is there. */
-export interface OpenedStream {
+/** The stream of one backend, from its first token to its end. */
+interface Leg {
   readonly source: AsyncIterator<Chunk>
-  /** What came up to the first token, in order. */
-  readonly held: readonly Chunk[]
-  readonly proven?: BackendProof
+  readonly candidate: Candidate<'chat'>
+  readonly controller: AbortController
+  readonly breaker: Breaker
+  /** The time of its first token, by the clock. */
+  readonly since: number
+  pass: Pass
+  /** What `next` of the source leads to. Made once for a leg: it runs for every chunk. */
+  took(result: IteratorResult<Chunk>): void
+  broke(reason: unknown): void
 }
 
-/** The facts of a stream, during the stream and after its end. */
-export interface StreamState {
-  /** Who answers; null until the first token. */
-  backend: string | null
-  /** The evidence of this backend; undefined when none was required. */
-  proven?: BackendProof | undefined
-  usage: WireUsage | null
-  /** Characters of text so far, thoughts included. */
-  size: number
-  /** Each backend that was asked, in order. */
-  readonly asked: string[]
-  /** Attempts that the caller does not know of yet. */
-  readonly notes: string[]
-}
-
-export interface StreamPlan {
-  readonly clock: Clock
-  /** Ms between two chunks. */
-  readonly idle: number
-  /** Ms that the whole may take. */
-  readonly longest: number
-  /** How often a broken stream may be gone on with. */
-  readonly rescues: number
-  /** How many finish reasons make the answer whole. */
-  readonly choices: number
-  /** Null where it may not be gone on with. */
-  readonly given: StreamedSoFar | null
-  readonly signal: AbortSignal
-  readonly live: StreamState
-  breakerOf(id: string): Breaker
-  saw: BackendObserver['saw']
-  /** Looks for a first token; with `after`, for one that goes on from what `given` holds. */
-  search(after: Candidate | null): Search<OpenedStream>
-}
-
-/** Waits for the first token, so that whatever breaks before it can be tried elsewhere without the caller seeing anything. */
-export const openStream = async (chunks: AsyncIterable<Chunk>): Promise<OpenedStream> => {
-  const source = chunks[Symbol.asyncIterator]()
-  const held: Chunk[] = []
-  for (;;) {
-    const { done, value } = await source.next()
-    if (done) break
-    held.push(value)
-    if (speaks(value)) break
-  }
-  if (held.length === 0) throw new UpstreamFailed(undefined, { again: true, cause: new Error('An empty stream') })
-  return { source, held }
-}
-
-const speaks = ({ choices }: Chunk): boolean => {
-  for (const { delta, finish_reason } of choices) {
-    if (finish_reason != null) return true
-    for (const name in delta) if (name !== 'role' && delta[name] != null && delta[name] !== '') return true
-  }
-  return false
-}
-
-/** Stops reading without waiting for a source that is slow to close. */
-export const leaveSource = (source: AsyncIterator<Chunk>): void => {
-  source.return?.().catch(() => {})
+/** The state of one answer, over all of its legs. */
+interface Run {
+  readonly plan: StreamPlan
+  search: Search<OpenedStream, 'chat'> | null
+  leg: Leg | null
+  /** Chunks of the leg up to its first token, and how many of them are read. */
+  queue: readonly Chunk[]
+  queued: number
+  woven: WeaveChunk | null
+  /** The usage of earlier legs. */
+  before: WireUsage | null
+  rescues: number
+  /** Finish reasons that have yet to come. */
+  unfinished: number
+  begun: boolean
+  over: boolean
+  /** The fault that the next `next` throws. */
+  fault: unknown
+  watch: Alarm | null
+  limit: Alarm | null
+  /** The reader that waits; null while none does. */
+  give: ((result: IteratorResult<Chunk>) => void) | null
+  refuse: ((reason: unknown) => void) | null
+  /** Listens to the signal of the plan. */
+  readonly aborted: () => void
 }
 
 /**
  * The one iterator between a provider's chunks and the route. It connects on the first `next`, watches the pauses, goes on
  * elsewhere when a stream breaks that can be rescued, and ends the upstream the moment the reader or the signal does.
  */
-export const resilientStream = (course: StreamPlan): AsyncIterableIterator<Chunk> => {
-  const { clock, signal, live, given } = course
-  let search: Search<OpenedStream> | null = null
-  let source: AsyncIterator<Chunk> | null = null
-  let from: Candidate | null = null
-  let pass: Pass = 'plain'
-  let controller: AbortController | null = null
-  let queue: readonly Chunk[] = []
-  let queued = 0
-  let woven: WeaveChunk | null = null
-  let before: WireUsage | null = null
-  let rescues = 0
-  let unfinished = course.choices
-  let begun = false
-  let over = false
-  let fault: unknown = null
-  let watch: Alarm | null = null
-  let limit: Alarm | null = null
-  let give: ((result: IteratorResult<Chunk>) => void) | null = null
-  let refuse: ((reason: unknown) => void) | null = null
-  let took: (result: IteratorResult<Chunk>) => void
-  let broke: (reason: unknown) => void
-
-  const hand = (chunk: Chunk) => {
-    const take = give!
-    give = refuse = null
-    take({ value: chunk, done: false })
+export const resilientStream = (plan: StreamPlan): AsyncIterableIterator<Chunk> => {
+  const run: Run = {
+    plan,
+    search: null,
+    leg: null,
+    queue: [],
+    queued: 0,
+    woven: null,
+    before: null,
+    rescues: 0,
+    unfinished: plan.choices,
+    begun: false,
+    over: false,
+    fault: null,
+    watch: null,
+    limit: null,
+    give: null,
+    refuse: null,
+    aborted: () => stop(run, plan.signal.reason, plan.signal.reason),
   }
-
-  /** After this nothing is asked, watched or given any more; a waiting reader learns how it ended. */
-  const end = (reason: unknown) => {
-    over = true
-    watch?.off()
-    limit?.off()
-    signal.removeEventListener('abort', aborted)
-    const [take, deny] = [give, refuse]
-    give = refuse = null
-    if (reason === null) take?.({ value: undefined, done: true })
-    else if (deny) deny(reason)
-    else fault = reason
-  }
-
-  const detach = (reason: unknown) => {
-    if (source === null) return
-    const left = source
-    source = null
-    controller!.abort(reason)
-    leaveSource(left)
-  }
-
-  const stop = (reason: unknown, told: unknown) => {
-    if (over) return
-    over = true
-    search?.stop(reason)
-    if (source !== null) course.breakerOf(from!.id).left(pass)
-    detach(reason)
-    end(told)
-  }
-
-  const aborted = () => stop(signal.reason, signal.reason)
-
-  const note = (chunk: Chunk) => {
-    for (const { delta, finish_reason } of chunk.choices) {
-      live.size += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
-      if (finish_reason != null) unfinished--
-    }
-    if (chunk.usage != null) live.usage = chunk.usage
-    if (given !== null) rememberChunk(given, chunk)
-  }
-
-  /** The chunk as the caller gets it, or null when there is nothing in it to give. */
-  const made = (chunk: Chunk): Chunk | null => {
-    let it: Chunk | null = chunk
-    if (woven !== null) it = woven(chunk)
-    if (it !== null && before !== null && it.usage != null) it = { ...it, usage: sumUsage(before, it.usage) }
-    if (it !== null) note(it)
-    return it
-  }
-
-  const pull = () => {
-    while (queued < queue.length) {
-      const chunk = made(queue[queued++]!)
-      if (chunk !== null) return hand(chunk)
-    }
-    if (watch === null) watch = clock.alarm(course.idle, late)
-    else watch.again()
-    source!.next().then(took, broke)
-  }
-
-  const late = () => {
-    // A reader that is slow to ask is not the backend's fault.
-    if (give !== null && source !== null)
-      broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
-    else watch = null
-  }
-
-  const attach = (found: Found<OpenedStream>) => {
-    const { source: mine, held } = found.answer
-    ;({ candidate: from, controller, pass } = found)
-    source = mine
-    const since = clock.now()
-    // The reader may have left between the first token and now.
-    if (over) {
-      course.breakerOf(from.id).left(pass)
-      return detach(new Aborted())
-    }
-    if (pass === 'probe') {
-      course.breakerOf(from.id).ok(pass)
-      pass = 'plain'
-    }
-    search = null
-    queue = held
-    queued = 0
-    Object.assign(live, { backend: from.provider, proven: found.answer.proven })
-    if (woven !== null) live.notes.push(`continued by ${from.provider}`)
-    took = (result) => {
-      if (source !== mine) return
-      if (result.done) {
-        source = null
-        course.breakerOf(from!.id).ok(pass)
-        return end(null)
-      }
-      const chunk = made(result.value)
-      if (chunk === null) pull()
-      else hand(chunk)
-    }
-    broke = (reason) => {
-      if (source !== mine) return
-      const now = clock.now()
-      judgeFault(course.breakerOf(from!.id), pass, reason, now)
-      course.saw(from!.provider, 'broke', now - since, statusOf(reason), true)
-      detach(reason)
-      // Whatever breaks behind the finish reason takes nothing away from the answer.
-      if (unfinished <= 0) return end(null)
-      if (reason instanceof UpstreamFailed && canGoOn()) rescue()
-      else end(reason)
-    }
-    pull()
-  }
-
-  const canGoOn = () =>
-    given !== null && !given.spoiled && !given.thinking && given.text !== '' && rescues < course.rescues
-
-  const rescue = () => {
-    rescues++
-    watch?.off()
-    watch = null
-    before = live.usage ?? (before ? sumUsage(before, lostUsage(given!)) : lostUsage(given!))
-    live.usage = null
-    woven = weaveContinuation(given!)
-    look(from)
-  }
-
-  const look = (after: Candidate | null) => {
-    search = course.search(after)
-    search.found.then(attach, (reason) => {
-      if (!over) end(reason)
-    })
-  }
-
   return {
     [Symbol.asyncIterator]() {
       return this
     },
     next() {
-      if (over) {
-        const [reason, none] = [fault, null]
-        fault = none
-        return reason === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(reason)
+      if (run.over) {
+        const { fault } = run
+        run.fault = null
+        return fault === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(fault)
       }
       return new Promise((resolve, reject) => {
-        give = resolve
-        refuse = reject
-        if (begun) return pull()
-        begun = true
-        if (signal.aborted) return aborted()
-        signal.addEventListener('abort', aborted, { once: true })
-        limit = clock.alarm(course.longest, () => {
-          const reason = new UpstreamFailed('The answer took too long')
-          stop(reason, reason)
-        })
-        look(null)
+        run.give = resolve
+        run.refuse = reject
+        if (run.begun) pull(run)
+        else begin(run)
       })
     },
     async return() {
-      stop(new Aborted(), null)
+      stop(run, new Aborted(), null)
       return { value: undefined, done: true }
     },
   }
+}
+
+const begin = (run: Run): void => {
+  const { signal, clock, longest } = run.plan
+  run.begun = true
+  if (signal.aborted) return run.aborted()
+  signal.addEventListener('abort', run.aborted, { once: true })
+  run.limit = clock.alarm(longest, () => {
+    const reason = new UpstreamFailed('The answer took too long')
+    stop(run, reason, reason)
+  })
+  look(run, null)
+}
+
+const look = (run: Run, broken: BrokenStream | null): void => {
+  run.search = run.plan.search(broken)
+  run.search.found.then(
+    (found) => attach(run, found),
+    (reason) => {
+      if (!run.over) end(run, reason)
+    },
+  )
+}
+
+const attach = (run: Run, { answer, candidate, controller, pass }: Found<OpenedStream, 'chat'>): void => {
+  const { breakerOf, clock, live } = run.plan
+  const leg: Leg = {
+    source: answer.source,
+    candidate,
+    controller,
+    breaker: breakerOf(candidate.id),
+    since: clock.now(),
+    pass,
+    took: (result) => took(run, leg, result),
+    broke: (reason) => broke(run, leg, reason),
+  }
+  // The reader may have left between the first token and now.
+  if (run.over) {
+    leg.breaker.left(pass)
+    return close(leg, new Aborted())
+  }
+  if (pass === 'probe') {
+    leg.breaker.ok(pass)
+    leg.pass = 'plain'
+  }
+  run.search = null
+  run.leg = leg
+  run.queue = answer.held
+  run.queued = 0
+  live.backend = candidate.provider
+  live.proven = answer.proven
+  if (run.woven !== null) live.notes.push(`continued by ${candidate.provider}`)
+  pull(run)
+}
+
+const pull = (run: Run): void => {
+  const { queue, leg, plan } = run
+  while (run.queued < queue.length) {
+    const held = queue[run.queued++]
+    const chunk = held === undefined ? null : made(run, held)
+    if (chunk !== null) return hand(run, chunk)
+  }
+  if (run.watch === null) run.watch = plan.clock.alarm(plan.idle, () => late(run))
+  else run.watch.again()
+  leg?.source.next().then(leg.took, leg.broke)
+}
+
+const hand = (run: Run, chunk: Chunk): void => {
+  const { give } = run
+  run.give = run.refuse = null
+  give?.({ value: chunk, done: false })
+}
+
+/** The chunk as the caller gets it, or null when there is nothing in it to give. */
+const made = (run: Run, chunk: Chunk): Chunk | null => {
+  const { woven, before } = run
+  let it: Chunk | null = chunk
+  if (woven !== null) it = woven(chunk)
+  if (it !== null && before !== null && it.usage != null) it = { ...it, usage: sumUsage(before, it.usage) }
+  if (it !== null) note(run, it)
+  return it
+}
+
+const note = (run: Run, chunk: Chunk): void => {
+  const { live, given } = run.plan
+  for (const { delta, finish_reason } of chunk.choices) {
+    live.size += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
+    if (finish_reason != null) run.unfinished--
+  }
+  if (chunk.usage != null) live.usage = chunk.usage
+  if (given !== null) rememberChunk(given, chunk)
+}
+
+const took = (run: Run, leg: Leg, result: IteratorResult<Chunk>): void => {
+  if (run.leg !== leg) return
+  if (result.done) {
+    run.leg = null
+    leg.breaker.ok(leg.pass)
+    return end(run, null)
+  }
+  const chunk = made(run, result.value)
+  if (chunk === null) pull(run)
+  else hand(run, chunk)
+}
+
+const late = (run: Run): void => {
+  // A reader that is slow to ask is not the backend's fault.
+  if (run.give !== null && run.leg !== null)
+    run.leg.broke(new UpstreamFailed(undefined, { again: true, cause: new Error('The stream stands still') }))
+  else run.watch = null
+}
+
+const broke = (run: Run, leg: Leg, reason: unknown): void => {
+  if (run.leg !== leg) return
+  const { clock, saw, given } = run.plan
+  const now = clock.now()
+  judgeFault(leg.breaker, leg.pass, reason, now)
+  saw(leg.candidate.provider, 'broke', now - leg.since, statusOf(reason), true)
+  run.leg = null
+  close(leg, reason)
+  // A failure after the finish reason does not affect the answer.
+  if (run.unfinished <= 0) return end(run, null)
+  if (reason instanceof UpstreamFailed && given !== null && canGoOn(run, given))
+    rescue(run, { candidate: leg.candidate, given })
+  else end(run, reason)
+}
+
+const canGoOn = ({ rescues, plan }: Run, { spoiled, thinking, text }: StreamedSoFar): boolean =>
+  !spoiled && !thinking && text !== '' && rescues < plan.rescues
+
+const rescue = (run: Run, broken: BrokenStream): void => {
+  const { live } = run.plan
+  const { given } = broken
+  run.rescues++
+  run.watch?.off()
+  run.watch = null
+  run.before = live.usage ?? (run.before ? sumUsage(run.before, lostUsage(given)) : lostUsage(given))
+  live.usage = null
+  run.woven = weaveContinuation(given)
+  look(run, broken)
+}
+
+const close = ({ controller, source }: Leg, reason: unknown): void => {
+  controller.abort(reason)
+  leaveSource(source)
+}
+
+/** Ends the stream before its own end; `answer` is what a waiting reader learns, null for an end without a fault. */
+const stop = (run: Run, reason: unknown, answer: unknown): void => {
+  if (run.over) return
+  const { search, leg } = run
+  run.over = true
+  search?.stop(reason)
+  run.leg = null
+  if (leg !== null) {
+    leg.breaker.left(leg.pass)
+    close(leg, reason)
+  }
+  end(run, answer)
+}
+
+/** After this nothing is asked, watched or given any more; a waiting reader learns how it ended. */
+const end = (run: Run, reason: unknown): void => {
+  const { give, refuse, plan } = run
+  run.over = true
+  run.watch?.off()
+  run.limit?.off()
+  plan.signal.removeEventListener('abort', run.aborted)
+  run.give = run.refuse = null
+  if (reason === null) give?.({ value: undefined, done: true })
+  else if (refuse !== null) refuse(reason)
+  else run.fault = reason
 }

@@ -20,13 +20,13 @@ export const formatShape = v.picklist(['b64_json', 'url'])
 type Format = v.InferOutput<typeof formatShape>
 
 interface Drawing {
-  readonly task: Task
+  readonly task: Task<'draw'>
   readonly reservation: Reservation<Consumption>
   readonly format: Format
   /** As events, of which there are no partial images. */
   readonly stream: boolean
   readonly kind: 'image_generation' | 'image_edit'
-  ask(candidate: Candidate, signal: AbortSignal): Promise<Drawn>
+  ask(candidate: Candidate<'draw'>, signal: AbortSignal): Promise<Drawn>
 }
 
 /** The images as one answer, or each as an event; the words beside them are the backend's. */

@@ -38,7 +38,7 @@ export const generations = route({
         stream: stream === true,
         kind: 'image_generation',
         ask: ({ upstream, model }, signal) =>
-          upstream.draw!(
+          upstream.draw(
             { model, prompt, ...(n != null && { count: n }), ...(size != null && { size }), extra },
             signal,
           ),

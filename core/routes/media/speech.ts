@@ -63,10 +63,10 @@ export const speech = route({
 /** Of a backend that speaks in one piece, the size is known. */
 const speaking =
   (call: Omit<SpeakCall, 'model'>) =>
-  async ({ upstream, model }: Candidate, signal: AbortSignal) => {
+  async ({ upstream, model }: Candidate<'speak'>, signal: AbortSignal) => {
     const begun = await upstream.streamSpeech?.({ ...call, model }, signal)
     if (begun !== undefined) return { ...begun, size: null }
-    const { mime, bytes } = await upstream.speak!({ ...call, model }, signal)
+    const { mime, bytes } = await upstream.speak({ ...call, model }, signal)
     return { mime, size: bytes.length, parts: whole(bytes) }
   }
 

@@ -85,11 +85,11 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
       const entry = await servedModel(catalog, caller, input.model, 'transcribe', signal)
       const reservation = await meter.spendAudio(caller, entry, Math.ceil(secondsOf(file.bytes.length)))
       const call = callOf(input, verb === 'translations')
-      const task: Task = { entry, ability: 'transcribe', provider: input.provider ?? null }
+      const task: Task<'transcribe'> = { entry, ability: 'transcribe', provider: input.provider ?? null }
       if (stream) return streamed(task, call, inference, reservation, signal)
       const answer = await settled(
         reservation,
-        inference.run(task, ({ upstream, model }, signal) => upstream.transcribe!({ ...call, model }, signal), signal),
+        inference.run(task, ({ upstream, model }, signal) => upstream.transcribe({ ...call, model }, signal), signal),
         ({ duration }) => duration,
       )
       if (format === 'diarized_json' && answer.text !== '' && !tellsSpeakers(answer)) {
@@ -105,9 +105,9 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
 /** A backend without events of its own gives the whole transcript at once. */
 const listening =
   (call: Omit<TranscribeCall, 'model'>) =>
-  async ({ upstream, model }: Candidate, signal: AbortSignal) =>
+  async ({ upstream, model }: Candidate<'transcribe'>, signal: AbortSignal) =>
     upstream.streamTranscript?.({ ...call, model }, signal) ?? {
-      parts: each(transcriptEvents(await upstream.transcribe!({ ...call, model }, signal))),
+      parts: each(transcriptEvents(await upstream.transcribe({ ...call, model }, signal))),
     }
 
 async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
@@ -115,7 +115,7 @@ async function* each<T>(all: readonly T[]): AsyncGenerator<T> {
 }
 
 const streamed = (
-  task: Task,
+  task: Task<'transcribe'>,
   call: Omit<TranscribeCall, 'model'>,
   inference: Inference,
   reservation: Reservation<number>,

@@ -35,28 +35,8 @@ export interface FileAccess {
 }
 
 /** Seals and opens files on this machine. */
-export const fileAccess = ({ ask, keys, memory, checks }: FileContext, sealParts: SealParts): FileAccess => {
-  const opened = ({ record, dek, proof }: CheckedRecord): SealedFile => {
-    const label = (which: 'name' | 'mime', hex: string): string => {
-      const sealed = fromHex(hex, 1024)
-      const text = sealed && openLabel(dek, which, sealed)
-      if (text === null) throw new SealgateError('damaged')
-      return text
-    }
-    const [name, mime] = [label('name', record.original_name), label('mime', record.mime_type)]
-    return { ...record, name, mime, bound: proof !== null }
-  }
-
-  const openable = (it: CheckedRecord | SealgateError): SealedFile | null => {
-    if (it instanceof SealgateError) return null
-    try {
-      return opened(it)
-    } catch (error) {
-      if (error instanceof SealgateError && error.fault === 'damaged') return null
-      throw error
-    }
-  }
-
+export const fileAccess = (context: FileContext, sealParts: SealParts): FileAccess => {
+  const { ask, keys, memory, checks } = context
   const record = (id: string, signal?: AbortSignal) =>
     ask.data<FileRecord>('GET', pathFor`files/encrypted/${id}`, signal ? { signal } : {})
 
@@ -67,50 +47,13 @@ export const fileAccess = ({ ask, keys, memory, checks }: FileContext, sealParts
     return checks.check(it)
   }
 
-  const contentOf = async (
-    { record: it, dek, proof }: CheckedRecord,
-    { signal, onProgress }: DownloadOptions,
-  ): Promise<AsyncIterable<Uint8Array>> => {
-    const told = countedBytes(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
-    const sealed = proof === null ? told : exactContent(told, { size: it.file_size, hash: proof.hash })
-    return openedContent(it.version, dek, sealed)
-  }
-
-  const reading = async (it: CheckedRecord, options: DownloadOptions): Promise<OpenedFile> => {
-    const file = opened(it)
-    const content = await contentOf(it, options)
-    return { ...file, content, bytes: () => joinedBytes(content) }
-  }
-
   return {
     record,
     checked,
     opened,
-
-    download: async (id, options = {}) => reading(await checked(id, options.signal), options),
-
-    upload: uploader({ ask, keys, memory, checks }, sealParts, opened),
-
-    async list({ search, ...rest } = {}) {
-      const named = search === undefined || /^file_|^[0-9a-f]{32}$/.test(search)
-      const tag = named ? search : keys.hash(utf8(`name\0${search}`)).slice(0, 32)
-      const query = new URLSearchParams(
-        Object.entries({ ...rest, ...(tag !== undefined && { search: tag }) }).map(([name, value]) => [
-          name,
-          String(value),
-        ]),
-      )
-      const said = await ask.data<{ files: FileRecord[]; pagination: { total: number } }>(
-        'GET',
-        `files/encrypted?${query}`,
-      )
-      const all = (await checks.checkAll(said.files)).map(openable)
-      return {
-        files: all.flatMap((file) => file ?? []),
-        locked: said.files.filter((_, at) => all[at] === null),
-        total: said.pagination.total,
-      }
-    },
+    download: async (id, options = {}) => fileOf(ask, await checked(id, options.signal), options),
+    upload: uploader(context, sealParts, opened),
+    list: (options) => listed(context, options),
 
     async remove(id) {
       await ask.data('DELETE', pathFor`files/encrypted/${id}`)
@@ -119,11 +62,65 @@ export const fileAccess = ({ ask, keys, memory, checks }: FileContext, sealParts
 
     async verify(id, options = {}) {
       const it = await checked(id, options.signal)
-      const { client_hash, content } = await reading(it, options)
+      const { client_hash, content } = await fileOf(ask, it, options)
       const hash = digesting()
       for await (const part of content) hash.update(part)
       const wanted = it.proof === null ? client_hash : it.proof.clientHash && toHex(it.proof.clientHash)
       return wanted === null || keys.hash(hash.digest()) === wanted
     },
+  }
+}
+
+/** Throws where a label does not open under the key of the file. */
+const opened = ({ record, dek, proof }: CheckedRecord): SealedFile => {
+  const label = (which: 'name' | 'mime', hex: string): string => {
+    const sealed = fromHex(hex, 1024)
+    const text = sealed && openLabel(dek, which, sealed)
+    if (text === null) throw new SealgateError('damaged')
+    return text
+  }
+  const [name, mime] = [label('name', record.original_name), label('mime', record.mime_type)]
+  return { ...record, name, mime, bound: proof !== null }
+}
+
+/** Null for a record that does not hold. */
+const openable = (it: CheckedRecord | SealgateError): SealedFile | null => {
+  if (it instanceof SealgateError) return null
+  try {
+    return opened(it)
+  } catch (error) {
+    if (error instanceof SealgateError && error.fault === 'damaged') return null
+    throw error
+  }
+}
+
+const fileOf = async (
+  ask: FileContext['ask'],
+  checked: CheckedRecord,
+  { signal, onProgress }: DownloadOptions,
+): Promise<OpenedFile> => {
+  const file = opened(checked)
+  const { record: it, dek, proof } = checked
+  const told = countedBytes(await storedContent(ask, it.id, signal), (bytes) => onProgress?.(bytes, it.file_size))
+  const sealed = proof === null ? told : exactContent(told, { size: it.file_size, hash: proof.hash })
+  const content = openedContent(it.version, dek, sealed)
+  return { ...file, content, bytes: () => joinedBytes(content) }
+}
+
+const listed = async ({ ask, keys, checks }: FileContext, { search, ...rest }: ListOptions = {}): Promise<FileList> => {
+  const named = search === undefined || /^file_|^[0-9a-f]{32}$/.test(search)
+  const tag = named ? search : keys.hash(utf8(`name\0${search}`)).slice(0, 32)
+  const query = new URLSearchParams(
+    Object.entries({ ...rest, ...(tag !== undefined && { search: tag }) }).map(([name, value]) => [
+      name,
+      String(value),
+    ]),
+  )
+  const said = await ask.data<{ files: FileRecord[]; pagination: { total: number } }>('GET', `files/encrypted?${query}`)
+  const all = (await checks.checkAll(said.files)).map(openable)
+  return {
+    files: all.flatMap((file) => file ?? []),
+    locked: said.files.filter((_, at) => all[at] === null),
+    total: said.pagination.total,
   }
 }

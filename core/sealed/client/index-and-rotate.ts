@@ -44,53 +44,15 @@ const page = 100
 const hashOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex, 32))
 
 export const indexAndRotate = (
-  footing: FileContext,
+  context: FileContext,
   aside: ClearRequests,
   files: FileAccess,
   sealParts: SealParts,
   store: MemoryStore | undefined,
 ): IndexAndRotate => {
-  const { ask, keys, memory, checks } = footing
-  const vouch = binder(footing, files)
-
-  const began = async (ids: readonly string[], fresh: boolean, signal?: AbortSignal) => {
-    const items = []
-    for (const id of ids) {
-      const { record, dek, proof } = await files.checked(id, signal)
-      const stored = proof && { size: record.file_size, hash: proof.hash }
-      const seal: SealParts = (names, parts) => sealParts(names, parts, fresh)
-      const sealed = await indexFields(seal, dek, keys.ragDek(), id, stored)
-      items.push({ file_id: id, s3_r2_path: record.file_path, ...sealed })
-      fresh = false
-    }
-    const asking = { json: { files: items }, ...(signal && { signal }) }
-    return aside.data<{ results: IndexResult[]; enclave_response: { file_id: string; code: string }[] }>(
-      'POST',
-      'files/encrypted/index',
-      asking,
-    )
-  }
-
-  const everyFile = async (): Promise<readonly FileRecord[]> => {
-    const all: FileRecord[] = []
-    for (;;) {
-      const query = `files/encrypted?limit=${page}&offset=${all.length}`
-      const { files, pagination } = await ask.data<{ files: FileRecord[]; pagination: { has_more: boolean } }>(
-        'GET',
-        query,
-      )
-      all.push(...files)
-      if (!pagination.has_more) return all
-    }
-  }
-
-  const digestOf = async (id: string, signal: AbortSignal | undefined): Promise<Uint8Array> => {
-    const digest = digesting()
-    const { content } = await files.download(id, signal ? { signal } : {})
-    for await (const part of content) digest.update(part)
-    return digest.digest()
-  }
-
+  const vouch = binder(context, files)
+  const began = (ids: readonly string[], fresh: boolean, signal?: AbortSignal) =>
+    beginIndexing(ids, fresh, { keys: context.keys, aside, files, sealParts }, signal)
   return {
     async index(ids, signal) {
       const { results, enclave_response } = await began(ids, false, signal)
@@ -113,44 +75,106 @@ export const indexAndRotate = (
       return count
     },
 
-    async rotateKek(kek, { rehash = false, signal, onProgress } = {}) {
-      const next = keysOf(kek, undefined)
-      const own = keys.kid
-      const left = own === next.kid ? [] : (await everyFile()).filter(({ kid }) => kid === own)
-      const later = memoryOf(store, next)
-      await later.inherit(memory)
-      const faults: SealgateError[] = []
-      let turned: { id: string; revision: number }[] = []
-      const remember = async () => {
-        await later.meet(turned)
-        turned = []
-      }
-
-      const turn = async ({ record, dek, proof }: CheckedRecord): Promise<void> => {
-        const known = rehash && (proof === null ? record.client_hash : proof.clientHash) !== null
-        const hash = known ? next.hash(await digestOf(record.id, signal)) : null
-        const wrapped = { id: record.id, version: record.version, file_size: record.file_size, kid: next.kid }
-        const wrapped_dek = next.wrap(dek)
-        const revision = (proof?.revision ?? 0) + 1
-        const binding =
-          proof && next.bind({ ...wrapped, wrapped_dek }, { revision, hash: proof.hash, clientHash: hashOf(hash) })
-        const change = { old_kid: own, kid: next.kid, wrapped_dek, client_hash: hash, ...(binding && { binding }) }
-        await ask.data('PATCH', pathFor`files/encrypted/${record.id}`, { json: change })
-        if (proof !== null) turned.push({ id: record.id, revision })
-      }
-
-      for (let at = 0; at < left.length; at += page) {
-        for (const [place, it] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
-          signal?.throwIfAborted()
-          // A record that does not hold is not bound again, and the other files go on.
-          if (it instanceof SealgateError) faults.push(it)
-          else await turn(it)
-          onProgress?.(at + place + 1, left.length)
-        }
-        await remember()
-      }
-      if (faults.length > 0) throw faults[0]
-      return left.length
-    },
+    rotateKek: (kek, options) => rotated(context, files, kek, store, options),
   }
+}
+
+interface IndexingParts extends Pick<FileContext, 'keys'> {
+  readonly aside: ClearRequests
+  readonly files: FileAccess
+  readonly sealParts: SealParts
+}
+
+interface Begun {
+  readonly results: IndexResult[]
+  readonly enclave_response: { file_id: string; code: string }[]
+}
+
+/** Seals the keys of each file for the enclave; `fresh` fetches the enclave's keys first. */
+const beginIndexing = async (
+  ids: readonly string[],
+  fresh: boolean,
+  { keys, aside, files, sealParts }: IndexingParts,
+  signal: AbortSignal | undefined,
+): Promise<Begun> => {
+  const items = []
+  for (const [at, id] of ids.entries()) {
+    const { record, dek, proof } = await files.checked(id, signal)
+    const stored = proof && { size: record.file_size, hash: proof.hash }
+    const seal: SealParts = (names, parts) => sealParts(names, parts, fresh && at === 0)
+    const sealed = await indexFields(seal, dek, keys.ragDek(), id, stored)
+    items.push({ file_id: id, s3_r2_path: record.file_path, ...sealed })
+  }
+  return aside.data<Begun>('POST', 'files/encrypted/index', { json: { files: items }, ...(signal && { signal }) })
+}
+
+const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]> => {
+  const all: FileRecord[] = []
+  for (;;) {
+    const query = `files/encrypted?limit=${page}&offset=${all.length}`
+    const { files, pagination } = await ask.data<{ files: FileRecord[]; pagination: { has_more: boolean } }>(
+      'GET',
+      query,
+    )
+    all.push(...files)
+    if (!pagination.has_more) return all
+  }
+}
+
+const digestOf = async (files: FileAccess, id: string, signal: AbortSignal | undefined): Promise<Uint8Array> => {
+  const digest = digesting()
+  const { content } = await files.download(id, signal ? { signal } : {})
+  for await (const part of content) digest.update(part)
+  return digest.digest()
+}
+
+/** Wraps the key of every file again. A record that does not hold is left as it is, and thrown at the end. */
+const rotated = async (
+  { ask, keys, memory, checks }: FileContext,
+  files: FileAccess,
+  kek: string,
+  store: MemoryStore | undefined,
+  { rehash = false, signal, onProgress }: RotateOptions = {},
+): Promise<number> => {
+  const next = keysOf(kek, undefined)
+  const own = keys.kid
+  const left = own === next.kid ? [] : (await everyFile(ask)).filter(({ kid }) => kid === own)
+  const later = memoryOf(store, next)
+  await later.inherit(memory)
+  const faults: SealgateError[] = []
+  for (let at = 0; at < left.length; at += page) {
+    const turned: { id: string; revision: number }[] = []
+    for (const [place, it] of (await checks.checkAll(left.slice(at, at + page))).entries()) {
+      signal?.throwIfAborted()
+      // A record that does not hold is not bound again, and the other files go on.
+      if (it instanceof SealgateError) faults.push(it)
+      else {
+        const known = rehash && (it.proof === null ? it.record.client_hash : it.proof.clientHash) !== null
+        const hash = known ? next.hash(await digestOf(files, it.record.id, signal)) : null
+        const { change, revision } = rewrapped(it, own, next, hash)
+        await ask.data('PATCH', pathFor`files/encrypted/${it.record.id}`, { json: change })
+        if (it.proof !== null) turned.push({ id: it.record.id, revision })
+      }
+      onProgress?.(at + place + 1, left.length)
+    }
+    await later.meet(turned)
+  }
+  if (faults.length > 0) throw faults[0]
+  return left.length
+}
+
+/** The change of a record to the next KEK, with its new binding where it has one. */
+const rewrapped = (
+  { record, dek, proof }: CheckedRecord,
+  old_kid: string,
+  next: FileContext['keys'],
+  hash: string | null,
+) => {
+  const wrapped = { id: record.id, version: record.version, file_size: record.file_size, kid: next.kid }
+  const wrapped_dek = next.wrap(dek)
+  const revision = (proof?.revision ?? 0) + 1
+  const binding =
+    proof && next.bind({ ...wrapped, wrapped_dek }, { revision, hash: proof.hash, clientHash: hashOf(hash) })
+  const change = { old_kid, kid: next.kid, wrapped_dek, client_hash: hash, ...(binding && { binding }) }
+  return { change, revision }
 }

@@ -49,16 +49,9 @@ const listing = (aside: ClearRequests) => {
     }))
 }
 
-/** Runs tools inside the enclave. The kind of a tool decides which keys its call needs. */
-export const tools = (
-  aside: ClearRequests,
-  send: SendSealed,
-  { ask, keys, checks }: FileContext,
-  files: FileAccess,
-): Tools => {
-  const list = listing(aside)
-
-  const called = async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer) => {
+const callTool =
+  (send: SendSealed) =>
+  async (name: string, params: Params, { signal, receipt }: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
     const said = receipt ? { ...params, receipt: true } : params
     const sent = await send(`tools/${encodeURIComponent(name)}`, said, signal ?? null, names, outer, parts)
     const { data } = (await sent.answer.json().catch((cause: unknown) => {
@@ -68,6 +61,16 @@ export const tools = (
     receipt?.(receiptBeside(sent.request, data))
     return result
   }
+
+/** Runs tools inside the enclave. The kind of a tool decides which keys its call needs. */
+export const tools = (
+  aside: ClearRequests,
+  send: SendSealed,
+  { ask, keys, checks }: FileContext,
+  files: FileAccess,
+): Tools => {
+  const list = listing(aside)
+  const called = callTool(send)
 
   const reading = async (params: Params, signal: AbortSignal | undefined): Promise<Parts> => {
     const id = String(params['fileId'])

@@ -25,7 +25,7 @@ export interface EnclaveParts {
   readonly cache: Fitting<Cache>
   readonly prover: Fitting<Prover>
   readonly upstreams: readonly Fitting<Upstream>[]
-  readonly tools: readonly Fitting<Tool<any>>[]
+  readonly tools: readonly Fitting<Tool>[]
   readonly readers: readonly Fitting<Reader>[]
   /** Guards of sealed chats, in their order; none when absent. */
   readonly guards?: readonly Fitting<Guard>[]
@@ -45,7 +45,7 @@ export const buildEnclave = (
   // A sealed stream may be silent for as long as callers are promised.
   const checked = { ...rest, timeouts: { ...timeouts, idle: timeouts.sealedIdle } }
   const container = new Container()
-  const fittings: readonly Fitting<any>[] = Object.values(enclaveParts).flat()
+  const fittings: readonly Fitting<unknown>[] = Object.values(enclaveParts).flat()
   for (const fitting of fittings) container.fit(fitting)
   container.fit(use(plugin({ port: Settings, name: 'settings', create: () => checked })))
   container.fit(use(catalog, { inside: true }))

@@ -64,7 +64,7 @@ export const transcribeSealed = async (
   }
   const { answer, backend } = await inference.run(
     { entry, ability: 'transcribe' },
-    ({ upstream, model }, signal) => upstream.transcribe!({ ...call, model }, signal),
+    ({ upstream, model }, signal) => upstream.transcribe({ ...call, model }, signal),
     signal,
   )
   const told = wish.diarize === true && !tells(answer) ? await diarized(answer, call.audio, tellSpeakers, signal) : null

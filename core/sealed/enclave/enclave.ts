@@ -1,9 +1,9 @@
-import type { Container } from '../../container.ts'
+import type { Container, Supplied } from '../../container.ts'
 import { NotFound, Unavailable } from '../../errors.ts'
 import { Clock } from '../../ports/platform.ts'
 import type { Enclave, Evidence, Grant, Keyset, SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
 import { type ModelUse, runErrand } from '../../errand.ts'
-import { type QueueLimits, fairShares } from '../../fair-shares.ts'
+import { type QueueLimits, type Shares, fairShares } from '../../fair-shares.ts'
 import { summedUses } from '../../inference/metering/usage-scope.ts'
 import { Prover } from '../../ports/attester.ts'
 import { Reader } from '../../ports/reader.ts'
@@ -82,42 +82,93 @@ const audioOuter: OuterFields = {
   big: { field: 'encryptedFile', most: lengths.audio + 16 },
 }
 
+/** The parts of one enclave. */
+interface Inside {
+  readonly settings: EnclaveSettings
+  readonly clock: Clock
+  readonly prover: Prover
+  readonly epochs: Epochs
+  readonly open: ReturnType<typeof requestOpener>
+  readonly forChat: Supplied<typeof chatNeeds>
+  readonly tools: readonly Tool[]
+  readonly readers: readonly Reader[]
+  /** Bytes of all files and long bodies. */
+  readonly room: Shares
+}
+
+const insideOf = (container: Container, settings: EnclaveSettings): Inside => {
+  const { epoch, kems, releaseDigest, requireBinding, openBytes } = settings
+  const supplied = container.supply({ clock: Clock, prover: Prover, tools: Tool, readers: Reader })
+  const epochs = new Epochs(supplied.clock, { length: epoch, kems, releaseDigest })
+  return {
+    ...supplied,
+    settings,
+    epochs,
+    open: requestOpener(epochs, requireBinding),
+    forChat: container.supply(chatNeeds),
+    room: fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 }),
+  }
+}
+
 /** The inside of the sealed path: route → open → run → seal. */
 export const enclave = (container: Container, settings: EnclaveSettings): Enclave => {
-  const { clock, prover } = container.supply({ clock: Clock, prover: Prover })
-  const epochs = new Epochs(clock, {
-    length: settings.epoch,
-    kems: settings.kems,
-    releaseDigest: settings.releaseDigest,
-  })
-  const open = requestOpener(epochs, settings.requireBinding)
-  const forChat = container.supply(chatNeeds)
-  const { tools, readers } = container.supply({ tools: Tool, readers: Reader })
-  const mostFile = settings.file
-  const { openBytes, queue } = settings
-  const room = fairShares({ all: openBytes, organization: openBytes / 2, key: openBytes / 4 })
+  const inside = insideOf(container, settings)
+  const { epochs, clock, forChat, room } = inside
+  const chapters = chaptersOf(inside)
+  const signHead = headSigning(() => epochs.signer(), clock)
+  const published = keysetPublisher(inside)
+  return {
+    keys: () => published(new Uint8Array(32)),
+    attest: (challenge) => published(challenge),
+    signHead: async (wanted) => signHead(wanted),
+    models: async (signal) =>
+      (await forChat.catalog.list(signal)).map(({ name, settings, candidates }) => ({
+        name,
+        settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
+      })),
+    async handle(route, sealed, grant, signal, enclaveFiles = none) {
+      const chapter = chapters[route]
+      if (chapter === undefined) throw new NotFound('Not found')
+      const handle = (outer: Sealed) => handled(inside, { route, chapter, outer, grant, enclaveFiles }, signal)
+      if (!isLong(sealed)) return handle(sealed)
+      const { outer } = formOf(chapter, {})
+      const size = sealed instanceof Uint8Array ? sealed.length : (grant.length ?? outer.big?.most ?? 0)
+      const leave = await room.take(grant, size, settings.queue, signal)
+      try {
+        return await handle(await readSealedBody(sealed, outer))
+      } finally {
+        leave()
+      }
+    },
+  }
+}
+
+const hearing = ({ settings, tools, forChat }: Inside, translate: boolean): Chapter => {
+  const how = { translate, requireBinding: settings.requireBinding, tellSpeakers: speakersBy(tools) }
+  return {
+    outer: audioOuter,
+    errand: 'free',
+    run: (opened, grant, signal, outer) => transcribeSealed(opened, outer, how, grant, forChat, signal),
+  }
+}
+
+/** What the enclave does, by routes. */
+const chaptersOf = (inside: Inside): Readonly<Record<string, Chapter>> => {
+  const { settings, tools, readers, forChat, room } = inside
+  const { queue, file: mostFile } = settings
+  const { model, cache } = settings.retrieval
+  const { index, search } = retrieval(forChat, readers, { model, cache, mostFile, queue })
   const making =
     (grant: Grant): ReserveMemory =>
     (size, signal) =>
       room.take(grant, size, queue, signal)
-  const { index, search } = retrieval(forChat, readers, {
-    model: settings.retrieval.model,
-    cache: settings.retrieval.cache,
-    mostFile,
-    queue,
+  const chapterOf = (tool: Tool): Chapter => ({
+    outer: outerOf(tool),
+    errand: tool.takes === undefined ? 'free' : 'billed',
+    run: (opened, grant, signal, outer, enclaveFiles) =>
+      runTool(opened, outer, tool, { enclaveFiles, search, mostFile, makeRoom: making(grant) }, signal),
   })
-
-  const tellSpeakers = speakersBy(tools)
-  const hearing = (translate: boolean): Chapter => ({
-    outer: audioOuter,
-    errand: 'free',
-    run: (opened, grant, signal, outer) => {
-      const how = { translate, requireBinding: settings.requireBinding, tellSpeakers }
-      return transcribeSealed(opened, outer, how, grant, forChat, signal)
-    },
-  })
-
-  const chapters: Readonly<Record<string, Chapter>> = {
+  return {
     'rvenc/chat/completions': {
       outer: inferenceOuter,
       run: (opened, grant, signal, _, __, asked) => chatSealed(opened, grant, forChat, signal, asked),
@@ -130,8 +181,8 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
       outer: inferenceOuter,
       run: (opened, grant, signal) => embeddings(opened, grant, forChat, signal),
     },
-    'rvenc/audio/transcriptions': hearing(false),
-    'rvenc/audio/translations': hearing(true),
+    'rvenc/audio/transcriptions': hearing(inside, false),
+    'rvenc/audio/translations': hearing(inside, true),
     'files/encrypted/index': {
       outer: indexRequest,
       errand: 'free',
@@ -140,24 +191,14 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
         return index(tasks(opened), listed, grant, { enclaveFiles, makeRoom: making(grant) }, signal)
       },
     },
-    ...Object.fromEntries(
-      tools.map((tool): [string, Chapter] => [
-        `tools/${tool.name}`,
-        {
-          outer: outerOf(tool),
-          errand: tool.takes === undefined ? 'free' : 'billed',
-          run: (opened, grant, signal, outer, enclaveFiles) =>
-            runTool(opened, outer, tool, { enclaveFiles, search, mostFile, makeRoom: making(grant) }, signal),
-        },
-      ]),
-    ),
+    ...Object.fromEntries(tools.map((tool) => [`tools/${tool.name}`, chapterOf(tool)])),
   }
+}
 
-  const signHead = headSigning(() => epochs.signer(), clock)
-
+/** Publishes the keys with their evidence. Evidence without a challenge is made once for a keyset. */
+const keysetPublisher = ({ epochs, prover }: Inside) => {
   let cached: { readonly keyset: string; readonly evidence: Evidence } | null = null
-
-  const published = async (challenge: Uint8Array): Promise<Keyset> => {
+  return async (challenge: Uint8Array): Promise<Keyset> => {
     const body = epochs.keyset()
     const bytes = printKeyset(body)
     const keyset = toHex(bytes)
@@ -175,70 +216,48 @@ export const enclave = (container: Container, settings: EnclaveSettings): Enclav
     }))
     return { keyset, keys, receipt_keys: epochs.receiptKeys(), evidence }
   }
+}
 
-  const factsOf = ({ key, route }: NonNullable<OpenedRequest['receipt']>): Omit<ReceiptRequest, 'digest'> => ({
-    signer: key.signer,
-    facts: {
-      ...{ route, key: key.kid, release: toHex(settings.releaseDigest), epoch: key.epoch },
-      begun: clock.now(),
-    },
-  })
+/** The receipt that the request asks for; null when it asks for none. */
+const receiptFor = ({ settings, clock }: Inside, { receipt }: OpenedRequest): ReceiptRequest | null => {
+  if (receipt === null) return null
+  const { key, route, digest } = receipt
+  const facts = { route, key: key.kid, release: toHex(settings.releaseDigest), epoch: key.epoch, begun: clock.now() }
+  return { signer: key.signer, facts, digest }
+}
 
-  const handled = async (
-    route: string,
-    chapter: Chapter,
-    outer: Sealed,
-    grant: Grant,
-    signal: AbortSignal,
-    enclaveFiles: EnclaveFiles,
-  ): Promise<SealedReply> => {
-    const form = formOf(chapter, outer)
-    let opened: OpenedRequest
-    try {
-      opened = await open(route, form.outer, form.fields)
-    } catch (error) {
-      if (error instanceof SealedRefusal) return sealedFailure(error.asker, error)
-      throw error
-    }
-    const uses: ModelUse[] = []
-    const { receipt } = opened
-    const asked = receipt && { ...factsOf(receipt), digest: receipt.digest }
-    const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, asked)
-    try {
-      if (!chapter.errand) return await withReceipt(await run(), asked, opened.secret, clock)
-      const { organization, key, models } = grant
-      const reply = await runErrand({ organization, key, queue, models, uses }, run)
-      const counted =
-        reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
-      return await withReceipt(counted, asked, opened.secret, clock)
-    } catch (error) {
-      signal.throwIfAborted()
-      return sealedFailure(opened, error, summedUses(uses))
-    }
+interface SealedCall {
+  readonly route: string
+  readonly chapter: Chapter
+  readonly outer: Sealed
+  readonly grant: Grant
+  readonly enclaveFiles: EnclaveFiles
+}
+
+const handled = async (inside: Inside, call: SealedCall, signal: AbortSignal): Promise<SealedReply> => {
+  const { open, clock, settings } = inside
+  const { route, chapter, outer, grant, enclaveFiles } = call
+  const form = formOf(chapter, outer)
+  let opened: OpenedRequest
+  try {
+    opened = await open(route, form.outer, form.fields)
+  } catch (error) {
+    if (error instanceof SealedRefusal) return sealedFailure(error.asker, error)
+    throw error
   }
-
-  return {
-    keys: () => published(new Uint8Array(32)),
-    attest: (challenge) => published(challenge),
-    signHead: async (wanted) => signHead(wanted),
-    models: async (signal) =>
-      (await forChat.catalog.list(signal)).map(({ name, settings, candidates }) => ({
-        name,
-        settings: { ...settings, owned_by: settings.owned_by ?? candidates[0]?.provider },
-      })),
-    async handle(route, sealed, grant, signal, enclaveFiles = none) {
-      const chapter = chapters[route]
-      if (chapter === undefined) throw new NotFound('Not found')
-      if (!isLong(sealed)) return handled(route, chapter, sealed, grant, signal, enclaveFiles)
-      const { outer } = formOf(chapter, {})
-      const size = sealed instanceof Uint8Array ? sealed.length : (grant.length ?? outer.big?.most ?? 0)
-      const leave = await room.take(grant, size, queue, signal)
-      try {
-        return await handled(route, chapter, await readSealedBody(sealed, outer), grant, signal, enclaveFiles)
-      } finally {
-        leave()
-      }
-    },
+  const uses: ModelUse[] = []
+  const asked = receiptFor(inside, opened)
+  const run = () => chapter.run(opened, grant, signal, outer, enclaveFiles, asked)
+  try {
+    if (!chapter.errand) return await withReceipt(await run(), asked, opened.secret, clock)
+    const { organization, key, models } = grant
+    const reply = await runErrand({ organization, key, queue: settings.queue, models, uses }, run)
+    const counted =
+      reply.kind === 'body' && chapter.errand === 'billed' ? { ...reply, trailer: summedUses(uses) } : reply
+    return await withReceipt(counted, asked, opened.secret, clock)
+  } catch (error) {
+    signal.throwIfAborted()
+    return sealedFailure(opened, error, summedUses(uses))
   }
 }
 

@@ -13,6 +13,18 @@ export interface PacedStream {
   readonly text: Uint8Array
 }
 
+/** Chunks between their source and the frames. */
+interface Pacing {
+  readonly source: AsyncIterator<Chunk>
+  readonly queue: Chunk[]
+  ended: boolean
+  fault: { readonly error: unknown } | null
+  /** Called when a chunk or the end comes. */
+  wake: () => void
+  /** Called when there is room in the queue. */
+  resume: () => void
+}
+
 /**
  * Sends chunks at fixed times, counted from the first chunk: the first at once, then at most one every 50 ms. Chunks in
  * between are merged, up to one bucket of bytes. Neither times nor sizes of frames then reveal the lengths of tokens.
@@ -24,75 +36,73 @@ export async function* pacedFrames(
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<PacedStream> {
-  const queue: Chunk[] = []
-  let ended = false
-  let fault: { readonly error: unknown } | null = null
-  let wake: () => void = () => {}
-  let resume: () => void = () => {}
   const source = chunks[Symbol.asyncIterator]()
-
-  const read = async () => {
-    for (;;) {
-      const { done, value } = await source.next()
-      if (done) return
-      queue.push(...textThenFinish(value))
-      wake()
-      if (queue.length >= mostChunks) await new Promise<void>((go) => (resume = go))
-      if (ended) return
-    }
-  }
-  const reading = read()
-    .catch((error: unknown) => {
-      fault = { error }
-    })
-    .finally(() => {
-      ended = true
-      wake()
-    })
-
-  /** Takes as many chunks as fit in one frame. */
-  const take = (): PacedStream => {
-    const first = queue.shift()
-    if (first === undefined) throw new Error('No chunk waits')
-    let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
-    let size = sizeOf(chunk)
-    for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
-      let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
-      let more = { ...mergedChunk(chunk, text.chunk ?? next), model }
-      let longer = sizeOf(more)
-      if (longer > bucket && text.count > 0) {
-        // The fields beside the text have grown, too.
-        text = textIn(queue, bucket - longer + text.size)
-        more = { ...mergedChunk(chunk, text.chunk ?? next), model }
-        longer = sizeOf(more)
-      }
-      if (longer > bucket) break
-      queue.splice(0, Math.max(1, text.count))
-      ;[chunk, size] = [more, longer]
-    }
-    resume()
-    return { chunk, text: utf8(JSON.stringify(chunk)) }
-  }
-
+  const pacing: Pacing = { source, queue: [], ended: false, fault: null, wake: () => {}, resume: () => {} }
+  const { queue } = pacing
+  const reading = readAll(pacing)
   try {
     let began = 0
     for (let first = true; ; first = false) {
-      while (queue.length === 0 && !ended) await new Promise<void>((go) => (wake = go))
+      while (queue.length === 0 && !pacing.ended) await new Promise<void>((go) => (pacing.wake = go))
       if (!first) {
         const late = (clock.now() - began) % tick
         await clock.sleep(tick - late, signal)
       }
       if (queue.length === 0) break
-      yield take()
+      const frame = take(queue, model)
+      pacing.resume()
+      yield frame
       if (first) began = clock.now()
     }
-    if (fault !== null) throw (fault as { readonly error: unknown }).error
+    if (pacing.fault !== null) throw pacing.fault.error
   } finally {
-    ended = true
-    resume()
+    pacing.ended = true
+    pacing.resume()
     await source.return?.()
     await reading
   }
+}
+
+/** Reads the source into the queue. A fault waits behind the chunks before it. */
+const readAll = async (pacing: Pacing): Promise<void> => {
+  const { source, queue } = pacing
+  try {
+    for (;;) {
+      const { done, value } = await source.next()
+      if (done) break
+      queue.push(...textThenFinish(value))
+      pacing.wake()
+      if (queue.length >= mostChunks) await new Promise<void>((go) => (pacing.resume = go))
+      if (pacing.ended) break
+    }
+  } catch (error) {
+    pacing.fault = { error }
+  }
+  pacing.ended = true
+  pacing.wake()
+}
+
+/** Takes as many chunks as fit in one frame. */
+const take = (queue: Chunk[], model: string): PacedStream => {
+  const first = queue.shift()
+  if (first === undefined) throw new Error('No chunk waits')
+  let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
+  let size = sizeOf(chunk)
+  for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
+    let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
+    let more = { ...mergedChunk(chunk, text.chunk ?? next), model }
+    let longer = sizeOf(more)
+    if (longer > bucket && text.count > 0) {
+      // The fields beside the text have grown, too.
+      text = textIn(queue, bucket - longer + text.size)
+      more = { ...mergedChunk(chunk, text.chunk ?? next), model }
+      longer = sizeOf(more)
+    }
+    if (longer > bucket) break
+    queue.splice(0, Math.max(1, text.count))
+    ;[chunk, size] = [more, longer]
+  }
+  return { chunk, text: utf8(JSON.stringify(chunk)) }
 }
 
 /** Fills in every field of a choice and its delta. The delta of a final choice is empty. */

@@ -47,86 +47,121 @@ export interface OuterFields {
 
 const undecryptable = 'The request could not be decrypted'
 
-/** Checks run in a fixed order. Every failure from decapsulation to replay gives the same error. */
-export const requestOpener =
-  (epochs: Epochs, requireBinding: boolean) =>
-  async (route: string, outer: OuterFields, sealed: Sealed): Promise<OpenedRequest> => {
-    const text = (field: string, check: Check): string => {
-      const expected = check(sealed[field])
-      if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
-      return sealed[field] as string
-    }
-    const cipherText = bytesOf(text(outer.cipherText.field, outer.cipherText.check))
-    const params =
-      outer.params === null
-        ? null
-        : (decoded(sealed[outer.params.field]) ?? bytesOf(text(outer.params.field, checks.params)))
-    const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
-    const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
-      field,
-      bytes: decoded(sealed[field]) ?? bytesOf(text(field, check)),
-      nonce: bytesOf(text(nonce, checks.nonce)),
-    }))
-    for (const [field, check] of Object.entries(outer.open ?? {})) text(field, check)
-    const kid = sealed[outer.kid] === undefined ? null : text(outer.kid, checks.enclaveKid).toLowerCase()
-
-    const kem = kemOf(cipherText.length)!
-    const candidates = epochs.candidates(kem)
-    if (candidates === null)
-      throw new BadRequest('This key encapsulation is switched off', {
-        validator: { [outer.cipherText.field]: 'Expected another kind' },
-      })
-    const named = kid === null ? candidates : candidates.filter((key) => key.kid === kid)
-    if (named.length === 0)
-      throw new Expired('Unknown or expired enclave key', { validator: { [outer.kid]: 'Expected a published key' } })
-    if (sharesNonce([...(params === null ? [] : [{ nonce, bytes: params }]), ...parts]))
-      throw new BadRequest('Nonces must differ', { validator: { nonce: 'Expected distinct nonces' } })
-
-    for (const key of named) {
-      const secret = decapsulated(key.open, cipherText)
-      if (secret === null) continue
-      const plain = params === null ? null : open(secret, nonce, params)
-      if (plain !== null && plain.length > (outer.mostParams ?? Infinity)) {
-        enter(epochs, key, cipherText)
-        throw new SealedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
-      }
-      // The reading thread takes over the buffer of a long text, and an ordered text is read twice: it needs a copy.
-      const json = params === null ? {} : await jsonOf(outer.ordered === true && plain !== null ? plain.slice() : plain)
-      const opened = json === undefined ? null : openParts(secret, parts)
-      if (opened === null) continue
-      if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
-      const { $for: bound, $id: id, $status: asks, ...said } = json as Record<string, unknown>
-      const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
-      enter(epochs, key, ...entries)
-      const { receipt: wanted, ...rest } = said
-      const receipt =
-        wanted === true ? { key, route, digest: requestDigest(sealedParts(cipherText, nonce, params, parts)) } : null
-      const asker = { secret, named: asks === true ? route : null }
-      const kept = outer.ordered && plain !== null ? { ordered: await orderedOf(plain, asker) } : {}
-      const it = {
-        ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
-        named: asker.named,
-        ...kept,
-      }
-      const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
-      if (unbound) throw new SealedRefusal('sealed_elsewhere', it)
-      return it
-    }
-    throw new BadRequest(undecryptable)
-  }
-
 interface Part {
   readonly nonce: Uint8Array
   readonly bytes: Uint8Array
 }
 
+interface NamedPart extends Part {
+  readonly field: string
+}
+
+/** The sealed bytes of a request, decoded. */
+interface SealedBytes {
+  readonly cipherText: Uint8Array
+  /** The sealed JSON; null when the request seals only keys. */
+  readonly params: Uint8Array | null
+  readonly nonce: Uint8Array
+  readonly parts: readonly NamedPart[]
+  /** The key that the request names; null when it names none. */
+  readonly kid: string | null
+}
+
+/** Checks run in a fixed order. Every failure from decapsulation to replay gives the same error. */
+export const requestOpener =
+  (epochs: Epochs, requireBinding: boolean) =>
+  async (route: string, outer: OuterFields, sealed: Sealed): Promise<OpenedRequest> => {
+    const bytes = decodedFields(outer, sealed)
+    const { params, nonce, parts } = bytes
+    const named = keysFor(epochs, outer, bytes)
+    if (sharesNonce([...(params === null ? [] : [{ nonce, bytes: params }]), ...parts]))
+      throw new BadRequest('Nonces must differ', { validator: { nonce: 'Expected distinct nonces' } })
+    for (const key of named) {
+      const it = await openedBy(key, { epochs, requireBinding, route, outer }, bytes)
+      if (it !== null) return it
+    }
+    throw new BadRequest(undecryptable)
+  }
+
+/** Checks every field before it decodes it. Throws BadRequest that names the field. */
+const decodedFields = (outer: OuterFields, sealed: Sealed): SealedBytes => {
+  const text = (field: string, check: Check): string => {
+    const expected = check(sealed[field])
+    if (expected !== null) throw new BadRequest('Validation failed', { validator: { [field]: expected } })
+    return sealed[field] as string
+  }
+  const cipherText = bytesOf(text(outer.cipherText.field, outer.cipherText.check))
+  const params =
+    outer.params === null
+      ? null
+      : (decoded(sealed[outer.params.field]) ?? bytesOf(text(outer.params.field, checks.params)))
+  const nonce = outer.params === null ? none : bytesOf(text(outer.params.nonce, checks.nonce))
+  const parts = Object.entries(outer.parts).map(([field, { nonce, check }]) => ({
+    field,
+    bytes: decoded(sealed[field]) ?? bytesOf(text(field, check)),
+    nonce: bytesOf(text(nonce, checks.nonce)),
+  }))
+  for (const [field, check] of Object.entries(outer.open ?? {})) text(field, check)
+  const kid = sealed[outer.kid] === undefined ? null : text(outer.kid, checks.enclaveKid).toLowerCase()
+  return { cipherText, params, nonce, parts, kid }
+}
+
+/** The keys that may open the request. Throws when its kind is switched off, and when the enclave has no such key. */
+const keysFor = (epochs: Epochs, outer: OuterFields, { cipherText, kid }: SealedBytes): readonly HeldKey[] => {
+  const kem = kemOf(cipherText.length)!
+  const candidates = epochs.candidates(kem)
+  if (candidates === null)
+    throw new BadRequest('This key encapsulation is switched off', {
+      validator: { [outer.cipherText.field]: 'Expected another kind' },
+    })
+  const named = kid === null ? candidates : candidates.filter((key) => key.kid === kid)
+  if (named.length === 0)
+    throw new Expired('Unknown or expired enclave key', { validator: { [outer.kid]: 'Expected a published key' } })
+  return named
+}
+
+interface Opening {
+  readonly epochs: Epochs
+  readonly requireBinding: boolean
+  readonly route: string
+  readonly outer: OuterFields
+}
+
+/** Null when this key does not open the request. */
+const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Promise<OpenedRequest | null> => {
+  const { epochs, requireBinding, route, outer } = opening
+  const { cipherText, params, nonce, parts } = bytes
+  const secret = decapsulated(key.open, cipherText)
+  if (secret === null) return null
+  const plain = params === null ? null : open(secret, nonce, params)
+  if (plain !== null && plain.length > (outer.mostParams ?? Infinity)) {
+    enter(epochs, key, cipherText)
+    throw new SealedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
+  }
+  // The reading thread takes over the buffer of a long text, and an ordered text is read twice: it needs a copy.
+  const json = params === null ? {} : await jsonOf(outer.ordered === true && plain !== null ? plain.slice() : plain)
+  const opened = json === undefined ? null : openParts(secret, parts)
+  if (opened === null) return null
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
+  const { $for: bound, $id: id, $status: asks, ...said } = json as Record<string, unknown>
+  const entries = [cipherText, ...(typeof id === 'string' ? [fromHex(id, 64) ?? utf8(id.slice(0, 64))] : [])]
+  enter(epochs, key, ...entries)
+  const { receipt: wanted, ...rest } = said
+  const receipt = wanted === true ? { key, route, digest: requestDigest(sealedParts(bytes)) } : null
+  const asker = { secret, named: asks === true ? route : null }
+  const kept = outer.ordered && plain !== null ? { ordered: await orderedOf(plain, asker) } : {}
+  const it = {
+    ...{ params: wanted === true ? rest : said, secret, nonce, parts: opened, receipt },
+    named: asker.named,
+    ...kept,
+  }
+  const unbound = bound === undefined ? requireBinding && params !== null : bound !== route
+  if (unbound) throw new SealedRefusal('sealed_elsewhere', it)
+  return it
+}
+
 /** All sealed bytes, in the order of a receipt. */
-const sealedParts = (
-  cipherText: Uint8Array,
-  nonce: Uint8Array,
-  params: Uint8Array | null,
-  parts: readonly (Part & { readonly field: string })[],
-): readonly Uint8Array[] => [
+const sealedParts = ({ cipherText, nonce, params, parts }: SealedBytes): readonly Uint8Array[] => [
   cipherText,
   ...(params === null ? [] : [nonce, params]),
   ...parts.toSorted((one, other) => (one.field < other.field ? -1 : 1)).flatMap(({ nonce, bytes }) => [nonce, bytes]),
@@ -190,10 +225,7 @@ const jsonOf = async (plain: Uint8Array | null): Promise<unknown> => {
 }
 
 /** All parts, or null when one part does not open. */
-const openParts = (
-  secret: Uint8Array,
-  parts: readonly (Part & { readonly field: string })[],
-): Record<string, Uint8Array> | null => {
+const openParts = (secret: Uint8Array, parts: readonly NamedPart[]): Record<string, Uint8Array> | null => {
   const opened: Record<string, Uint8Array> = {}
   for (const { field, bytes, nonce } of parts) {
     const plain = open(secret, nonce, bytes)

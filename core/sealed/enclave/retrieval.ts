@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Supplied } from '../../container.ts'
 import { readerOf } from '../../find-reader.ts'
 import { Unconfigured } from '../../errors.ts'
-import { type ShareHolder, type QueueLimits, fairShares } from '../../fair-shares.ts'
+import { type ShareHolder, type Shares, type QueueLimits, fairShares } from '../../fair-shares.ts'
 import { runForTool, type workNeeds } from '../../inference/run-for-tool.ts'
 import type { Reader } from '../../ports/reader.ts'
 import type { SealedReply, EnclaveFiles } from '../../ports/enclave.ts'
@@ -55,146 +55,166 @@ interface Shelved {
 const batch = 32
 const mostHits = 20
 
+/** What indexing and search of one enclave have. */
+interface Retrieving {
+  readonly supplied: Supplied<typeof workNeeds>
+  readonly readers: readonly Reader[]
+  readonly settings: Settings
+  /** One file at a time: the whole file is in memory, and its parser needs the other core. */
+  readonly turns: Shares
+  /** The opened indexes by the hash of their key, the least recently used first. */
+  readonly held: Map<string, Shelved>
+}
+
 /** Indexing and search with the retrieval key. Opened indexes stay in this memory. */
-export const retrieval = (
-  supplied: Supplied<typeof workNeeds>,
-  readers: readonly Reader[],
-  { model, cache, mostFile: most, queue }: Settings,
-) => {
-  // One file at a time: the whole file is in memory, and its parser needs the other core.
-  const turns = fairShares({ all: 1, organization: 1, key: 1 })
-  const held = new Map<string, Shelved>()
-
-  /** Every vector is null when no model makes vectors; search then compares words only. */
-  const vectorsOf = async (texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
-    if (model === undefined) return { model: null, vectors: texts.map(() => null) }
-    const vectors: Float32Array[] = []
-    let named = model
-    try {
-      for (let at = 0; at < texts.length; at += batch) {
-        const part = texts.slice(at, at + batch)
-        const work = { ability: 'embed', model: named } as const
-        const { answer, model: maker } = await runForTool(
-          supplied,
-          work,
-          ({ upstream, model }, signal) => upstream.embed!({ model, texts: part }, signal),
-          ({ usage }) => ({ usage }),
-          signal,
-        )
-        vectors.push(...answer.vectors)
-        // All vectors of one index come from one model, even after a change of the configuration.
-        named = maker
-      }
-      return { model: vectors.length > 0 ? named : null, vectors }
-    } catch (error) {
-      if (error instanceof Unconfigured) return { model: null, vectors: texts.map(() => null) }
-      throw error
-    }
+export const retrieval = (supplied: Supplied<typeof workNeeds>, readers: readonly Reader[], settings: Settings) => {
+  const it: Retrieving = {
+    ...{ supplied, readers, settings, held: new Map() },
+    turns: fairShares({ all: 1, organization: 1, key: 1 }),
   }
-
-  /** Organisations take turns. */
-  const indexOne = async (
-    { id, dek: filePart, ragDek: ragPart }: IndexTask,
-    holder: ShareHolder,
-    { enclaveFiles, makeRoom }: Room,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const dek = keyOf(filePart, 'encrypted_file_dek', id)
-    const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
-    const record = await recordOf(enclaveFiles, id)
-    const release = await turns.take(holder, 1, longer(queue), signal)
-    try {
-      const file = { enclaveFiles, makeRoom, id, record, dek, most }
-      const read = (opened: OpenFile) => readerOf(readers, opened).read(opened, signal)
-      const { passages, title } = await withStoredFile(file, signal, async (opened) => {
-        return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
-      })
-      const { model: maker, vectors } = await vectorsOf(passages.map(embeddedTextOf), signal)
-      const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
-      await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
-    } finally {
-      release()
-    }
-  }
-
-  /** With one file, its failure is the request's failure. With several files, each has its own result. */
-  const index = async (
-    tasks: readonly IndexTask[],
-    listed: boolean,
-    holder: ShareHolder,
-    room: Room,
-    signal: AbortSignal,
-  ): Promise<SealedReply> => {
-    const ended = (body: Readonly<Record<string, unknown>>): SealedReply => {
-      return { kind: 'body', status: 200, body, failure: null, trailer: emptyTrailer }
-    }
-    const completed = (task: IndexTask) =>
-      indexOne(task, holder, room, signal).then(() => ({ file_id: task.id, code: 'completed' }))
-    if (!listed) return ended(await completed(tasks[0]!))
-    const failed = (task: IndexTask) => (error: unknown) => {
-      signal.throwIfAborted()
-      return { file_id: task.id, code: refusalOf(error).code }
-    }
-    return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
-  }
-
-  /** The caller's current indexes. An unchanged index is not read again. */
-  const opened = async (
-    enclaveFiles: EnclaveFiles,
-    ragDek: Uint8Array,
-    ids: readonly string[] | null,
-    signal: AbortSignal,
-  ) => {
-    const key = createHash('sha256').update(ragDek).digest('hex')
-    const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
-    const there = await enclaveFiles.indexes(ids)
-    if (ids === null) {
-      const current = new Set(there.map(({ id }) => id))
-      for (const id of mine.versions.keys()) if (!current.has(id)) forget(mine, id)
-    }
-    for (const { id, version } of there) {
-      if (mine.versions.get(id) === version) continue
-      forget(mine, id)
-      const sealed = await enclaveFiles.index(id, signal)
-      const rows = sealed && openRows(ragDek, id, await whole(sealed))
-      if (rows)
-        mine.library.put(
-          id,
-          rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
-          { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null },
-        )
-      mine.versions.set(id, version)
-    }
-    held.delete(key)
-    // Files outside this query are dropped only with the whole library, since other searches may use them.
-    const stale = mine.versions.size > there.length && mine.library.size > cache
-    if (mine.versions.size > 0 && !stale) held.set(key, mine)
-    evict()
-    return { library: mine.library, ids: there.map(({ id }) => id) }
-  }
-
-  const forget = ({ library, versions }: Shelved, id: string) => {
-    library.remove(id)
-    versions.delete(id)
-  }
-
-  /** Drops the least recently used indexes first. */
-  const evict = () => {
-    let size = 0
-    for (const [key, { library }] of [...held].reverse()) {
-      size += library.size
-      if (size > cache && held.size > 1) held.delete(key)
-    }
-  }
-
   const search: Search = async (enclaveFiles, ragDek, query, ids, signal) => {
-    const [it, sought] = await Promise.all([opened(enclaveFiles, ragDek, ids, signal), vectorsOf([query], signal)])
-    const asked = { vector: sought.vectors[0] ?? null, model: sought.model, fileIds: it.ids }
-    const hits = it.library.search({ ...asked, query, most: mostHits })
-    return Object.assign([...hits], { outdated: it.library.outdated(asked) })
+    const [opened, sought] = await Promise.all([
+      openIndexes(it, enclaveFiles, ragDek, ids, signal),
+      vectorsOf(it, [query], signal),
+    ])
+    const asked = { vector: sought.vectors[0] ?? null, model: sought.model, fileIds: opened.ids }
+    const hits = opened.library.search({ ...asked, query, most: mostHits })
+    return Object.assign([...hits], { outdated: opened.library.outdated(asked) })
   }
+  return {
+    /** With one file, its failure is the request's failure. With several files, each has its own result. */
+    async index(
+      tasks: readonly IndexTask[],
+      listed: boolean,
+      holder: ShareHolder,
+      room: Room,
+      signal: AbortSignal,
+    ): Promise<SealedReply> {
+      const completed = async (task: IndexTask) => {
+        await indexOne(it, task, holder, room, signal)
+        return { file_id: task.id, code: 'completed' }
+      }
+      const [only] = tasks
+      if (!listed && only !== undefined) return ended(await completed(only))
+      const failed = (task: IndexTask) => (error: unknown) => {
+        signal.throwIfAborted()
+        return { file_id: task.id, code: refusalOf(error).code }
+      }
+      return ended({ files: await Promise.all(tasks.map((task) => completed(task).catch(failed(task)))) })
+    },
+    search,
+  }
+}
 
-  return { index, search }
+const ended = (body: Readonly<Record<string, unknown>>): SealedReply => ({
+  kind: 'body',
+  status: 200,
+  body,
+  failure: null,
+  trailer: emptyTrailer,
+})
+
+/** Every vector is null when no model makes vectors; search then compares words only. */
+const vectorsOf = async (it: Retrieving, texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+  const { model } = it.settings
+  if (model === undefined) return { model: null, vectors: texts.map(() => null) }
+  const vectors: Float32Array[] = []
+  let named = model
+  try {
+    for (let at = 0; at < texts.length; at += batch) {
+      const part = texts.slice(at, at + batch)
+      const { answer, model: maker } = await runForTool(
+        it.supplied,
+        { ability: 'embed', model: named },
+        ({ upstream, model }, signal) => upstream.embed({ model, texts: part }, signal),
+        ({ usage }) => ({ usage }),
+        signal,
+      )
+      vectors.push(...answer.vectors)
+      // All vectors of one index come from one model, even after a change of the configuration.
+      named = maker
+    }
+    return { model: vectors.length > 0 ? named : null, vectors }
+  } catch (error) {
+    if (error instanceof Unconfigured) return { model: null, vectors: texts.map(() => null) }
+    throw error
+  }
+}
+
+/** Organisations take turns. */
+const indexOne = async (
+  it: Retrieving,
+  { id, dek: filePart, ragDek: ragPart }: IndexTask,
+  holder: ShareHolder,
+  { enclaveFiles, makeRoom }: Room,
+  signal: AbortSignal,
+): Promise<void> => {
+  const dek = keyOf(filePart, 'encrypted_file_dek', id)
+  const { key: ragDek } = keyOf(ragPart, 'encrypted_rag_dek', id)
+  const record = await recordOf(enclaveFiles, id)
+  const release = await it.turns.take(holder, 1, longer(it.settings.queue), signal)
+  try {
+    const file = { enclaveFiles, makeRoom, id, record, dek, most: it.settings.mostFile }
+    const read = (opened: OpenFile) => readerOf(it.readers, opened).read(opened, signal)
+    const { passages, title } = await withStoredFile(file, signal, async (opened) => {
+      return { passages: splitSections((await read(opened)).sections), title: titleOf(opened.name) }
+    })
+    const { model: maker, vectors } = await vectorsOf(it, passages.map(embeddedTextOf), signal)
+    const rows = passages.map((passage, at) => ({ ...passage, vector: vectors[at] ?? null, model: maker, title }))
+    await enclaveFiles.keepIndex(id, sealRows(ragDek, id, rows), signal)
+  } finally {
+    release()
+  }
+}
+
+/** The caller's current indexes. An unchanged index is not read again. */
+const openIndexes = async (
+  { held, settings }: Retrieving,
+  enclaveFiles: EnclaveFiles,
+  ragDek: Uint8Array,
+  ids: readonly string[] | null,
+  signal: AbortSignal,
+) => {
+  const key = createHash('sha256').update(ragDek).digest('hex')
+  const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
+  const there = await enclaveFiles.indexes(ids)
+  if (ids === null) {
+    const current = new Set(there.map(({ id }) => id))
+    for (const id of mine.versions.keys()) if (!current.has(id)) forget(mine, id)
+  }
+  for (const { id, version } of there) {
+    if (mine.versions.get(id) === version) continue
+    forget(mine, id)
+    const sealed = await enclaveFiles.index(id, signal)
+    const rows = sealed && openRows(ragDek, id, await whole(sealed))
+    if (rows)
+      mine.library.put(
+        id,
+        rows.map(({ vector, text, heading, page }) => ({ passage: { text, heading, page }, vector })),
+        { model: rows[0]?.model ?? null, title: rows[0]?.title ?? null },
+      )
+    mine.versions.set(id, version)
+  }
+  held.delete(key)
+  // Files outside this query are dropped only with the whole library, since other searches may use them.
+  const stale = mine.versions.size > there.length && mine.library.size > settings.cache
+  if (mine.versions.size > 0 && !stale) held.set(key, mine)
+  evict(held, settings.cache)
+  return { library: mine.library, ids: there.map(({ id }) => id) }
+}
+
+const forget = ({ library, versions }: Shelved, id: string): void => {
+  library.remove(id)
+  versions.delete(id)
+}
+
+/** Drops the least recently used indexes first, until at most so many bytes are held. */
+const evict = (held: Map<string, Shelved>, most: number): void => {
+  let size = 0
+  for (const [key, { library }] of [...held].reverse()) {
+    size += library.size
+    if (size > most && held.size > 1) held.delete(key)
+  }
 }
 
 /** The words of a file's name. Null when the name has no word. */

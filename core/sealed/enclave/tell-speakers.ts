@@ -12,7 +12,7 @@ interface Turn {
 }
 
 /** Uses the diarization tool; null when the enclave has none. */
-export const speakersBy = (tools: readonly Tool<any>[]): TellSpeakers | null => {
+export const speakersBy = (tools: readonly Tool[]): TellSpeakers | null => {
   const tool = tools.find(({ name }) => name === 'audioDiarization')
   if (tool?.kind !== 'reads-file') return null
   return async (it, file, signal) => {

@@ -18,91 +18,97 @@ export interface Thread {
 /** Texts that may wait: more would all be late. */
 const mostWaiting = 2048
 
+/** The thread and the work that waits for it. */
+interface Embedding {
+  readonly code: string
+  readonly from: string
+  readonly waiting: Job[]
+  worker: Worker | null
+  running: Job | null
+  over: boolean
+}
+
 /**
  * An embedding in a thread of its own, so that its arithmetic holds up nobody. It starts with the first text, works on one
  * batch at a time, starts anew after a crash and keeps no process alive that has nothing else to do. `code` is CommonJS that
  * answers each `{ texts }` with vectors or a fault; `workerData` in it is `from`, the file that its packages are near.
  */
 export const embedIn = (code: string, from: string): Thread => {
-  const waiting: Job[] = []
-  let worker: Worker | null = null
-  let running: Job | null = null
-  let over = false
-
-  const start = (): Worker => {
-    const fresh = new Worker(code, { eval: true, execArgv: [], workerData: from })
-    const done = (embedded: Embedded) => {
-      if (worker !== fresh) return
-      running?.settle(embedded)
-      running = null
-      next()
-    }
-    const lost = (fault: unknown) => {
-      if (worker !== fresh) return
-      worker = null
-      running?.settle({ fault })
-      running = null
-      next()
-    }
-    fresh.on('message', done)
-    fresh.on('messageerror', lost)
-    fresh.on('error', lost)
-    fresh.on('exit', (code) => lost(new Error('The thread ended', { cause: code })))
-    return fresh
-  }
-
-  const next = (): void => {
-    const job = running ? undefined : waiting.shift()
-    if (!job) {
-      if (!running) worker?.unref()
-      return
-    }
-    running = job
-    worker ??= start()
-    worker.ref()
-    worker.postMessage({ texts: job.texts })
-  }
-
-  const embed: Embed = (texts, signal) =>
-    new Promise((resolve, reject) => {
-      signal.throwIfAborted()
-      if (over) throw new UpstreamFailed('The embedding is closed')
-      if (texts.length + waiting.reduce((sum, { texts }) => sum + texts.length, 0) > mostWaiting) {
-        throw new UpstreamFailed('Too many texts wait for the embedding', { again: true, retryAfter: 1000 })
-      }
-      // The thread skips callers that left; a running batch finishes unused.
-      const leave = () => {
-        const at = waiting.indexOf(job)
-        if (at >= 0) waiting.splice(at, 1)
-        reject(signal.reason)
-      }
-      const job: Job = {
-        texts,
-        settle(embedded) {
-          signal.removeEventListener('abort', leave)
-          if ('fault' in embedded) {
-            reject(new UpstreamFailed('The embedding failed', { again: true, cause: embedded.fault }))
-          } else {
-            const size = embedded.vectors.length / texts.length
-            resolve(texts.map((_, at) => embedded.vectors.subarray(at * size, (at + 1) * size)))
-          }
-        },
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      waiting.push(job)
-      next()
-    })
-
+  const it: Embedding = { code, from, waiting: [], worker: null, running: null, over: false }
   return {
-    embed,
+    embed: (texts, signal) => embedded(it, texts, signal),
     async dispose() {
-      over = true
+      it.over = true
       const fault = new Error('The embedding is closed')
-      const left = worker
-      worker = null
-      for (const job of [...(running ? [running] : []), ...waiting.splice(0)]) job.settle({ fault })
-      running = null
-      await left?.terminate()
+      const { worker, running } = it
+      it.worker = null
+      for (const job of [...(running ? [running] : []), ...it.waiting.splice(0)]) job.settle({ fault })
+      it.running = null
+      await worker?.terminate()
     },
   }
 }
+
+const start = (it: Embedding): Worker => {
+  const fresh = new Worker(it.code, { eval: true, execArgv: [], workerData: it.from })
+  const settle = (embedded: Embedded) => {
+    it.running?.settle(embedded)
+    it.running = null
+    next(it)
+  }
+  const lost = (fault: unknown) => {
+    if (it.worker !== fresh) return
+    it.worker = null
+    settle({ fault })
+  }
+  fresh.on('message', (embedded: Embedded) => {
+    if (it.worker === fresh) settle(embedded)
+  })
+  fresh.on('messageerror', lost)
+  fresh.on('error', lost)
+  fresh.on('exit', (code) => lost(new Error('The thread ended', { cause: code })))
+  return fresh
+}
+
+const next = (it: Embedding): void => {
+  const job = it.running ? undefined : it.waiting.shift()
+  if (!job) {
+    if (!it.running) it.worker?.unref()
+    return
+  }
+  it.running = job
+  it.worker ??= start(it)
+  it.worker.ref()
+  it.worker.postMessage({ texts: job.texts })
+}
+
+const embedded = (it: Embedding, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> =>
+  new Promise((resolve, reject) => {
+    const { waiting } = it
+    signal.throwIfAborted()
+    if (it.over) throw new UpstreamFailed('The embedding is closed')
+    if (texts.length + waiting.reduce((sum, { texts }) => sum + texts.length, 0) > mostWaiting) {
+      throw new UpstreamFailed('Too many texts wait for the embedding', { again: true, retryAfter: 1000 })
+    }
+    // The thread skips callers that left; a running batch finishes unused.
+    const leave = () => {
+      const at = waiting.indexOf(job)
+      if (at >= 0) waiting.splice(at, 1)
+      reject(signal.reason)
+    }
+    const job: Job = {
+      texts,
+      settle(embedded) {
+        signal.removeEventListener('abort', leave)
+        if ('fault' in embedded) {
+          reject(new UpstreamFailed('The embedding failed', { again: true, cause: embedded.fault }))
+        } else {
+          const size = embedded.vectors.length / texts.length
+          resolve(texts.map((_, at) => embedded.vectors.subarray(at * size, (at + 1) * size)))
+        }
+      },
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    waiting.push(job)
+    next(it)
+  })

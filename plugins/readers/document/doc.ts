@@ -36,7 +36,7 @@ export const readDoc = (bytes: Uint8Array): WrittenDocument & Beside => {
     if (part === 'headers') for (const said of linesOf(text)) gathering.add('headers', said)
     else if (part === 'comments')
       for (const said of linesOf(text)) gathering.add('comments', { author: null, text: said, at: null })
-    else reading(writing, gathering, paragraphs)(text)
+    else readPart({ writing, gathering, paragraphs, fields: [], cells: [], entered: false }, text)
   }
   return { ...writing.finish(), ...gathering.finish() }
 }
@@ -57,72 +57,86 @@ const linesOf = (all: readonly Said[]): readonly string[] => {
   return [...new Set(lines.map(shortened))].filter((line) => line !== '')
 }
 
-const reading = (
-  writing: DocumentWriter,
-  gathering: ReturnType<typeof gatherBeside>,
-  paragraphs: ReturnType<typeof paragraphsOf>,
-) => {
+/** A part of the document that is being read. */
+interface Reading {
+  readonly writing: DocumentWriter
+  readonly gathering: ReturnType<typeof gatherBeside>
+  readonly paragraphs: ReturnType<typeof paragraphsOf>
   /** For each open field its instruction, and its result once that begins. */
-  const fields: { instruction: string; result: string | null }[] = []
-  const cells: string[] = []
-  const say = (text: string) => {
-    const field = fields.at(-1)
-    if (field && field.result === null) field.instruction += text.slice(0, 2_000)
-    else {
-      for (const open of fields) if (open.result !== null) open.result += text.slice(0, 2_000)
-      writing.say(text)
+  readonly fields: { instruction: string; result: string | null }[]
+  readonly cells: string[]
+  /** Within a cell of a table. */
+  entered: boolean
+}
+
+const readPart = (it: Reading, all: readonly Said[]): void => {
+  const { writing, cells } = it
+  for (const { text, place, width } of all) {
+    for (const found of text.matchAll(/[\x00-\x1f]|[^\x00-\x1f]+/g)) {
+      const byte = place + found.index * width
+      enterTable(it, byte)
+      if (found[0] >= ' ') say(it, found[0])
+      else takeSign(it, found[0], byte)
     }
+    if (writing.full()) return
   }
-  const endField = () => {
-    const field = fields.pop()
-    const url = /^\s*HYPERLINK\s+(?:\\l\s+)?"([^"]+)"/i.exec(field?.instruction ?? '')?.[1]
-    if (field && url) gathering.add('links', { url, text: shortened(field.result ?? ''), at: null })
+  if (it.entered) writing.say(writing.leave())
+  it.entered = false
+  writing.say(cells.splice(0).join(' | '))
+  writing.end()
+}
+
+const takeSign = (it: Reading, sign: string, byte: number): void => {
+  const open = it.fields.at(-1)
+  const said = signs[sign]
+  if (sign === '\x07') {
+    if (it.entered) endCell(it, byte)
+    else say(it, ' | ')
+  } else if (sign === '\r' || sign === '\x0c') endParagraph(it, byte)
+  else if (sign === '\x13') it.fields.push({ instruction: '', result: null })
+  else if (sign === '\x14' && open !== undefined) open.result ??= ''
+  else if (sign === '\x15') endField(it)
+  else if (said !== undefined) say(it, said)
+}
+
+const say = ({ fields, writing }: Reading, text: string): void => {
+  const field = fields.at(-1)
+  if (field && field.result === null) field.instruction += text.slice(0, 2_000)
+  else {
+    for (const open of fields) if (open.result !== null) open.result += text.slice(0, 2_000)
+    writing.say(text)
   }
-  let entered = false
-  const endCell = (place: number) => {
-    const cell = writing.leave()
-    entered = !paragraphs.endsRow(place)
-    if (entered) {
-      cells.push(joinLines(cell))
-      return writing.enter()
-    }
-    writing.say(cells.splice(0).join(' | '))
-    writing.end()
+}
+
+const endField = ({ fields, gathering }: Reading): void => {
+  const field = fields.pop()
+  const url = /^\s*HYPERLINK\s+(?:\\l\s+)?"([^"]+)"/i.exec(field?.instruction ?? '')?.[1]
+  if (field && url) gathering.add('links', { url, text: shortened(field.result ?? ''), at: null })
+}
+
+const endCell = (it: Reading, place: number): void => {
+  const { writing, paragraphs, cells } = it
+  const cell = writing.leave()
+  it.entered = !paragraphs.endsRow(place)
+  if (it.entered) {
+    cells.push(joinLines(cell))
+    return writing.enter()
   }
-  const endParagraph = (place: number) => {
-    const heading = paragraphs.headingAt(place)
-    if (heading === null) writing.end()
-    else writing.endHeading(heading)
-  }
-  const enterTable = (place: number) => {
-    if (entered || !paragraphs.inTable(place)) return
-    writing.end()
-    writing.enter()
-    entered = true
-  }
-  return (all: readonly Said[]): void => {
-    for (const { text, place, width } of all) {
-      for (const found of text.matchAll(/[\x00-\x1f]|[^\x00-\x1f]+/g)) {
-        const [sign] = found
-        const byte = place + found.index * width
-        enterTable(byte)
-        if (sign >= ' ') say(sign)
-        else if (sign === '\x07') {
-          if (entered) endCell(byte)
-          else say(' | ')
-        } else if (sign === '\r' || sign === '\x0c') endParagraph(byte)
-        else if (sign === '\x13') fields.push({ instruction: '', result: null })
-        else if (sign === '\x14' && fields.length > 0) fields.at(-1)!.result ??= ''
-        else if (sign === '\x15') endField()
-        else if (Object.hasOwn(signs, sign)) say(signs[sign]!)
-      }
-      if (writing.full()) return
-    }
-    if (entered) writing.say(writing.leave())
-    entered = false
-    writing.say(cells.splice(0).join(' | '))
-    writing.end()
-  }
+  writing.say(cells.splice(0).join(' | '))
+  writing.end()
+}
+
+const endParagraph = ({ writing, paragraphs }: Reading, place: number): void => {
+  const heading = paragraphs.headingAt(place)
+  if (heading === null) writing.end()
+  else writing.endHeading(heading)
+}
+
+const enterTable = (it: Reading, place: number): void => {
+  if (it.entered || !it.paragraphs.inTable(place)) return
+  it.writing.end()
+  it.writing.enter()
+  it.entered = true
 }
 
 const signs: Readonly<Record<string, string>> = { '\t': '\t', '\x0b': '\n', '\n': '\n', '\x1e': '-' }

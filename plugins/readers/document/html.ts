@@ -73,104 +73,137 @@ const countings: Readonly<Record<string, Counting>> = {
   I: 'upper-roman',
 }
 
+/** A page that is being read. */
+interface Reading {
+  readonly writing: DocumentWriter
+  readonly tables: Rows
+  readonly gathering: Gathering
+  readonly lists: List[]
+  /** Elements within one that is not read. */
+  skipped: number
+  /** Elements that keep their spaces. */
+  exact: number
+  /** The title so far, while it is open. */
+  title: string | null
+  /** At the beginning of a block, or behind a blank. */
+  blank: boolean
+  /** A superscript link within the page refers to a footnote. */
+  readonly raised: string[]
+  link: { readonly url: string; text: string } | null
+}
+
 const reading = (writing: DocumentWriter, tables: Rows, gathering: Gathering) => {
-  const lists: List[] = []
-  let skipped = 0
-  let exact = 0
-  let title: string | null = null
-  let blank = true
-  const raised: string[] = []
-  let link: { readonly url: string; text: string } | null = null
-  const say = (text: string) => {
-    if (link && link.text.length < 2_000) link.text += text
-    if (exact > 0) return writing.say(text)
-    const flowing = text.replace(/\s+/g, ' ')
-    writing.say(blank ? flowing.trimStart() : flowing)
-    blank = flowing.endsWith(' ') || (blank && flowing === '')
-  }
-  const end = (finish: () => void = writing.end) => {
-    finish()
-    blank = true
-  }
-  const item = (value: string | undefined) => {
-    const list = lists.at(-1)
-    if (list && /^\d{1,6}$/.test(value ?? '')) list.next = Number(value)
-    const sign = list?.counting ? `${numeral(list.next++, list.counting)}.` : '-'
-    end()
-    writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
-  }
-  // A superscript link within the page refers to a footnote.
-  const raise = (name: string) => {
-    if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
-  }
-  const lower = () => {
-    if (raised.length === 2) writing.say(']')
-    raised.pop()
-  }
-  const opens: Readonly<Record<string, (attributes: Attributes) => void>> = {
-    br: () => end(() => writing.say('\n')),
-    // The description of a picture stands for it.
-    img: ({ alt = '' }) => {
-      if (alt.trim() === '') return
-      gathering.add('images', { alt: shortened(alt), at: null })
-      say(` ${alt} `)
-    },
-    a: ({ href = '' }) =>
-      void (link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
-    input: ({ type = 'text', value = '' }) =>
-      say(/^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
-    pre: () => void exact++,
-    ul: () => void lists.push({ counting: null, next: 1 }),
-    menu: () => void lists.push({ counting: null, next: 1 }),
-    ol: ({ type = '', start = '' }) =>
-      void lists.push({ counting: countings[type] ?? 'decimal', next: /^\d{1,6}$/.test(start) ? Number(start) : 1 }),
-    li: ({ value }) => item(value),
-    table: () => end(tables.openTable),
-    tr: () => end(tables.openRow),
-    td: () => end(tables.openCell),
-    th: () => end(tables.openCell),
-  }
-  const endLink = () => {
-    if (link) gathering.add('links', { ...link, text: shortened(link.text), at: null })
-    link = null
-  }
-  const closes: Readonly<Record<string, () => void>> = {
-    a: endLink,
-    pre: () => void exact--,
-    ul: () => void lists.pop(),
-    menu: () => void lists.pop(),
-    ol: () => void lists.pop(),
-    li: () => {
-      end()
-      writing.mark('')
-    },
-    table: () => end(tables.closeTable),
-    tr: () => end(tables.closeRow),
-    td: () => end(tables.closeCell),
-    th: () => end(tables.closeCell),
+  const it: Reading = {
+    ...{ writing, tables, gathering, lists: [], raised: [] },
+    ...{ skipped: 0, exact: 0, title: null, blank: true, link: null },
   }
   return {
     open(name: string, attributes: Attributes) {
-      if (name === 'title') title = ''
-      if (skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void skipped++
-      if (blocks.has(name) || /^h[1-6]$/.test(name)) end()
-      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(name)
-      if (Object.hasOwn(opens, name)) opens[name]!(attributes)
+      if (name === 'title') it.title = ''
+      if (it.skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void it.skipped++
+      if (blocks.has(name) || /^h[1-6]$/.test(name)) end(it)
+      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(it, name)
+      opens.get(name)?.(it, attributes)
     },
     close(name: string) {
-      if (name === 'title' && title !== null) {
-        writing.title(title)
-        title = null
+      if (name === 'title' && it.title !== null) {
+        writing.title(it.title)
+        it.title = null
       }
-      if (skipped > 0) return void skipped--
-      if (raised.at(-1) === name) lower()
-      if (/^h[1-6]$/.test(name)) return end(() => writing.endHeading(Number(name[1])))
-      if (blocks.has(name)) end()
-      if (Object.hasOwn(closes, name)) closes[name]!()
+      if (it.skipped > 0) return void it.skipped--
+      if (it.raised.at(-1) === name) lower(it)
+      if (/^h[1-6]$/.test(name)) return end(it, () => writing.endHeading(Number(name[1])))
+      if (blocks.has(name)) end(it)
+      closes.get(name)?.(it)
     },
     text(text: string) {
-      if (title !== null) title += text
-      else if (skipped === 0) say(text)
+      if (it.title !== null) it.title += text
+      else if (it.skipped === 0) say(it, text)
     },
   }
 }
+
+const say = (it: Reading, text: string): void => {
+  const { link, writing } = it
+  if (link && link.text.length < 2_000) link.text += text
+  if (it.exact > 0) return writing.say(text)
+  const flowing = text.replace(/\s+/g, ' ')
+  writing.say(it.blank ? flowing.trimStart() : flowing)
+  it.blank = flowing.endsWith(' ') || (it.blank && flowing === '')
+}
+
+const end = (it: Reading, finish: () => void = it.writing.end): void => {
+  finish()
+  it.blank = true
+}
+
+const beginItem = (it: Reading, value: string | undefined): void => {
+  const { lists, writing } = it
+  const list = lists.at(-1)
+  if (list && /^\d{1,6}$/.test(value ?? '')) list.next = Number(value)
+  const sign = list?.counting ? `${numeral(list.next++, list.counting)}.` : '-'
+  end(it)
+  writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
+}
+
+const raise = ({ raised, writing }: Reading, name: string): void => {
+  if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
+}
+
+const lower = ({ raised, writing }: Reading): void => {
+  if (raised.length === 2) writing.say(']')
+  raised.pop()
+}
+
+const beginPlainList = ({ lists }: Reading): void => void lists.push({ counting: null, next: 1 })
+
+/** What the beginning of an element does, by its name. */
+const opens: ReadonlyMap<string, (it: Reading, attributes: Attributes) => void> = new Map(
+  Object.entries<(it: Reading, attributes: Attributes) => void>({
+    br: (it) => end(it, () => it.writing.say('\n')),
+    // The description of a picture stands for it.
+    img(it, { alt = '' }) {
+      if (alt.trim() === '') return
+      it.gathering.add('images', { alt: shortened(alt), at: null })
+      say(it, ` ${alt} `)
+    },
+    a: (it, { href = '' }) =>
+      void (it.link = /^(https?|mailto|tel):/i.test(href) ? { url: href.slice(0, 2_000), text: '' } : null),
+    input: (it, { type = 'text', value = '' }) =>
+      say(it, /^(text|search|submit|button|email|number|url)$/.test(type) ? value : ''),
+    pre: (it) => void it.exact++,
+    ul: beginPlainList,
+    menu: beginPlainList,
+    ol: ({ lists }, { type = '', start = '' }) =>
+      void lists.push({ counting: countings[type] ?? 'decimal', next: /^\d{1,6}$/.test(start) ? Number(start) : 1 }),
+    li: (it, { value }) => beginItem(it, value),
+    table: (it) => end(it, it.tables.openTable),
+    tr: (it) => end(it, it.tables.openRow),
+    td: (it) => end(it, it.tables.openCell),
+    th: (it) => end(it, it.tables.openCell),
+  }),
+)
+
+const endLink = (it: Reading): void => {
+  if (it.link) it.gathering.add('links', { ...it.link, text: shortened(it.link.text), at: null })
+  it.link = null
+}
+
+/** What the end of an element does, by its name. */
+const closes: ReadonlyMap<string, (it: Reading) => void> = new Map(
+  Object.entries<(it: Reading) => void>({
+    a: endLink,
+    pre: (it) => void it.exact--,
+    ul: ({ lists }) => void lists.pop(),
+    menu: ({ lists }) => void lists.pop(),
+    ol: ({ lists }) => void lists.pop(),
+    li(it) {
+      end(it)
+      it.writing.mark('')
+    },
+    table: (it) => end(it, it.tables.closeTable),
+    tr: (it) => end(it, it.tables.closeRow),
+    td: (it) => end(it, it.tables.closeCell),
+    th: (it) => end(it, it.tables.closeCell),
+  }),
+)

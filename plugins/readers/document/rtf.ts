@@ -1,4 +1,4 @@
-import { documentWriter, type WrittenDocument } from '../shared/document-writing.ts'
+import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import type { Beside } from '../../../core/ports/file-content.ts'
 import { type Aside, type Field, isAside, rtfBeside } from './rtf-beside.ts'
 import { codePageOf, decodeCodePage } from './rtf-charset.ts'
@@ -22,165 +22,214 @@ interface Group {
   level: number
 }
 
-export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
-  const beside = rtfBeside()
-  const writing = documentWriter()
-  const table = rtfRows(writing)
-  const fonts = new Map<number, number>()
-  const styles = new Map<number, number>()
-  const groups: Group[] = []
-  let group: Group = { ...plain }
-  let ansi = 1252
-  let pending = ''
-  let skip = 0
-  let said = ''
-  let mark = ''
-  let font = 0
-  let style = { number: 0, heading: null as number | null }
+/** A file that is being read. */
+interface Reading {
+  readonly beside: ReturnType<typeof rtfBeside>
+  readonly writing: DocumentWriter
+  readonly table: ReturnType<typeof rtfRows>
+  /** Code pages of fonts, and levels of headings of styles, by their numbers. */
+  readonly fonts: Map<number, number>
+  readonly styles: Map<number, number>
+  /** The groups around the current one. */
+  readonly groups: Group[]
+  group: Group
+  /** The code page of the file. */
+  ansi: number
+  /** Bytes whose characters are not known yet. */
+  pending: string
+  /** Characters that repeat a Unicode character for older programs. */
+  skip: number
+  /** The text of a title, a style or a mark. */
+  said: string
+  mark: string
+  font: number
+  style: { number: number; heading: number | null }
+}
 
-  const put = (text: string) => {
-    const { destination, deleted, hidden, field, inTable } = group
-    if (isAside(destination)) return beside.say(destination, text, field)
-    if (destination === 'title' || destination === 'style' || destination === 'mark')
-      said += text.slice(0, 1000 - said.length)
-    if ((destination !== 'text' && destination !== 'note') || deleted || text === '') return
-    table.stand(inTable)
-    beside.show(text, hidden, field)
-    writing.say(text)
+export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
+  const writing = documentWriter()
+  const it: Reading = {
+    ...{ beside: rtfBeside(), writing, table: rtfRows(writing), fonts: new Map(), styles: new Map() },
+    ...{ groups: [], group: { ...plain }, ansi: 1252, pending: '', skip: 0, said: '', mark: '', font: 0 },
+    style: { number: 0, heading: null },
   }
-  const flush = () => {
-    const text = pending
-    pending = ''
-    if (text !== '')
-      put(/^[\x00-\x7f]*$/.test(text) ? text : decodeCodePage(Buffer.from(text, 'latin1'), group.codePage))
-  }
-  const take = (text: string) => {
-    const rest = text.slice(skip)
-    skip = Math.max(0, skip - text.length)
-    if (group.destination !== 'none') pending += rest
-    if (pending.length > 100_000) flush()
-  }
-  const goTo = (destination: Destination) => {
-    if (group.destination === 'none' || isAside(group.destination)) return
-    group.destination = destination
-    said = ''
-    if (destination === 'note') {
-      writing.enter()
-      table.open()
+  for (const token of tokensOf(bytes)) {
+    if (token.kind === 'text' || token.kind === 'byte') {
+      take(it, token.text)
+      continue
     }
+    flush(it)
+    if (token.kind === 'open') openGroup(it)
+    else if (token.kind === 'close') closeGroup(it)
+    else if (it.skip > 0) it.skip--
+    else takeWord(it, token.word, token.number)
+    if (writing.full()) break
   }
-  const endParagraph = () => {
-    put(isAside(group.destination) ? '\n' : '')
-    if (group.destination !== 'text' && group.destination !== 'note') return
-    table.stand(group.inTable)
-    if (mark !== '') writing.mark('  '.repeat(group.level) + mark)
-    mark = ''
-    if (group.heading === null) writing.end()
-    else writing.endHeading(group.heading)
+  it.table.stand(false)
+  return { ...writing.finish(), ...it.beside.finish() }
+}
+
+const openGroup = (it: Reading): void => {
+  it.groups.push(it.group)
+  it.group = { ...it.group, starred: false }
+  it.skip = 0
+}
+
+const closeGroup = (it: Reading): void => {
+  const { destination, field } = it.group
+  it.group = it.groups.pop()!
+  leave(it, destination)
+  if (field && field !== it.group.field) it.beside.leaveField(field)
+  it.skip = 0
+}
+
+const takeWord = (it: Reading, word: string, number: number | null): void => {
+  const { group } = it
+  if (unread.has(word) || (group.starred && !readStarred.has(word))) return goTo(it, 'none')
+  if (group.destination === 'none') return
+  const character = characters.get(word)
+  if (character !== undefined) put(it, character)
+  else words.get(word)?.(it, number)
+  if (word !== '*') it.group.starred = false
+}
+
+const put = (it: Reading, text: string): void => {
+  const { destination, deleted, hidden, field, inTable } = it.group
+  if (isAside(destination)) return it.beside.say(destination, text, field)
+  if (destination === 'title' || destination === 'style' || destination === 'mark')
+    it.said += text.slice(0, 1000 - it.said.length)
+  if ((destination !== 'text' && destination !== 'note') || deleted || text === '') return
+  it.table.stand(inTable)
+  it.beside.show(text, hidden, field)
+  it.writing.say(text)
+}
+
+const flush = (it: Reading): void => {
+  const text = it.pending
+  it.pending = ''
+  if (text !== '')
+    put(it, /^[\x00-\x7f]*$/.test(text) ? text : decodeCodePage(Buffer.from(text, 'latin1'), it.group.codePage))
+}
+
+const take = (it: Reading, text: string): void => {
+  const rest = text.slice(it.skip)
+  it.skip = Math.max(0, it.skip - text.length)
+  if (it.group.destination !== 'none') it.pending += rest
+  if (it.pending.length > 100_000) flush(it)
+}
+
+const goTo = (it: Reading, destination: Destination): void => {
+  const { group } = it
+  if (group.destination === 'none' || isAside(group.destination)) return
+  group.destination = destination
+  it.said = ''
+  if (destination === 'note') {
+    it.writing.enter()
+    it.table.open()
   }
-  const leave = (from: Destination) => {
-    if (from === 'style') {
-      const level = style.heading ?? Number(/^heading ([1-9])\b/i.exec(said)?.[1] ?? (/^title;/i.test(said) ? 1 : 0))
-      if (level > 0) styles.set(style.number, level)
-      style = { number: 0, heading: null }
-      said = ''
-    }
-    if (from === group.destination) return
-    if (isAside(from)) return beside.leave(from)
-    if (from === 'title') writing.title(said)
-    if (from === 'mark') mark = markOf(said)
-    if (from !== 'note') return
-    table.close()
-    put(writing.note(writing.leave().trim()))
+}
+
+const endParagraph = (it: Reading): void => {
+  const { group, writing } = it
+  put(it, isAside(group.destination) ? '\n' : '')
+  if (group.destination !== 'text' && group.destination !== 'note') return
+  it.table.stand(group.inTable)
+  if (it.mark !== '') writing.mark('  '.repeat(group.level) + it.mark)
+  it.mark = ''
+  if (group.heading === null) writing.end()
+  else writing.endHeading(group.heading)
+}
+
+/** The level of the heading that the style of this name makes; 0 for none. */
+const levelOf = (name: string): number =>
+  Number(/^heading ([1-9])\b/i.exec(name)?.[1] ?? (/^title;/i.test(name) ? 1 : 0))
+
+const leave = (it: Reading, from: Destination): void => {
+  const { writing, style } = it
+  if (from === 'style') {
+    const level = style.heading ?? levelOf(it.said)
+    if (level > 0) it.styles.set(style.number, level)
+    it.style = { number: 0, heading: null }
+    it.said = ''
   }
-  const words: Readonly<Record<string, (number: number | null) => void>> = {
-    '*': () => void (group.starred = true),
-    ansicpg: (number) => void (group.codePage = ansi = number ?? ansi),
-    mac: () => void (group.codePage = ansi = 10000),
-    uc: (number) => void (group.fallback = Math.min(Math.max(number ?? 1, 0), 10)),
-    u: (number) => {
-      put(String.fromCharCode((number ?? 0) & 0xffff))
-      skip = group.fallback
+  if (from === it.group.destination) return
+  if (isAside(from)) return it.beside.leave(from)
+  if (from === 'title') writing.title(it.said)
+  if (from === 'mark') it.mark = markOf(it.said)
+  if (from !== 'note') return
+  it.table.close()
+  put(it, writing.note(writing.leave().trim()))
+}
+
+type Word = (it: Reading, number: number | null) => void
+
+const goingTo =
+  (destination: Destination): Word =>
+  (it) =>
+    goTo(it, destination)
+
+/** What a control word does, by its name. */
+const words: ReadonlyMap<string, Word> = new Map(
+  Object.entries<Word>({
+    '*': ({ group }) => void (group.starred = true),
+    ansicpg: (it, number) => void (it.group.codePage = it.ansi = number ?? it.ansi),
+    mac: (it) => void (it.group.codePage = it.ansi = 10000),
+    uc: ({ group }, number) => void (group.fallback = Math.min(Math.max(number ?? 1, 0), 10)),
+    u(it, number) {
+      put(it, String.fromCharCode((number ?? 0) & 0xffff))
+      it.skip = it.group.fallback
     },
-    f: (number) => {
-      font = number ?? 0
-      group.codePage = fonts.get(font) ?? ansi
+    f(it, number) {
+      it.font = number ?? 0
+      it.group.codePage = it.fonts.get(it.font) ?? it.ansi
     },
-    fcharset: (number) => {
+    fcharset({ group, fonts, font }, number) {
       const codePage = group.destination === 'font' ? codePageOf(number ?? 0) : null
       if (codePage !== null) fonts.set(font, codePage)
     },
-    plain: () => void Object.assign(group, { codePage: ansi, hidden: false }),
-    v: (number) => void (group.hidden = number !== 0),
-    field: () => void (group.field = { instruction: '', result: '' }),
-    fldinst: () => goTo('instruction'),
-    header: () => goTo('header'),
-    headerl: () => goTo('header'),
-    headerr: () => goTo('header'),
-    headerf: () => goTo('header'),
-    footer: () => goTo('footer'),
-    footerl: () => goTo('footer'),
-    footerr: () => goTo('footer'),
-    footerf: () => goTo('footer'),
-    annotation: () => goTo('comment'),
-    atnauthor: () => goTo('author'),
-    deleted: (number) => void (group.deleted = number !== 0),
-    pard: () => void Object.assign(group, { inTable: false, heading: null, level: 0 }),
-    s: (number) => {
+    plain: ({ group, ansi }) => void Object.assign(group, { codePage: ansi, hidden: false }),
+    v: ({ group }, number) => void (group.hidden = number !== 0),
+    field: ({ group }) => void (group.field = { instruction: '', result: '' }),
+    fldinst: goingTo('instruction'),
+    header: goingTo('header'),
+    headerl: goingTo('header'),
+    headerr: goingTo('header'),
+    headerf: goingTo('header'),
+    footer: goingTo('footer'),
+    footerl: goingTo('footer'),
+    footerr: goingTo('footer'),
+    footerf: goingTo('footer'),
+    annotation: goingTo('comment'),
+    atnauthor: goingTo('author'),
+    deleted: ({ group }, number) => void (group.deleted = number !== 0),
+    pard: ({ group }) => void Object.assign(group, { inTable: false, heading: null, level: 0 }),
+    s({ group, style, styles }, number) {
       if (group.destination === 'style') style.number = number ?? 0
       else group.heading = styles.get(number ?? 0) ?? null
     },
-    outlinelevel: (number) => {
+    outlinelevel({ group, style }, number) {
       const heading = number !== null && number >= 0 && number < 9 ? number + 1 : null
       if (group.destination === 'style') style.heading = heading
       else group.heading = heading
     },
-    ilvl: (number) => void (group.level = Math.min(Math.max(number ?? 0, 0), 8)),
-    intbl: () => void (group.inTable = true),
+    ilvl: ({ group }, number) => void (group.level = Math.min(Math.max(number ?? 0, 0), 8)),
+    intbl: ({ group }) => void (group.inTable = true),
     par: endParagraph,
     sect: endParagraph,
     page: endParagraph,
     nestrow: endParagraph,
-    nestcell: () => put(' | '),
-    cell: () => group.destination === 'text' && table.cell(),
-    row: () => group.destination === 'text' && table.row(),
-    fonttbl: () => goTo('font'),
-    stylesheet: () => goTo('style'),
-    info: () => goTo('info'),
-    title: () => group.destination === 'info' && goTo('title'),
-    listtext: () => goTo('mark'),
-    pntext: () => goTo('mark'),
-    footnote: () => goTo('note'),
-  }
-
-  for (const token of tokensOf(bytes)) {
-    if (token.kind === 'text' || token.kind === 'byte') {
-      take(token.text)
-      continue
-    }
-    flush()
-    if (token.kind === 'open') {
-      groups.push(group)
-      group = { ...group, starred: false }
-      skip = 0
-    } else if (token.kind === 'close') {
-      const { destination, field } = group
-      group = groups.pop()!
-      leave(destination)
-      if (field && field !== group.field) beside.leaveField(field)
-      skip = 0
-    } else if (skip > 0) skip--
-    else if (unread.has(token.word) || (group.starred && !readStarred.has(token.word))) goTo('none')
-    else if (group.destination !== 'none') {
-      if (Object.hasOwn(characters, token.word)) put(characters[token.word]!)
-      else if (Object.hasOwn(words, token.word)) words[token.word]!(token.number)
-      if (token.word !== '*') group.starred = false
-    }
-    if (writing.full()) break
-  }
-  table.stand(false)
-  return { ...writing.finish(), ...beside.finish() }
-}
+    nestcell: (it) => put(it, ' | '),
+    cell: ({ group, table }) => group.destination === 'text' && table.cell(),
+    row: ({ group, table }) => group.destination === 'text' && table.row(),
+    fonttbl: goingTo('font'),
+    stylesheet: goingTo('style'),
+    info: goingTo('info'),
+    title: (it) => it.group.destination === 'info' && goTo(it, 'title'),
+    listtext: goingTo('mark'),
+    pntext: goingTo('mark'),
+    footnote: goingTo('note'),
+  }),
+)
 
 const plain: Group = {
   destination: 'text',
@@ -195,20 +244,22 @@ const plain: Group = {
   level: 0,
 }
 
-const characters: Readonly<Record<string, string>> = {
-  tab: '\t',
-  line: '\n',
-  emdash: '—',
-  endash: '–',
-  bullet: '•',
-  lquote: '‘',
-  rquote: '’',
-  ldblquote: '“',
-  rdblquote: '”',
-  emspace: ' ',
-  enspace: ' ',
-  qmspace: ' ',
-}
+const characters: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    tab: '\t',
+    line: '\n',
+    emdash: '—',
+    endash: '–',
+    bullet: '•',
+    lquote: '‘',
+    rquote: '’',
+    ldblquote: '“',
+    rdblquote: '”',
+    emspace: ' ',
+    enspace: ' ',
+    qmspace: ' ',
+  }),
+)
 
 const unread = new Set(
   (

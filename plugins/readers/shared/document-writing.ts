@@ -41,66 +41,93 @@ interface Frame {
   mark: string
 }
 
+/** A document that is being written. */
+interface Draft {
+  readonly sections: DocumentSection[]
+  /** The document, and the texts between `enter` and `leave`. */
+  readonly frames: Frame[]
+  readonly notes: string[]
+  heading: string | null
+  /** Notes so far. */
+  noted: number
+  /** In characters. */
+  length: number
+  title: string
+  /** The first heading of level 1. */
+  first: string
+}
+
 export const documentWriter = (most = mostText): DocumentWriter => {
-  const sections: DocumentSection[] = []
-  const frames: Frame[] = [frame()]
-  const notes: string[] = []
-  let heading: string | null = null
-  let noted = 0
-  let length = 0
-  let title = ''
-  let first = ''
-  const top = () => frames.at(-1)!
-  const taken = (): string => tidy(top().line.splice(0).join(''))
-  const write = (line: string): void => {
-    if (line === '') return
-    top().lines.push(top().mark + line)
-    top().mark = ''
+  const body = frame()
+  const draft: Draft = {
+    sections: [],
+    frames: [body],
+    notes: [],
+    heading: null,
+    noted: 0,
+    length: 0,
+    title: '',
+    first: '',
   }
-  const close = (next: string | null): void => {
-    const text = [...frames[0]!.lines.splice(0), ...notes.splice(0)].join('\n')
-    if (heading !== null || text !== '') sections.push({ heading, text })
-    heading = next
-  }
+  const { frames, notes, sections } = draft
+  const top = () => frames.at(-1) ?? body
   const writing: DocumentWriter = {
     say(text) {
-      const fits = text.slice(0, Math.max(0, most - length + 1))
-      length += fits.length
+      const fits = text.slice(0, Math.max(0, most - draft.length + 1))
+      draft.length += fits.length
       if (fits !== '') top().line.push(fits)
     },
     mark: (text) => void (top().mark = text),
-    end: () => write(taken()),
+    end: () => write(top(), taken(top())),
     endHeading(level) {
-      const line = taken()
-      const said = (top().mark + line).replace(/\s+/g, ' ').trim()
-      if (line === '' || frames.length > 1 || said.length > longestHeading) return write(line)
+      const line = taken(top())
+      const said = flowing(top().mark + line).trim()
+      if (line === '' || frames.length > 1 || said.length > longestHeading) return write(top(), line)
       top().mark = ''
-      if (level === 1) first ||= line.replace(/\s+/g, ' ')
-      close(said)
+      if (level === 1) draft.first ||= flowing(line)
+      beginSection(draft, body, said)
     },
-    part: () => close(null),
+    part: () => beginSection(draft, body, null),
     enter: () => void frames.push(frame()),
     leave() {
       writing.end()
-      const text = frames.pop()!.lines.join('\n')
-      length -= text.length
+      const text = (frames.pop() ?? body).lines.join('\n')
+      draft.length -= text.length
       return text
     },
     note(text) {
-      notes.push(`[${++noted}] ${joinLines(text)}`)
-      length += text.length
-      return `[${noted}]`
+      notes.push(`[${++draft.noted}] ${joinLines(text)}`)
+      draft.length += text.length
+      return `[${draft.noted}]`
     },
-    title: (text) => void (title ||= text.replace(/\s+/g, ' ').trim().slice(0, longestHeading)),
-    full: () => length > most,
+    title: (text) => void (draft.title ||= flowing(text).trim().slice(0, longestHeading)),
+    full: () => draft.length > most,
     finish() {
       for (writing.end(); frames.length > 1; writing.end()) writing.say(writing.leave())
-      close(null)
+      beginSection(draft, body, null)
       const cut = cutSections(sections, most)
-      return { title: title || first || null, sections: cut.sections, truncated: cut.truncated || length > most }
+      const title = draft.title || draft.first || null
+      return { title, sections: cut.sections, truncated: cut.truncated || draft.length > most }
     },
   }
   return writing
+}
+
+const flowing = (text: string): string => text.replace(/\s+/g, ' ')
+
+const taken = ({ line }: Frame): string => tidy(line.splice(0).join(''))
+
+const write = (frame: Frame, line: string): void => {
+  if (line === '') return
+  frame.lines.push(frame.mark + line)
+  frame.mark = ''
+}
+
+/** Ends the section, and begins one with this heading. */
+const beginSection = (draft: Draft, body: Frame, next: string | null): void => {
+  const text = [...body.lines.splice(0), ...draft.notes.splice(0)].join('\n')
+  if (draft.heading !== null || text !== '') draft.sections.push({ heading: draft.heading, text })
+  draft.heading = next
 }
 
 const frame = (): Frame => ({ lines: [], line: [], mark: '' })

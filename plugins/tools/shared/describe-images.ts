@@ -69,8 +69,12 @@ const formatOf = (properties: JsonObject) => ({
   },
 })
 
-const completed = async ({ upstream, model }: Candidate, body: ChatBody, signal: AbortSignal): Promise<Completion> => {
-  const answer = await upstream.chat!({ model, body, stream: false }, signal)
+const completed = async (
+  { upstream, model }: Candidate<'chat'>,
+  body: ChatBody,
+  signal: AbortSignal,
+): Promise<Completion> => {
+  const answer = await upstream.chat({ model, body, stream: false }, signal)
   return answer.kind === 'completion' ? answer.completion : collectChunks(answer.chunks)
 }
 

@@ -16,7 +16,7 @@ export const pieceTranscriber = (
       const { answer, model } = await runForTool(
         supplied,
         { ability: 'transcribe', model: wanted },
-        ({ upstream, model }, signal) => upstream.transcribe!({ ...how, model, audio }, signal),
+        ({ upstream, model }, signal) => upstream.transcribe({ ...how, model, audio }, signal),
         ({ duration }) => ({ audioSeconds: duration ?? secondsOf(audio.bytes.length) }),
         signal,
       )

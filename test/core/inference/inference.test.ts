@@ -341,6 +341,20 @@ t.test('run', async (t) => {
     t.equal(seen.length, 0)
   })
 
+  t.test('a caller that leaves a backend on probation lets the next caller find out', async (t) => {
+    const clock = fakeClock()
+    const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 1, rest: 1000 } } })
+    const task = { entry: lone, ability: 'chat' } as const
+    await t.rejects(gateway.run(task, asks(failed()).ask, never), UpstreamFailed)
+    await clock.pass(1000)
+    const leaving = new AbortController()
+    const probe = t.rejects(gateway.run(task, (_, signal) => silence(signal), leaving.signal))
+    await settled()
+    leaving.abort(new Error('left'))
+    await probe
+    t.equal((await gateway.run(task, asks('yes').ask, never)).answer, 'yes')
+  })
+
   t.test('a second backend is asked when the first is silent; the faster one wins', async (t) => {
     const clock = fakeClock()
     const gateway = infer(clock, { routing: { hedge: { after: 100, share: 1 } } })
@@ -768,6 +782,13 @@ t.test('rescue', async (t) => {
       t.ok(error instanceof UpstreamFailed)
       t.equal(b.calls.length, 0)
     }
+    const [thinks, other] = [
+      actor('a', [say('Hel'), chunk({ reasoning_content: 'hm' }), failed(null)]),
+      actor('b', [say('no'), stop]),
+    ]
+    const left = await streamed(infer(fakeClock()), entry([thinks, other], { continues: true }))
+    t.match(await drain(left.answer.chunks), { text: 'Hel', error: UpstreamFailed })
+    t.equal(other.calls.length, 0, 'nor thoughts behind text')
     const [a, b] = [
       actor('a', [chunk({ reasoning_content: 'hm' }), say('Hel'), failed(null)]),
       actor('b', [say('lo'), stop]),

@@ -17,7 +17,7 @@ export const ownGuards = async ({ redact, guards: file }: Wanted): Promise<reado
   const all = redact ? { redact: { restore: true }, ...named } : named
   const container = new Container()
   const platform = [use(clock), use(random), use(log), use(fetch)]
-  for (const fitting of [...platform, ...(await guardsOf(all, 'guards'))]) container.fit<any>(fitting)
+  for (const fitting of [...platform, ...(await guardsOf(all, 'guards'))]) container.fit<unknown>(fitting)
   return container.supply({ guards: Guard }).guards
 }
 

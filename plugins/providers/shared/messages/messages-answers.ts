@@ -123,132 +123,159 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
   }
 }
 
+/** The state of one stream. */
+interface Reading {
+  readonly asked: Asked
+  /** The status of the answer. */
+  readonly status: number
+  readonly trim: (text: string) => string
+  /** The members that every chunk has. */
+  head: Pick<Chunk, 'id' | 'object' | 'created' | 'model'>
+  readonly open: Map<number, OpenBlock>
+  usage: JsonObject
+  /** Calls of the caller's tools so far. */
+  calls: number
+  begun: boolean
+  /** The reason of the end is there. */
+  done: boolean
+}
+
 /** Reads the events of one stream, however they are framed: adds what an event says to the chunks, and is true at the last one. */
 export const eventReader = (
-  { model, tool, overlap, native }: Asked,
+  asked: Asked,
   clock: Clock,
   status: number,
 ): ((event: SseEvent, into: Chunk[]) => boolean) => {
-  let head = { id: '', object: 'chat.completion.chunk', created: Math.floor(clock.now() / 1000), model }
-  const open = new Map<number, OpenBlock>()
-  const trim = trimmer(overlap)
-  let usage: JsonObject = {}
-  let calls = 0
-  let begun = false
-  let done = false
-
-  const chunk = (
-    delta: JsonObject,
-    more: JsonObject = {},
-    finish_reason: string | null = null,
-    rest: JsonObject = {},
-  ): Chunk => {
-    const role = begun ? {} : { role: 'assistant' }
-    begun = true
-    return { ...rest, ...head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
+  const created = Math.floor(clock.now() / 1000)
+  const it: Reading = {
+    asked,
+    status,
+    trim: trimmer(asked.overlap),
+    head: { id: '', object: 'chat.completion.chunk', created, model: asked.model },
+    open: new Map(),
+    usage: {},
+    calls: 0,
+    begun: false,
+    done: false,
   }
-  const said = (text: string, into: Chunk[]) => {
-    const news = trim(text)
-    if (news !== '') into.push(chunk({ content: news }))
-  }
-  const called = (index: number, it: JsonObject, into: Chunk[]) => into.push(chunk({ tool_calls: [{ index, ...it }] }))
+  const read = ({ data }: SseEvent, into: Chunk[]): boolean => readEvent(it, data, into)
+  return asked.native === true ? withNative('messages', read) : read
+}
 
-  const start = (block: Block, into: Chunk[]): OpenBlock => {
-    const { type, id, name, input, ...more } = block
-    if (type === 'text') said(block.text ?? '', into)
-    if (type !== 'tool_use' || name === tool) return { block: { ...block }, call: null, json: '' }
-    called(calls, { id, type: 'function', function: { name, arguments: '' }, ...present(more) }, into)
-    return { block, call: calls++, json: '' }
+const readEvent = (it: Reading, data: string, into: Chunk[]): boolean => {
+  const event = parseObject(data)
+  if (event === null) throw garbled('A malformed event', it.status)
+  switch (event['type']) {
+    case 'message_start':
+      begin(it, (event['message'] ?? {}) as JsonObject)
+      break
+    case 'content_block_start':
+      it.open.set(Number(event['index']), start(it, event['content_block'] as Block, into))
+      break
+    case 'content_block_delta':
+      grow(it, opened(it, event['index']), event['delta'] as Block, into)
+      break
+    case 'content_block_stop':
+      stop(it, opened(it, event['index']), into)
+      it.open.delete(Number(event['index']))
+      break
+    case 'message_delta':
+      end(it, event, into)
+      break
+    case 'message_stop':
+      if (!it.done) throw garbled('The stream ended without a reason', it.status)
+      into.push({ ...it.head, choices: [], usage: usageOf(it.usage) })
+      return true
+    case 'error':
+      throw fault(event['error'])
   }
+  // Whatever else they may come to send is no part of the answer.
+  return false
+}
 
-  const grow = (it: OpenBlock, delta: Block, into: Chunk[]) => {
-    const { block } = it
-    switch (delta.type) {
-      case 'text_delta':
-        return said(delta.text ?? '', into)
-      case 'thinking_delta':
-        block.thinking = (block.thinking ?? '') + delta.thinking
-        into.push(chunk({ reasoning_content: delta.thinking }))
-        return
-      case 'signature_delta':
-        block['signature'] = delta['signature']
-        return
-      case 'citations_delta':
-        into.push(chunk({ citations: [delta['citation']] }))
-        return
-      case 'input_json_delta': {
-        const json = String(delta['partial_json'] ?? '')
-        if (json === '') return
-        it.json += json
-        if (it.call !== null) called(it.call, { function: { arguments: json } }, into)
-        else if (block['name'] === tool) said(json, into)
-      }
+const chunkOf = (
+  it: Reading,
+  delta: JsonObject,
+  more: JsonObject = {},
+  finish_reason: string | null = null,
+  rest: JsonObject = {},
+): Chunk => {
+  const role = it.begun ? {} : { role: 'assistant' }
+  it.begun = true
+  return { ...rest, ...it.head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
+}
+
+const said = (it: Reading, text: string, into: Chunk[]): void => {
+  const news = it.trim(text)
+  if (news !== '') into.push(chunkOf(it, { content: news }))
+}
+
+const called = (it: Reading, index: number, call: JsonObject, into: Chunk[]): void =>
+  void into.push(chunkOf(it, { tool_calls: [{ index, ...call }] }))
+
+const begin = (it: Reading, message: JsonObject): void => {
+  const { id, model: own, usage: told } = message
+  it.head = { ...it.head, id: String(id), model: String(own ?? it.asked.model) }
+  it.usage = { ...(told as JsonObject) }
+}
+
+const start = (it: Reading, block: Block, into: Chunk[]): OpenBlock => {
+  const { type, id, name, input: _, ...more } = block
+  if (type === 'text') said(it, block.text ?? '', into)
+  if (type !== 'tool_use' || name === it.asked.tool) return { block: { ...block }, call: null, json: '' }
+  called(it, it.calls, { id, type: 'function', function: { name, arguments: '' }, ...present(more) }, into)
+  return { block, call: it.calls++, json: '' }
+}
+
+const opened = ({ open, status }: Reading, index: unknown): OpenBlock => {
+  const it = open.get(Number(index))
+  if (!it) throw garbled('A piece of a block that has not begun', status)
+  return it
+}
+
+const grow = (it: Reading, growing: OpenBlock, delta: Block, into: Chunk[]): void => {
+  const { block } = growing
+  switch (delta.type) {
+    case 'text_delta':
+      return said(it, delta.text ?? '', into)
+    case 'thinking_delta':
+      block.thinking = (block.thinking ?? '') + delta.thinking
+      into.push(chunkOf(it, { reasoning_content: delta.thinking }))
+      return
+    case 'signature_delta':
+      block['signature'] = delta['signature']
+      return
+    case 'citations_delta':
+      into.push(chunkOf(it, { citations: [delta['citation']] }))
+      return
+    case 'input_json_delta': {
+      const json = String(delta['partial_json'] ?? '')
+      if (json === '') return
+      growing.json += json
+      if (growing.call !== null) called(it, growing.call, { function: { arguments: json } }, into)
+      else if (block['name'] === it.asked.tool) said(it, json, into)
     }
   }
+}
 
-  const stop = ({ block, call, json }: OpenBlock, into: Chunk[]) => {
-    if (isThought(block)) into.push(chunk({ thinking_blocks: [block] }))
-    else if (call !== null)
-      json === '' && called(call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
-    else if (block.type === 'tool_use') json === '' && said(JSON.stringify(block.input ?? {}), into)
-    else if (block.type !== 'text') {
-      if (json !== '') block.input = parseObject(json)
-      into.push(chunk({ content_blocks: [block] }))
-    }
+const stop = (it: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
+  if (isThought(block)) into.push(chunkOf(it, { thinking_blocks: [block] }))
+  else if (call !== null)
+    json === '' && called(it, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
+  else if (block.type === 'tool_use') json === '' && said(it, JSON.stringify(block.input ?? {}), into)
+  else if (block.type !== 'text') {
+    if (json !== '') block.input = parseObject(json)
+    into.push(chunkOf(it, { content_blocks: [block] }))
   }
+}
 
-  const begin = ({ id, type: _, role, content, model: own, stop_reason, stop_sequence, usage: told }: JsonObject) => {
-    head = { ...head, id: String(id), model: String(own ?? model) }
-    usage = { ...(told as JsonObject) }
-  }
-
-  const end = ({ delta, usage: told }: JsonObject, into: Chunk[]) => {
-    usage = { ...usage, ...present((told ?? {}) as JsonObject) }
-    const { stop_reason, stop_sequence, ...rest } = (delta ?? {}) as JsonObject
-    if (typeof stop_reason !== 'string') return
-    done = true
-    const more = { native_finish_reason: stop_reason, ...present({ stop_sequence }) }
-    into.push(chunk({}, more, reasonOf(stop_reason, calls > 0), present(rest)))
-  }
-
-  const opened = (index: unknown): OpenBlock => {
-    const it = open.get(Number(index))
-    if (!it) throw garbled('A piece of a block that has not begun', status)
-    return it
-  }
-
-  const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
-    const event = parseObject(data)
-    if (event === null) throw garbled('A malformed event', status)
-    switch (event['type']) {
-      case 'message_start':
-        begin((event['message'] ?? {}) as JsonObject)
-        break
-      case 'content_block_start':
-        open.set(Number(event['index']), start(event['content_block'] as Block, into))
-        break
-      case 'content_block_delta':
-        grow(opened(event['index']), event['delta'] as Block, into)
-        break
-      case 'content_block_stop':
-        stop(opened(event['index']), into)
-        open.delete(Number(event['index']))
-        break
-      case 'message_delta':
-        end(event, into)
-        break
-      case 'message_stop':
-        if (!done) throw garbled('The stream ended without a reason', status)
-        into.push({ ...head, choices: [], usage: usageOf(usage) })
-        return true
-      case 'error':
-        throw fault(event['error'])
-    }
-    // Whatever else they may come to send is no part of the answer.
-    return false
-  }
-
-  return native === true ? withNative('messages', read) : read
+const end = (it: Reading, { delta, usage: told }: JsonObject, into: Chunk[]): void => {
+  it.usage = { ...it.usage, ...present((told ?? {}) as JsonObject) }
+  const { stop_reason, stop_sequence, ...rest } = (delta ?? {}) as JsonObject
+  if (typeof stop_reason !== 'string') return
+  it.done = true
+  const more = { native_finish_reason: stop_reason, ...present({ stop_sequence }) }
+  into.push(chunkOf(it, {}, more, reasonOf(stop_reason, it.calls > 0), present(rest)))
 }
 
 /** The chunks of a stream of events. It ends well only behind `message_stop`. */

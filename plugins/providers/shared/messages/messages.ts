@@ -62,29 +62,19 @@ export const messagesBody = (call: ChatCall, generation: Generation): WordedRequ
 
 const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generation): WordedRequest => {
   const {
-    messages,
     max_tokens,
     max_completion_tokens,
-    stop,
-    temperature,
-    top_p,
-    top_k,
     tools,
     tool_choice,
     parallel_tool_calls,
     response_format,
-    reasoning_effort,
     thinking,
     output_config,
-    user,
-    metadata,
-    service_tier,
-    ...others
   } = body
-  if (typeof others['n'] === 'number' && others['n'] > 1) throw new BadRequest('The model gives one answer at a time')
+  if (typeof body['n'] === 'number' && body['n'] > 1) throw new BadRequest('The model gives one answer at a time')
 
   const limit = (max_completion_tokens ?? max_tokens ?? generation.maxTokens) as number
-  const { system, turns } = conversationOf(messages)
+  const { system, turns } = conversationOf(body.messages)
   const wanted = formatOf(response_format)
   const choice = choiceOf(tool_choice)
   const byTool =
@@ -99,35 +89,67 @@ const worded = ({ model, body, stream, prefix }: ChatCall, generation: Generatio
     ...(output_config as JsonObject | undefined),
   }
   const sampled = generation.samples && (thinking != null || thoughts.thinking === undefined)
-  const userId = user ?? (metadata as JsonObject | null | undefined)?.['user_id']
   const begun = prefix?.trimEnd() ?? ''
 
   return {
     body: {
-      ...passed(others),
+      ...passed(body),
       model,
       max_tokens: limit,
       messages: begun === '' ? turns : [...turns, { role: 'assistant', content: [{ type: 'text', text: begun }] }],
       ...(instructions !== undefined && { system: instructions }),
       ...(stream && { stream }),
-      ...(stop != null && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
-      // Theirs ends at 1.
-      ...(sampled && typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
-      ...(sampled && top_p != null && { top_p }),
-      ...(sampled && top_k != null && { top_k }),
+      ...(sampled && sampling(body)),
       ...(thoughts.thinking !== undefined && { thinking: thoughts.thinking }),
       ...(Object.keys(output).length > 0 && { output_config: output }),
       ...((offered.length > 0 || byTool) && { tools: byTool ? [...offered, answering(wanted.schema)] : offered }),
       ...(chosen && { tool_choice: chosen }),
-      ...(typeof userId === 'string' && { metadata: { user_id: userId } }),
-      ...(typeof service_tier === 'string' && { service_tier: tiers[service_tier] ?? service_tier }),
+      ...plainFields(body),
     },
     asked: { model, tool: byTool ? jsonTool : null, overlap: prefix?.slice(begun.length) ?? '' },
   }
 }
 
-const passed = (others: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(others).filter(([name]) => !fieldsBeyondMessages.has(name)))
+/** Fields that have another name or form in Anthropic's format. */
+const translated: ReadonlySet<string> = new Set([
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'thinking',
+  'output_config',
+  'user',
+  'metadata',
+  'service_tier',
+])
+
+const passed = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !translated.has(name) && !fieldsBeyondMessages.has(name)))
+
+const sampling = ({ temperature, top_p, top_k }: ChatBody): JsonObject => ({
+  // Theirs ends at 1.
+  ...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
+  ...(top_p != null && { top_p }),
+  ...(top_k != null && { top_k }),
+})
+
+/** Fields that depend on no others. */
+const plainFields = ({ stop, user, metadata, service_tier }: ChatBody): JsonObject => {
+  const userId = user ?? (metadata as JsonObject | null | undefined)?.['user_id']
+  return {
+    ...(stop != null && { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
+    ...(typeof userId === 'string' && { metadata: { user_id: userId } }),
+    ...(typeof service_tier === 'string' && { service_tier: tiers[service_tier] ?? service_tier }),
+  }
+}
 
 const formatOf = (format: unknown): { readonly schema: JsonObject | null } | null => {
   const { type, json_schema } = (format ?? {}) as { type?: string; json_schema?: { schema?: JsonObject } }

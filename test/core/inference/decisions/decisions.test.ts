@@ -99,7 +99,7 @@ const shownIn = (text: string) =>
 /** A chat backend whose opinion rests on what a label says and what surrounds it, never on its letter. */
 const chatting = (reply: (body: ChatBody, signal: AbortSignal) => Completion | Promise<Completion>, name = 'chat') => {
   const calls: ChatCall[] = []
-  const upstream: Upstream = {
+  const upstream: Upstream & Required<Pick<Upstream, 'chat'>> = {
     name,
     models: async () => [],
     async chat(call, signal) {

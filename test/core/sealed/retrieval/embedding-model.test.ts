@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { Unconfigured } from '../../../../core/errors.ts'
 import { defaultQueue } from '../../../../core/fair-shares.ts'
 import type { Inference } from '../../../../core/inference/inference.ts'
-import { candidateOf, type Entry, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { type Candidate, candidateOf, type Entry, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
 import type { Catalog } from '../../../../core/inference/models/catalog.ts'
 import { runForTool } from '../../../../core/inference/run-for-tool.ts'
 import type { EnclaveFiles } from '../../../../core/ports/enclave.ts'
@@ -43,7 +43,7 @@ const withModels = (...entries: readonly Entry[]) => {
     find: async (name: string) => entries.find((it) => it.name === name) ?? null,
   } as unknown as Catalog
   const inference = {
-    async run({ entry }: { entry: Entry }, ask: Parameters<Inference['run']>[1]) {
+    async run({ entry }: { entry: Entry }, ask: (candidate: Candidate, signal: AbortSignal) => Promise<unknown>) {
       asked.push(...entry.candidates.map(({ id }) => id))
       return { answer: await ask(entry.candidates[0]!, signal), backend: entry.candidates[0]!.id }
     },

@@ -1,0 +1,50 @@
+import type { BackendProof } from '../../ports/backend-evidence.ts'
+import type { BackendObserver } from '../../ports/backend-observer.ts'
+import type { Clock } from '../../ports/platform.ts'
+import type { WireUsage } from '../../ports/upstream.ts'
+import type { Candidate } from '../models/catalog-entry.ts'
+import type { Breaker } from './breaker.ts'
+import type { StreamedSoFar } from './continue-stream.ts'
+import type { Search } from './failover.ts'
+import type { OpenedStream } from './open-stream.ts'
+
+/** The facts of a stream, during the stream and after its end. */
+export interface StreamState {
+  /** Who answers; null until the first token. */
+  backend: string | null
+  /** The evidence of this backend; undefined when none was required. */
+  proven?: BackendProof | undefined
+  usage: WireUsage | null
+  /** Characters of text so far, thoughts included. */
+  size: number
+  /** Each backend that was asked, in order. */
+  readonly asked: string[]
+  /** Attempts that the caller does not know of yet. */
+  readonly notes: string[]
+}
+
+/** A broken stream that another backend may go on with. */
+export interface BrokenStream {
+  readonly candidate: Candidate<'chat'>
+  readonly given: StreamedSoFar
+}
+
+export interface StreamPlan {
+  readonly clock: Clock
+  /** Ms between two chunks. */
+  readonly idle: number
+  /** Ms that the whole may take. */
+  readonly longest: number
+  /** How often a broken stream may be gone on with. */
+  readonly rescues: number
+  /** How many finish reasons make the answer whole. */
+  readonly choices: number
+  /** Null where it may not be gone on with. */
+  readonly given: StreamedSoFar | null
+  readonly signal: AbortSignal
+  readonly live: StreamState
+  breakerOf(id: string): Breaker
+  saw: BackendObserver['saw']
+  /** Looks for a first token; with `broken`, for one that goes on from what the caller has. */
+  search(broken: BrokenStream | null): Search<OpenedStream, 'chat'>
+}
