@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import t from 'tap'
 import { folderOf } from './helpers.ts'
 
-const sources = ['core', 'plugins', 'adapters', 'examples', 'test']
+const sources = ['core', 'plugins', 'adapters', 'examples', 'docs', 'test']
 const beside = ['package.json', 'npm-shrinkwrap.json', 'tsconfig.json', 'README.md', 'LICENSE', 'SECURITY.md']
 
 type Variables = Readonly<Record<string, string>>

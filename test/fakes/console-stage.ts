@@ -13,7 +13,7 @@ import type { Recorded } from './recorded.ts'
 import { scripted } from './scripted.ts'
 import { backend } from './stage.ts'
 
-const executablePath = '/usr/bin/chromium'
+export const executablePath = '/usr/bin/chromium'
 
 /** Why browser tests are skipped; false where they run. */
 export const withoutChromium: string | false = await access(executablePath).then(

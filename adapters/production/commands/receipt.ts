@@ -9,7 +9,7 @@ import type { HeadFacts } from '../../../core/sealed/wire/log.ts'
 import type { Place } from '../../../core/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
 import { keptAnswer } from './verify.ts'
-import { refusalLines } from './verdict-lines.ts'
+import { refusalLines } from '../../../core/sealed/client/verdict-lines.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 
 const options = {
