@@ -15,6 +15,7 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   kills: async () => (await import('./kills.ts')).kills(),
   calibration: async () => (await import('./decisions/calibration.ts')).calibration(),
   outages: async () => (await import('./outages.ts')).outages(),
+  evidence: async () => (await import('./evidence.ts')).evidence(),
 }
 
 const { values, positionals: wanted } = parseArgs({ options: { force: { type: 'boolean' } }, allowPositionals: true })

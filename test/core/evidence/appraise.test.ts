@@ -348,6 +348,8 @@ t.test('floors come from here or from the policy, never lower', async (t) => {
   await t.rejects(appraise(turin.evidence, stated(partial), question), /fmc is a component of Turin alone/)
   const late = await appraise(genoa.evidence, policy, { ...question, now: Date.parse('2026-11-01') + 90 * day })
   t.notOk(late.warnings.some(({ code }) => code === 'floors_old'))
+  const later = await appraise(genoa.evidence, policy, { ...question, now: Date.parse('2026-11-01') + 121 * day })
+  t.ok(later.warnings.some(({ code }) => code === 'floors_old'))
 })
 
 t.test('strict', async (t) => {
