@@ -348,7 +348,9 @@ t.test('floors come from here or from the policy, never lower', async (t) => {
   await t.rejects(appraise(turin.evidence, stated(partial), question), /fmc is a component of Turin alone/)
   const late = await appraise(genoa.evidence, policy, { ...question, now: Date.parse('2026-11-01') + 90 * day })
   t.notOk(late.warnings.some(({ code }) => code === 'floors_old'))
-  const later = await appraise(genoa.evidence, policy, { ...question, now: Date.parse('2026-11-01') + 121 * day })
+  const then = Date.parse('2026-11-01') + 121 * day
+  const aged = snp({ now: then })
+  const later = await appraise(aged.evidence, of(aged), { ...question, now: then })
   t.ok(later.warnings.some(({ code }) => code === 'floors_old'))
 })
 
