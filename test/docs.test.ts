@@ -227,6 +227,23 @@ t.test('the answer in the README is the real one', async (t) => {
   t.same(plain(await answer.text()), plain(shown!.text))
 })
 
+t.test('each line of security.md that names a test has one', async (t) => {
+  const rows = texts.get('docs/security.md')!.match(/^\| .* \|$/gm) ?? []
+  let [file, seen] = ['', 0]
+  for (const row of rows) {
+    const cell = row.split('|').at(-2)!
+    if (!/`[\w/.-]+\.ts`|^ (?:the same|a line that|whoever|a file stays)/.test(cell)) continue
+    seen++
+    for (const [, path, title] of cell.matchAll(/`([\w/.-]+\.ts)`|"([^"]+)"/g)) {
+      if (path !== undefined) file = path.includes('/') ? path : `test/core/evidence/${path}`
+      const text = await readFile(file, 'utf8').catch(() => '')
+      if (text === '') t.fail(`security.md names ${file}`)
+      else if (title !== undefined && !text.includes(title)) t.fail(`${file} has no “${title}”`)
+    }
+  }
+  t.ok(seen > 60, `${seen} lines`)
+})
+
 t.test('operations.md knows every event of the log', async (t) => {
   const sources = (await Promise.all(['core', 'adapters', 'plugins'].map(found)))
     .flat()

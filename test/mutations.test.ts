@@ -1,5 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import t from 'tap'
+import { mutants } from './core/evidence/mutants.ts'
+import { mutantRows } from './core/evidence/mutants-page.ts'
 import { mutations } from './mutations.ts'
 
 t.test('every mutation stands once in its file, and names a test', async (t) => {
@@ -15,4 +17,28 @@ t.test('every mutation stands once in its file, and names a test', async (t) => 
   const places = mutations.map(({ file, from, to }) => `${file}\n${from}\n${to}`)
   t.equal(new Set(places).size, mutations.length, 'none stands twice')
   t.ok(mutations.length >= 120, `${mutations.length} mutations`)
+})
+
+t.test('every mutant of the verifiers stands once in its file', async (t) => {
+  for (const { file, name, text, instead, also } of mutants)
+    for (const [from, to] of [[text, instead] as const, ...(also === undefined ? [] : [also])]) {
+      const source = await readFile(`core/sealed/evidence/${file}`, 'utf8')
+      t.equal(source.split(from).length, 2, name)
+      t.not(from, to, name)
+    }
+})
+
+t.test('the report on the verifiers names every mutant, and none that lives', async (t) => {
+  const page = (await readFile('docs/mutants.md', 'utf8')).split('\n').filter((line) => /^\| \d/.test(line))
+  const rows = mutantRows()
+  t.strictSame(
+    page.map((line) => line.replace(/ [^|]* \|$/, '')),
+    rows,
+    'npm run mutate:evidence',
+  )
+  t.strictSame(
+    page.filter((line) => line.includes('LIVES')),
+    [],
+  )
+  t.equal(new Set(rows.map((row) => row.split(' ')[1])).size, 30, 'all thirty numbers')
 })

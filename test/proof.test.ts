@@ -3,81 +3,29 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { keepsakesOf } from '../adapters/production/commands/seal/keepsakes.ts'
 import { queueOf } from '../adapters/production/commands/seal/queue.ts'
 import { proxyRoutes } from '../adapters/production/commands/seal/routes.ts'
 import { connectedEnclaves } from '../adapters/production/enclave/enclave.ts'
-import { fetch } from '../adapters/production/platform.ts'
 import { connect } from '../core/sealed/client/client.ts'
 import type { SealgateError } from '../core/sealed/client/error.ts'
 import type { Policy } from '../core/sealed/client/verify.ts'
 import type { SeenNumbers } from '../core/sealed/evidence/finding.ts'
 import { use } from '../core/plugin.ts'
 import { running } from './environments.ts'
-import { releaseSigner, signedList } from './fakes/platform/releases.ts'
-import { answersFor, makers } from './fakes/platform/services.ts'
+import { day, house, list, now, platform, prover, release, testRoots } from './fakes/platform/house.ts'
+import { releaseSigner } from './fakes/platform/releases.ts'
+import { answersFor } from './fakes/platform/services.ts'
 import { makeSnp } from './fakes/platform/snp.ts'
 import { enclosed, program } from './fakes/served.ts'
 import { folderOf } from './helpers.ts'
 import { until } from './until.ts'
 
-const day = 86_400_000
-const now = Date.now()
-const platform = makeSnp({ now, reportData: new Uint8Array(64) })
-const testRoots = { 'sev-snp': platform.roots }
-const prover = resolve('dist/test/fakes/platform/prover.js')
 const question = { model: 'rehearsal', messages: [{ role: 'user' as const, content: 'Hi' }] }
-
-/** A confidential process of this image and this configuration, which decides its digest. */
-const machine = async (t: Test, listen: string, image: number, epoch = 3_600_000) => {
-  const child = await enclosed(
-    {},
-    { providers: { rehearsal: { use: 'rehearsal' } }, enclave: { listen, epoch, evidence: { use: prover, image } } },
-  )
-  t.teardown(() => child.kill('SIGKILL'))
-  return child
-}
-
-/** A gateway in front of such processes, makers' services that the test plays, and signed lists. */
-const house = async (t: Test, images: readonly number[]) => {
-  const folder = await folderOf(t)
-  await mkdir(folder, { recursive: true })
-  const sockets = images.map((_, at) => join(folder, `${at}.sock`))
-  const children = await Promise.all(
-    images.map((image, at) => machine(t, sockets[at]!, image, 3_600_000 + at * 60_000)),
-  )
-  const service = await makers(t)
-  service.say(answersFor(platform.evidence))
-  const releases = join(folder, 'releases.json')
-  const { settings: collateral } = service
-  const enclave = use(connectedEnclaves, { connect: sockets, collateral, releases, testRoots })
-  const it = await running(t, { ...memory(), fetch: use(fetch, {}), enclave })
-  const signer = releaseSigner()
-  const publish = async (list: object) => {
-    const { text, signatures } = signedList(list, [signer])
-    await writeFile(`${releases}.sig`, JSON.stringify(signatures))
-    await writeFile(releases, text)
-  }
-  const digestOf = async (name: string) => {
-    const { keyset } = (await (await it.call('GET', `/rvenc/keys?enclave=${name}`)).json()) as { keyset: string }
-    // The magic and the epoch come before it.
-    return keyset.slice(2 * 23, 2 * 55)
-  }
-  const client = (policy: Policy) => connect({ baseUrl: it.base, apiKey: it.key, policy: { testRoots, ...policy } })
-  return { ...it, children, service, signer, publish, digestOf, client, folder, releases }
-}
-
-const list = (serial: number, releases: readonly object[]) => ({
-  ...{ format: 'sealgate-releases/1', name: 'example', serial, issued: now - day, ends: now + 30 * day, releases },
-})
-const release = (version: string, digest: string, state: string, image: number) => ({
-  ...{ version, digest, state, covers: 'the whole image' },
-  'sev-snp': [{ measurement: Buffer.alloc(48, image).toString('hex'), vcpus: 4 }],
-})
 const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => null,
@@ -185,12 +133,16 @@ t.test('two releases at once, roll forward, roll back, withdrawn', async (t) => 
   await stop(1)
 })
 
-const ran = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+const ran = (args: readonly string[], env: Readonly<Record<string, string>> = {}, lines: readonly string[] = []) =>
   new Promise<{ code: number; out: string }>((resolve) => {
     const options = { env: { PATH: process.env['PATH'], ...env } }
-    execFile(process.execPath, [program, ...args], options, (error, out, err) =>
+    const child = execFile(process.execPath, [program, ...args], options, (error, out, err) =>
       resolve({ code: (error?.code as number | undefined) ?? 0, out: out + err }),
     )
+    child.stdin!.write(lines.map((line) => `${line}\n`).join(''))
+    // A server of tools ends with its input, and answers before.
+    if (lines.length === 0) child.stdin!.end()
+    else child.stdout!.on('data', (said: Buffer) => said.includes(`"id":${lines.length}`) && child.stdin!.end())
   })
 
 t.test('the commands refuse a test platform by name, and keep lists and memory', async (t) => {
@@ -203,6 +155,22 @@ t.test('the commands refuse a test platform by name, and keep lists and memory',
   t.equal(verify.code, 1)
   t.match(verify.out, /✗ certificates\n.*root_unknown/s)
   t.match(JSON.parse(await readFile(kept, 'utf8')), { lists: { releases: { signatures: [{ key: it.signer.key }] } } })
+
+  const reached = ['--base-url', it.base, '--key', it.key, '--policy', file]
+  const started = ['--', process.execPath, '--eval', 'console.log("started")']
+  const sealed = await ran(['seal', '--port', '0', ...reached, ...started])
+  t.match(sealed, { code: 1, out: /root_unknown/ }, 'seal takes the same policy')
+  t.notMatch(sealed.out, /started/, 'and no program starts behind it')
+  const calls = [
+    {
+      method: 'initialize',
+      id: 1,
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    },
+    { method: 'tools/list', id: 2 },
+  ].map((call) => JSON.stringify({ jsonrpc: '2.0', ...call }))
+  const tools = await ran(['mcp', ...reached], {}, calls)
+  t.match(tools.out, /"id":2,"error":.*root_unknown/s, 'mcp takes the same policy')
 
   const check = (...more: readonly string[]) => ran(['releases', 'check', it.releases, '--signers', ...more])
   const fine = await check(it.signer.key)

@@ -60,6 +60,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { releases } = await import('./commands/releases.ts')
     await releases(args)
   },
+  async release(args) {
+    const { release } = await import('./commands/release.ts')
+    await release(args)
+  },
   async receipt(args) {
     const { receipt } = await import('./commands/receipt.ts')
     await receipt(args, process.env)

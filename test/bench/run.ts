@@ -17,6 +17,7 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   consoles: async () => (await import('./consoles.ts')).consoles(turns),
   outages: async () => (await import('./outages.ts')).outages(),
   usage: async () => (await import('./usage.ts')).usage(),
+  evidence: async () => (await import('./evidence.ts')).evidence(),
 }
 
 const { values, positionals: wanted } = parseArgs({

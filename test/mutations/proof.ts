@@ -4,6 +4,7 @@ const collateral = 'test/adapters/production/evidence/collateral.test.ts'
 const batches = 'test/adapters/production/evidence/batches.test.ts'
 const receipts = 'test/receipts.test.ts'
 const proof = 'test/proof.test.ts'
+const release = 'test/release.test.ts'
 
 /** What proves an enclave beside its report, and what proves an answer. */
 export const proofs: readonly Changes[] = [
@@ -199,6 +200,104 @@ export const proofs: readonly Changes[] = [
         breaks: 'A head that does not continue the kept one is a fork.',
         from: 'if (earlier !== undefined && !isContinued(earlier, now.facts, said.path ?? [])) return forked()',
         to: '',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/verify.ts',
+    test: release,
+    changes: [
+      {
+        breaks: 'A provenance is signed by keys that the stranger names.',
+        from: '  await checkSigned(provenanceFormat, text, await signaturesOf(join(folder, file)), pinned)\n',
+        to: '',
+      },
+      {
+        breaks: 'The list names the digest of the provenance.',
+        from: ' || listed.digest !== digest)',
+        to: ')',
+      },
+      {
+        breaks: 'A withdrawn release is refused.',
+        from: "  insist(listed.state !== 'withdrawn', 'the release is withdrawn')\n",
+        to: '',
+      },
+      {
+        breaks: 'A package is that of the provenance.',
+        from: 'sha256(tarball) === subjectOf(said, files.package)',
+        to: 'true',
+      },
+      {
+        breaks: 'A bill of materials is that of the provenance.',
+        from: 'sha256(bill) === subjectOf(said, files.bill)',
+        to: 'true',
+      },
+      { breaks: 'A release is of the commit at hand.', from: 'commitOf(said) === source.commit', to: 'true' },
+      { breaks: 'A bill names what the source locks.', from: 'billOf(source.packages) === bill', to: 'true' },
+      {
+        breaks: 'A configuration has the digest of the release.',
+        from: '(await configurationDigest(config)) === digest',
+        to: 'true',
+      },
+      { breaks: 'The source gives the package.', from: 'sha256(own) === sha256(tarball)', to: 'true' },
+      { breaks: 'A provenance says no more than the source shows.', from: 'again === text', to: 'true' },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/source.ts',
+    test: release,
+    changes: [
+      { breaks: 'What builds is what the shrinkwrap locks.', from: 'if (foreign.length > 0)', to: 'if (false)' },
+      {
+        breaks: 'What is not in the commit is not built.',
+        from: "await ran('tar', ['-xpf', archive], folder)",
+        to: "await ran('cp', ['-r', 'package.json', 'npm-shrinkwrap.json', 'build.mjs', 'index.ts', folder], clone)",
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/bill.ts',
+    test: 'test/adapters/production/commands/release/bill.test.ts',
+    changes: [
+      {
+        breaks: 'A need is the package that Node finds.',
+        from: 'if (packages[place] !== undefined) return place',
+        to: 'if (packages[`node_modules/${name}`] !== undefined) return `node_modules/${name}`',
+      },
+      { breaks: 'What builds alone is excluded.', from: "dev ? 'excluded' : ", to: '' },
+      { breaks: 'A package has its licence.', from: '...(license !== undefined && {', to: '...(false && {' },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/lock.ts',
+    test: 'test/adapters/production/commands/release/bill.test.ts',
+    changes: [
+      {
+        breaks: 'An installed package has bytes.',
+        from: 'integrity === undefined || locked[path]',
+        to: 'locked[path]',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/verdict-lines.ts',
+    test: 'test/browser-check.test.ts',
+    changes: [
+      {
+        breaks: 'A test platform is told as one.',
+        from: "it.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null",
+        to: 'null',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/evidence/appraise.ts',
+    test: 'test/core/evidence/appraise.test.ts',
+    changes: [
+      {
+        breaks: 'A list is remembered also when it refuses.',
+        from: '    await read.memory.save(mergeSeen(before, seen))\n',
+        to: '    if (list?.releases.every(({ state }) => state[0] !== "w")) await read.memory.save(mergeSeen(before, seen))\n',
       },
     ],
   },

@@ -20,6 +20,7 @@ sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what u
 sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
 sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
+sealgate release write|sign|verify FOLDER        a release with its bill of materials and provenance: makes, signs, verifies
 sealgate receipt verify|prove FILE               shows what a kept receipt proves, without a network; its place in the log
 sealgate files put|get|ls|rm                     a client's sealed files
 sealgate kek new|backup|restore|rotate           a client's own keys
@@ -113,6 +114,18 @@ sealgate releases sign FILE --signer FILE
   --at TIME                      as of this moment; now by default
   --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
 digest shows the release digest of an enclave that is started alone with CONFIG. The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
+
+  release: `sealgate release write FOLDER --config FILE --images FILE --builder URI [--source CLONE] [--name N] [--days N] [--at TIME]
+sealgate release sign FOLDER --signer FILE [--source CLONE]
+sealgate release verify FOLDER --config FILE --signers HEX,HEX [--threshold N] [--source CLONE] [--at TIME] [--json]
+  FOLDER                         holds the package, its bill of materials, its provenance and releases.json
+  --source CLONE                 a clone of the repository after npm ci; the working folder by default
+  --config FILE                  the configuration of an enclave that is started alone
+  --images FILE                  JSON with covers and images, as in a list of releases
+  --builder URI                  who builds; the provenance names it
+  --signers HEX,HEX              the keys that count, Ed25519
+  --threshold N                  how many of them have to sign; all by default
+write builds and packs the commit of the clone. verify builds it again and compares every byte. verify ends with 0 when all of it holds, 1 when it is refused, 2 when it can't be looked at.`,
 
   receipt: `sealgate receipt verify FILE --evidence FILE [--log PROOF] [--policy FILE] [--json]
 sealgate receipt prove FILE [--save PROOF] [--base-url U] [--key K] [--policy FILE] [--json]

@@ -10,7 +10,7 @@ import type { Place } from '../../../core/sealed/wire/tree.ts'
 import { type Receipt, type ReceiptFacts, openReceipt } from '../../../core/sealed/wire/receipt.ts'
 import { keptFile } from './kept-file.ts'
 import { keptAnswer } from './verify.ts'
-import { refusalLines } from './verdict-lines.ts'
+import { refusalLines } from '../../../core/sealed/client/verdict-lines.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 
 const options = {

@@ -1,12 +1,8 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { checkedConfig } from '../config/config.ts'
-import { releaseDigest } from '../config/release-digest.ts'
-import { variablesIn } from '../config/variables.ts'
-import { parsed } from '../enclave/harden.ts'
-import { writeRelease } from './write-releases.ts'
-import { type Signature, signedBytes } from '../../../core/sealed/evidence/signed.ts'
+import { configurationDigest } from './release/configuration-digest.ts'
+import { addSignature, signaturesOf, signersOf, timeOf } from './release/signatures.ts'
+import { entryIn, writeRelease } from './write-releases.ts'
 import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
 import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { type Releases, readReleases, releasesFormat } from '../../../core/sealed/evidence/releases.ts'
@@ -24,18 +20,6 @@ const options = {
 
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
-
-const signaturesOf = async (file: string): Promise<readonly Signature[]> => {
-  const said = await readFile(`${file}.sig`, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return '[]'
-    throw cause
-  })
-  const made: unknown = JSON.parse(said)
-  const isWhole = (it: Partial<Signature>) =>
-    /^[0-9a-f]{64}$/.test(it?.key ?? '') && /^[0-9a-f]{128}$/.test(it?.signature ?? '')
-  if (!Array.isArray(made) || !made.every(isWhole)) throw new Error('the file of signatures is damaged')
-  return made as readonly Signature[]
-}
 
 const linesOf = ({ name, serial, ends, releases }: Releases): readonly string[] => [
   `✓ ${name}, list ${serial}, until ${day(ends)}`,
@@ -58,17 +42,11 @@ interface ReleaseOptions {
 }
 
 const check = async (file: string, { signers, threshold, at, json }: ReleaseOptions): Promise<number> => {
-  const keys = signers?.split(',').map((it) => it.trim().toLowerCase()) ?? []
-  if (keys.length === 0 || !keys.every((it) => /^[0-9a-f]{64}$/.test(it)) || new Set(keys).size !== keys.length)
-    throw new Error('--signers is a list of different keys in hex')
-  const enough = threshold === undefined ? keys.length : Number(threshold)
-  if (!(Number.isInteger(enough) && enough > 0 && enough <= keys.length))
-    throw new Error('--threshold is a number of these keys')
-  const now = at === undefined ? Date.now() : Date.parse(at)
-  if (Number.isNaN(now)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
+  const pinned = signersOf(signers, threshold)
+  const now = timeOf(at)
   const signed = { text: await readFile(file, 'utf8'), signatures: await signaturesOf(file) }
   try {
-    const list = await readReleases(signed, { keys, threshold: enough }, now)
+    const list = await readReleases(signed, pinned, now)
     show(json ? [JSON.stringify(list)] : linesOf(list))
     return 0
   } catch (error) {
@@ -80,30 +58,12 @@ const check = async (file: string, { signers, threshold, at, json }: ReleaseOpti
 }
 
 const signWith = async (file: string, signer: string | undefined): Promise<number> => {
-  if (signer === undefined) throw new Error('--signer is needed: a file with a key of Ed25519 in PEM')
-  const secret = createPrivateKey(await readFile(signer))
-  if (secret.asymmetricKeyType !== 'ed25519') throw new Error('--signer holds no key of Ed25519')
-  const key = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
-  const signature = sign(null, await signedBytes(releasesFormat, await readFile(file, 'utf8')), secret).toString('hex')
-  const others = (await signaturesOf(file)).filter((it) => it.key !== key)
-  await writeFile(`${file}.sig`, `${JSON.stringify([...others, { key, signature }])}\n`)
-  show([`✓ signed with ${key}`])
+  show([`✓ signed with ${await addSignature(releasesFormat, file, signer)}`])
   return 0
 }
 
-/**
- * The digest that an enclave process reports when it runs with this configuration alone. Anyone can compute it from
- * the same file.
- */
 const digestOf = async (file: string): Promise<number> => {
-  const written = parsed(await readFile(file, 'utf8'))
-  const variables = variablesIn(written)
-  // The value of a variable enters the digest only where it names a provider's host.
-  const missing = variables.find((name) => process.env[name] === undefined)
-  if (missing !== undefined) throw new Error(`${missing} is not set, which the configuration names`)
-  const start = { written, variables, options: [], arguments: ['enclave'] }
-  const digest = await releaseDigest(checkedConfig(written, process.env), start)
-  show([Buffer.from(digest).toString('hex')])
+  show([await configurationDigest(file)])
   return 0
 }
 
@@ -111,7 +71,10 @@ const acts: Readonly<Record<string, (file: string, values: ReleaseOptions) => Pr
   check,
   sign: (file, { signer }) => signWith(file, signer),
   digest: digestOf,
-  write: writeRelease,
+  write: async (file, { release, ...rest }) => {
+    if (release === undefined) throw new Error('--release FILE is needed: the release to list')
+    return writeRelease(file, await entryIn(release), rest)
+  },
 }
 
 /** Signs a list of releases, or shows its content and whether enough keys signed it. */

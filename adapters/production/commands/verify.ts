@@ -8,7 +8,7 @@ import { listsIn } from '../../../core/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 import { errorText, sentenceOf } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
-import { refusalLines, verdictLines } from './verdict-lines.ts'
+import { refusalLines, verdictLines } from '../../../core/sealed/client/verdict-lines.ts'
 
 export interface Kept extends Attestation {
   /** Ms. */

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { timeOf } from './release/signatures.ts'
 import { releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 
-interface Entry {
+export interface Entry {
   readonly version: string
   readonly digest: string
   readonly state: string
@@ -27,7 +28,8 @@ const listIn = async (file: string): Promise<List | null> => {
   return said
 }
 
-const entryIn = async (file: string): Promise<Entry> => {
+/** A release in a file of its own. */
+export const entryIn = async (file: string): Promise<Entry> => {
   const said = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>
   const { version, digest } = said
   if (typeof version !== 'string' || !/^[0-9a-f]{64}$/.test(digest ?? ''))
@@ -41,25 +43,22 @@ const entryIn = async (file: string): Promise<Entry> => {
  */
 export const writeRelease = async (
   file: string,
+  fresh: Entry,
   {
-    release,
     name,
     days = String(mostDays),
     at,
   }: {
-    readonly release?: string | undefined
     readonly name?: string | undefined
     readonly days?: string | undefined
     readonly at?: string | undefined
   },
 ): Promise<number> => {
-  if (release === undefined) throw new Error('--release FILE is needed: the release to list')
   const lasts = Number(days)
   if (!(Number.isInteger(lasts) && lasts > 0 && lasts <= mostDays))
     throw new Error(`--days is a number up to ${mostDays}`)
-  const issued = at === undefined ? Date.now() : Date.parse(at)
-  if (Number.isNaN(issued)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
-  const [before, fresh] = [await listIn(file), await entryIn(release)]
+  const issued = timeOf(at)
+  const before = await listIn(file)
   const called = name ?? before?.name
   if (called === undefined) throw new Error('--name is needed for a first list')
   const others = (before?.releases ?? [])

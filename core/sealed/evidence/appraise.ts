@@ -184,18 +184,19 @@ export const appraise = async (
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
-  await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))
-  const release = await checks.run('release', () => checkRelease(rules, list, platform, found, question))
-  await checks.run('report data', () =>
-    checkReportData(fields, found.reportData, question.keysetHash, question.challenge),
-  )
   const lists = [list, notices].filter((it) => it !== null)
   const seen = { ...found.seen, releases: Object.fromEntries(lists.map(({ name, serial }) => [name, serial])) }
+  // What is signed counts from here on, also when it refuses what runs.
   if (read.memory !== undefined) {
     const before = await read.memory.load()
     await checks.run('memory', () => checkSeen(seen, before))
     await read.memory.save(mergeSeen(before, seen))
   }
+  await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))
+  const release = await checks.run('release', () => checkRelease(rules, list, platform, found, question))
+  await checks.run('report data', () =>
+    checkReportData(fields, found.reportData, question.keysetHash, question.challenge),
+  )
   return {
     verified: rules.isTest(platform) ? 'test' : 'platform',
     platform,

@@ -295,6 +295,10 @@ t.test('a memory refuses evidence with lower numbers', async (t) => {
   t.equal(await serial(6), 'releases_rolled_back', 'a lower serial')
   t.equal(await serial(9), null)
   t.equal(await serial(8), 'releases_rolled_back')
+  const withdrawn = { serial: 10, releases: [{ ...release, state: 'withdrawn' }] }
+  t.equal(await said(genoa.evidence, { ...listed(withdrawn), memory }), 'release_withdrawn: 1.4.2')
+  t.equal(await serial(9), 'releases_rolled_back', 'a list that refuses is remembered')
+  t.equal(await serial(10), null)
   const crl = (number: number) => {
     const made = snp({ crl: { number } })
     return said(made.evidence, { ...of(made), memory })
@@ -302,7 +306,7 @@ t.test('a memory refuses evidence with lower numbers', async (t) => {
   t.equal(await crl(300), null)
   t.equal(await crl(299), 'collateral_expired: number of a revocation list fell')
   t.equal(await crl(300), null)
-  t.strictSame(seen, { lists: { 'AMD Genoa': '012c' }, releases: { example: 9 } })
+  t.strictSame(seen, { lists: { 'AMD Genoa': '012c' }, releases: { example: 10 } })
 })
 
 t.test('exceptions loosen one rule until a day', async (t) => {
@@ -344,6 +348,10 @@ t.test('floors come from here or from the policy, never lower', async (t) => {
   await t.rejects(appraise(turin.evidence, stated(partial), question), /fmc is a component of Turin alone/)
   const late = await appraise(genoa.evidence, policy, { ...question, now: Date.parse('2026-11-01') + 90 * day })
   t.notOk(late.warnings.some(({ code }) => code === 'floors_old'))
+  const then = Date.parse('2026-11-01') + 121 * day
+  const aged = snp({ now: then })
+  const later = await appraise(aged.evidence, of(aged), { ...question, now: then })
+  t.ok(later.warnings.some(({ code }) => code === 'floors_old'))
 })
 
 t.test('strict', async (t) => {

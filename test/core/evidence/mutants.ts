@@ -515,7 +515,7 @@ export const mutants: readonly Mutant[] = [
     number: 29,
     name: 'takes a list of any length',
     file: 'releases.ts',
-    text: 'ends - issued <= longest && ',
+    text: 'ends - issued <= longestLifeMs && ',
     instead: '',
     test: 'appraise',
     by: 'a list of 90 days and a bit',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { type Mutant, mutants } from './mutants.ts'
+import { writeMutantsPage } from './mutants-page.ts'
 
 /**
  * Breaks one check after another in a copy of what was built, and demands that the named case fails.
@@ -55,14 +56,17 @@ try {
   for (const test of new Set(chosen.map(({ test }) => test)))
     if (/^\s*not ok/m.test(outputOf(test))) throw new Error(`${test} fails without a mutant`)
   let living = 0
+  const played = new Map<Mutant, string>()
   for (const mutant of chosen) {
     const how = lives(mutant)
     if (how !== null) living++
+    played.set(mutant, how === null ? 'killed' : `LIVES: ${how}`)
     console.log(
       `${how === null ? 'killed' : 'LIVES '} ${mutant.number} ${mutant.name}${how === null ? '' : `: ${how}`}`,
     )
   }
   console.log(`${chosen.length - living} of ${chosen.length} mutants killed`)
+  await writeMutantsPage(played)
   process.exitCode = living === 0 ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true })

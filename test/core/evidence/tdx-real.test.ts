@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import t from 'tap'
 import { p256 } from '@noble/curves/nist.js'
 import { newChecks } from '../../../core/sealed/evidence/checks.ts'
@@ -51,6 +52,35 @@ t.test('the signatures of a real quote hold for @noble too', async (t) => {
   t.ok(p256.verify(signature, signed, key, { lowS: false }))
   const [leaf] = readPem(Buffer.from(chain).toString('latin1').replace(/\0$/, ''), 3)
   t.ok(p256.verify(quotingSignature, quoting.whole, leaf!.key.info.subarray(-65), { lowS: false }))
+})
+
+interface OtherVerifier {
+  verify(
+    quote: Buffer,
+    collateral: object,
+    seconds: number,
+  ): { readonly status: string; readonly advisory_ids: readonly string[] }
+}
+
+/** A verifier of others. It checks no signature of a revocation list, so it counts on good evidence alone. */
+const other = createRequire(import.meta.url)('@phala/dcap-qvl') as OtherVerifier
+
+t.test('a verifier of others says the same of good quotes', async (t) => {
+  for (const [evidence, at] of [
+    [four, fourAt],
+    [five, fiveAt],
+  ] as const) {
+    const found = await checkTdx(evidence, rules, at, newChecks())
+    const said = other.verify(Buffer.from(evidence.quote, 'hex'), evidence.collateral, at / 1000)
+    t.match(said, { status: found.tcb['status'], advisory_ids: [] })
+  }
+  const worn = sample('tdx/phala_tdx_quote_outdated')
+  const { collateral } = evidenceOf(worn, 'tdx/phala_tdx_quote_outdated_collateral.json')
+  t.throws(
+    () => other.verify(Buffer.from(worn), collateral, fiveAt / 1000),
+    /No matching TCB level/,
+    'nor takes a worn one',
+  )
 })
 
 t.test('real quotes refuse at other times, and when they are outdated', async (t) => {

@@ -1,7 +1,7 @@
-import type { SealgateError } from '../../../core/sealed/client/error.ts'
-import type { Verified } from '../../../core/sealed/client/verified.ts'
-import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
-import type { Reason } from '../../../core/sealed/evidence/reasons.ts'
+import type { SealgateError } from './error.ts'
+import type { Verified } from './verified.ts'
+import { reasons } from '../evidence/reason-words.ts'
+import type { Reason } from '../evidence/reasons.ts'
 
 const short = (hex: string): string => (hex.length > 16 ? `${hex.slice(0, 8)}…` : hex)
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10)

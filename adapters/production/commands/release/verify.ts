@@ -1,0 +1,127 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reasons } from '../../../../core/sealed/evidence/reason-words.ts'
+import { Refusal } from '../../../../core/sealed/evidence/reasons.ts'
+import { readReleases } from '../../../../core/sealed/evidence/releases.ts'
+import { checkSigned } from '../../../../core/sealed/evidence/signed.ts'
+import { billOf } from './bill.ts'
+import { configurationDigest } from './configuration-digest.ts'
+import {
+  type Provenance,
+  digestSubject,
+  filesOf,
+  provenanceFormat,
+  provenanceOf,
+  readProvenance,
+  sha256,
+} from './provenance.ts'
+import { signaturesOf, signersOf, timeOf } from './signatures.ts'
+import { type Source, ownSource, packed, toolsOf, withSource } from './source.ts'
+
+export interface VerifyOptions {
+  readonly source: string
+  readonly config?: string | undefined
+  readonly signers?: string | undefined
+  readonly threshold?: string | undefined
+  readonly at?: string | undefined
+  readonly json: boolean
+}
+
+/** Something that a release says and that does not hold. */
+class Mismatch extends Error {}
+
+const insist = (holds: boolean, otherwise: string): void => {
+  if (!holds) throw new Mismatch(otherwise)
+}
+
+/** Bytes; a release is far smaller, and its files come from strangers. */
+const mostBytes = 256 * 1024 * 1024
+
+const bytesOf = async (file: string): Promise<Buffer> => {
+  insist((await stat(file)).size <= mostBytes, 'a file of the release is too large')
+  return readFile(file)
+}
+
+interface Asked {
+  readonly folder: string
+  readonly config: string
+  readonly pinned: { readonly keys: readonly string[]; readonly threshold: number }
+  readonly now: number
+}
+
+/** The statement, when enough of the keys signed it. */
+const signedStatement = async ({ folder, pinned }: Asked, file: string) => {
+  const text = (await bytesOf(join(folder, file))).toString()
+  await checkSigned(provenanceFormat, text, await signaturesOf(join(folder, file)), pinned)
+  const said = readProvenance(text)
+  if (said === null) throw new Mismatch('the provenance has another form')
+  return { text, said }
+}
+
+const subjectOf = ({ subject }: Provenance, name: string): string | undefined =>
+  subject.find((it) => it.name === name)?.digest.sha256
+
+const commitOf = ({ predicate }: Provenance): string | undefined =>
+  predicate.buildDefinition.resolvedDependencies.find(({ name }) => name === 'source')?.digest['gitCommit']
+
+/** The checks of a release in their order, each with what it shows. Building comes last: it runs what the others vouch for. */
+async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
+  const { folder, config, pinned, now } = asked
+  const files = filesOf(source.name, source.version)
+  const { text, said } = await signedStatement(asked, files.provenance)
+  const { internalParameters: tools } = said.predicate.buildDefinition
+  const { id: builder } = said.predicate.runDetails.builder
+  yield `the provenance is signed by ${pinned.threshold} of these keys; it names ${builder} as its builder`
+
+  const place = join(folder, files.releases)
+  const list = { text: (await bytesOf(place)).toString(), signatures: await signaturesOf(place) }
+  const { serial, releases } = await readReleases(list, pinned, now)
+  const digest = subjectOf(said, digestSubject)
+  const listed = releases.find(({ version }) => version === source.version)
+  if (listed === undefined || listed.digest !== digest) throw new Mismatch('the list of releases has another digest')
+  insist(listed.state !== 'withdrawn', 'the release is withdrawn')
+  yield `list ${serial} is signed and names release ${source.version} (${listed.state})`
+
+  const tarball = await bytesOf(join(folder, files.package))
+  const bill = (await bytesOf(join(folder, files.bill))).toString()
+  insist(sha256(tarball) === subjectOf(said, files.package), 'the package is another one than the provenance names')
+  insist(sha256(bill) === subjectOf(said, files.bill), 'the bill of materials is another one than the provenance names')
+  yield `package and bill of materials are those of the provenance`
+
+  insist(commitOf(said) === source.commit, `the source is at another commit: the release is of ${commitOf(said)}`)
+  insist(billOf(source.packages) === bill, 'the source locks other packages than the bill of materials names')
+  yield `the bill of materials is that of commit ${source.commit}`
+
+  insist((await configurationDigest(config)) === digest, 'the configuration has another digest')
+  yield `the configuration has the release digest ${digest}`
+
+  const own = await packed(source)
+  const here = await toolsOf(source)
+  const tried = `built with Node ${tools.node} and npm ${tools.npm}, and here with Node ${here.node} and npm ${here.npm}`
+  insist(sha256(own) === sha256(tarball), `the source gives another package; it was ${tried}`)
+  const again = provenanceOf({ source, builder, package: own, bill, digest: listed.digest, tools })
+  insist(again === text, 'the provenance says more than the source shows')
+  yield `the source gives the same package, ${sha256(own)}`
+}
+
+/** Shows whether a release is what its source gives, and who signed it. 0 when it is, 1 when it is not. */
+export const verifyWhole = async (folder: string, options: VerifyOptions): Promise<number> => {
+  const { source: clone, config, signers, threshold, at, json } = options
+  if (config === undefined) throw new Error('--config FILE is needed: the configuration of the enclave')
+  const asked = { folder, config, pinned: signersOf(signers, threshold), now: timeOf(at) }
+  const held: string[] = []
+  const refused = await withSource(clone, async (found) => {
+    try {
+      for await (const line of checksOf(await ownSource(found), asked)) held.push(line)
+      return null
+    } catch (error) {
+      if (error instanceof Mismatch) return error.message
+      if (error instanceof Refusal) return `${reasons[error.reason]}: ${error.reason}`
+      throw error
+    }
+  })
+  const lines = [...held.map((line) => `✓ ${line}`), ...(refused === null ? [] : [`✗ ${refused}`])]
+  const said = json ? JSON.stringify({ verified: refused === null, held, refused }) : lines.join('\n')
+  process.stdout.write(`${said}\n`)
+  return refused === null ? 0 : 1
+}

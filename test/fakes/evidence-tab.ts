@@ -1,0 +1,101 @@
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { chromium } from 'playwright-core'
+import { executablePath } from './console-stage.ts'
+
+interface Esbuild {
+  build(options: object): Promise<{ outputFiles: readonly { text: string }[] }>
+}
+
+// tsx brings esbuild along.
+const require = createRequire(createRequire(import.meta.url).resolve('tsx/package.json'))
+const { build } = require('esbuild') as Esbuild
+
+/** Runs inside the page: what each evidence says, and the ms of some runs after it is warm. */
+const page = `
+  import { appraise } from './dist/core/sealed/evidence/appraise.js'
+  import { Refusal } from './dist/core/sealed/evidence/reasons.js'
+  const bytes = (hex) => Uint8Array.from(hex.match(/../g), (it) => parseInt(it, 16))
+  const rooted = ({ snp, tdx, nitro }) => ({
+    ...(snp && { 'sev-snp': { Genoa: bytes(snp) } }), ...(tdx && { tdx: bytes(tdx) }), ...(nitro && { nitro: bytes(nitro) }),
+  })
+  globalThis.tried = async ({ evidence, policy, roots, now, reportData, times }) => {
+    const half = (from) => bytes(reportData.slice(from, from + 64))
+    const question = { keysetHash: half(0), challenge: half(64), releaseDigest: new Uint8Array(32), now }
+    const own = roots ? { ...policy, testRoots: rooted(roots) } : policy
+    const once = () => appraise(evidence, own, question).then(
+      ({ verified, platform }) => verified + ' ' + platform,
+      (error) => error instanceof Refusal ? error.reason : 'another error: ' + error,
+    )
+    const said = await once()
+    const ms = []
+    while (ms.length < times) {
+      const began = performance.now()
+      await once()
+      ms.push(performance.now() - began)
+    }
+    return { said, ms }
+  }
+  globalThis.signing = async (times) => {
+    const curve = { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' }
+    const { privateKey, publicKey } = await crypto.subtle.generateKey(curve, false, ['sign', 'verify'])
+    const text = new Uint8Array(672)
+    const signature = await crypto.subtle.sign(curve, privateKey, text)
+    const ms = []
+    while (ms.length < times) {
+      const began = performance.now()
+      await crypto.subtle.verify(curve, publicKey, signature, text)
+      ms.push(performance.now() - began)
+    }
+    return ms
+  }`
+
+export interface AskedEvidence {
+  readonly evidence: object
+  readonly policy: object
+  /** Hashes of test roots, in hex; none for the pinned ones. */
+  readonly roots?: { readonly snp?: string; readonly tdx?: string; readonly nitro?: string }
+  /** Ms. */
+  readonly now: number
+  /** 64 bytes in hex. */
+  readonly reportData: string
+}
+
+export interface EvidenceTab {
+  /** The verdict or the reason. `times` asks for so many figures in ms after it. */
+  tried(asked: AskedEvidence, times?: number): Promise<{ readonly said: string; readonly ms: readonly number[] }>
+  /** Ms of one signature of P-384, so many times. */
+  signing(times: number): Promise<readonly number[]>
+  close(): Promise<void>
+}
+
+/** What the script above leaves in the page. */
+interface Inside {
+  tried(asked: object): ReturnType<EvidenceTab['tried']>
+  signing(times: number): ReturnType<EvidenceTab['signing']>
+}
+
+/** A page of Chromium that has the bundle of the verifiers. */
+export const evidenceTab = async (): Promise<EvidenceTab> => {
+  const { outputFiles } = await build({
+    stdin: { contents: page, resolveDir: process.cwd() },
+    ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'browser', target: 'es2022' },
+  })
+  const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const tab = await browser.newPage()
+  await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await tab.addScriptTag({ content: outputFiles[0]!.text, type: 'module' })
+  await tab.waitForFunction('globalThis.tried !== undefined')
+  return {
+    tried: (asked, times = 0) =>
+      tab.evaluate((asked) => (globalThis as unknown as Inside).tried(asked), { ...asked, times }),
+    signing: (times) => tab.evaluate((times) => (globalThis as unknown as Inside).signing(times), times),
+    async close() {
+      await browser.close()
+      server.close()
+    },
+  }
+}
