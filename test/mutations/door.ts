@@ -26,7 +26,13 @@ export const door: readonly Changes[] = [
   {
     file: 'adapters/production/main.ts',
     test: 'test/first-screen.test.ts',
-    changes: [{ breaks: 'A wrong port is refused with the numbers that a port has.', from: ' && Number(said) <= 65_535', to: '' }],
+    changes: [
+      {
+        breaks: 'A wrong port is refused with the numbers that a port has.',
+        from: ' && Number(said) <= 65_535',
+        to: '',
+      },
+    ],
   },
   {
     file: 'adapters/production/screen/draw.ts',
