@@ -100,7 +100,6 @@ const only: Readonly<Record<string, string>> = {
   formidable: 'core/http/',
   'node-fetch': 'adapters/production/network/fetch-outside.ts',
   undici: 'adapters/production/network/fetch-upstream.ts',
-  pino: 'adapters/production/log/log.ts',
   jose: 'core/access/token-signature.ts',
   '@noble/post-quantum': 'core/sealed/wire/',
 }

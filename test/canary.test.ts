@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { fetch as doors } from '../adapters/production/platform.ts'
 import { writeLog } from '../adapters/production/log/log.ts'
@@ -76,7 +76,7 @@ interface House {
 const house = async (t: Test, upstreams: readonly Fitting<Upstream>[], settings: SettingsInput): Promise<House> => {
   const adapters = await environments['production']!(t)
   const folder = t.testdirName
-  const destination = pino.destination({ dest: join(folder, 'sealgate.log'), sync: true })
+  const destination = { write: (line: string) => appendFileSync(join(folder, 'sealgate.log'), line) }
   const log = plugin({ port: Log, name: 'file', create: () => writeLog('info', destination) })
   const heard: string[] = []
   const note = (call: string) => void heard.push(call)

@@ -55,7 +55,7 @@ t.test('pages in a browser', { skip, timeout: 150_000 }, async (t) => {
 
   for (const look of looks) {
     const { page, foreign, close } = await tabOf(browser, [whole.base, few.base], look)
-    for (const url of [`${few.base}/`, `${few.base}/docs`]) {
+    for (const url of [`${whole.base}/`, `${few.base}/docs`]) {
       const name = `${new URL(url).pathname} ${look.name}`
       await page.goto(url)
       if (shots !== undefined && url.endsWith('/'))

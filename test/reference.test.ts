@@ -8,6 +8,7 @@ import { memory } from '../adapters/memory/index.ts'
 import { describeInterface } from '../core/http/api-docs.ts'
 import { curlOf } from '../core/http/curl.ts'
 import { anchorOf } from '../core/http/docs-operation.ts'
+import { checkedConfig } from '../adapters/production/config/config.ts'
 import { docsPage } from '../core/http/docs-page.ts'
 import { openapi } from '../core/http/openapi.ts'
 import { escapeHtml } from '../core/http/page.ts'
@@ -206,6 +207,8 @@ t.test('the page shows every operation, and its links lead somewhere', async (t)
   t.notMatch(page, /<p[^>]*>[^<]*`/, 'no backtick is left')
   t.notMatch(page, /<script|<link|<img|https?:\/\/(?!127\.0\.0\.1)/)
   t.match(answer.headers.get('content-security-policy'), /default-src 'none'/)
+  const { port } = checkedConfig({}, {}).server
+  t.ok(page.includes(`export SEALGATE_URL=http://127.0.0.1:${port}\n`), 'its calls go where a gateway listens')
 })
 
 t.test('markup in words stays text', (t) => {

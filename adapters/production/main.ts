@@ -12,7 +12,7 @@ import { version } from './config/version.ts'
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
     const { values } = parseArgs({ args: [...args], options: serveOptions })
-    if (values.port !== undefined) process.env['PORT'] = values.port
+    if (values.port !== undefined) process.env['PORT'] = portOf(values.port)
     keepCompiled(process.env)
     const surfaces = values.surfaces?.split(',') ?? null
     const count = Number(values.workers)
@@ -130,6 +130,11 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
     return
   }
   enableCompileCache?.(folder)
+}
+
+const portOf = (said: string): string => {
+  if (/^\d{1,5}$/.test(said) && Number(said) <= 65_535) return said
+  throw new Error('--port takes a number from 0 to 65535')
 }
 
 const serveOptions = {

@@ -86,7 +86,7 @@ const errorsOf = ({ components }: Document, codes: Sentences): string => {
 const opening = ({ info }: Document, prefix: string): string =>
   `<header><h1>${escapeHtml(info.title)}</h1><p>${prose(info.description)}</p>` +
   `<p>Programs read the same as <a href="${escapeHtml(prefix)}/openapi.json">openapi.json</a>. The calls below need two variables:</p>` +
-  `<pre><code>export SEALGATE_URL=http://127.0.0.1:3000${escapeHtml(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
+  `<pre><code>export SEALGATE_URL=http://127.0.0.1:8787${escapeHtml(prefix)}\nexport SEALGATE_KEY=sk_live_…</code></pre></header>`
 
 /** The interface as a page to read, made from its OpenAPI document. */
 export const docsPage = (document: Document, codes: Sentences, prefix: string): string => {

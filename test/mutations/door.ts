@@ -2,6 +2,39 @@ import type { Changes } from './mutation.ts'
 
 export const door: readonly Changes[] = [
   {
+    file: 'adapters/production/commands/check.ts',
+    test: 'test/operators.test.ts',
+    changes: [
+      {
+        breaks: 'Faults of plugins are said beside those of other sections.',
+        from: 'return faultsOf(rest).length === 0 ? rest : null',
+        to: 'return faultsOf(config).length === 0 ? rest : null',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/error-text.ts',
+    test: 'test/first-screen.test.ts',
+    changes: [
+      {
+        breaks: 'An unknown option is said in one sentence.',
+        from: '(optionFault(error) ?? error.message)',
+        to: 'error.message',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/main.ts',
+    test: 'test/first-screen.test.ts',
+    changes: [
+      {
+        breaks: 'A wrong port is refused with the numbers that a port has.',
+        from: ' && Number(said) <= 65_535',
+        to: '',
+      },
+    ],
+  },
+  {
     file: 'adapters/production/screen/draw.ts',
     test: 'test/adapters/production/screen/draw.test.ts',
     changes: [

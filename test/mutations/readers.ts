@@ -127,4 +127,41 @@ export const readers: readonly Changes[] = [
       },
     ],
   },
+  {
+    file: 'plugins/readers/shared/xml-elements.ts',
+    test: 'test/plugins/readers/shared/xml-elements.test.ts',
+    changes: [
+      {
+        breaks: 'XML whose elements are closed by another name is refused.',
+        from: 'name !== inside.name || path.length === 1',
+        to: 'path.length === 1',
+      },
+      {
+        breaks: 'XML has one root.',
+        from: " || more !== undefined) throw new Error('XML has",
+        to: ") throw new Error('XML has",
+      },
+      { breaks: 'An attribute of XML stands once.', from: 'element.attributes.has(key)', to: 'false' },
+      { breaks: 'XML with a bare ampersand is refused.', from: 'if (bareAmpersand.test(text))', to: 'if (false)' },
+      {
+        breaks: 'A comment does not cut a text of XML.',
+        from: 'const before = joins ?',
+        to: 'const before = !joins && joins ?',
+      },
+      { breaks: 'Elements of XML have a bounded depth.', from: 'const mostDepth = 500', to: 'const mostDepth = 5_000' },
+    ],
+  },
+  {
+    file: 'plugins/readers/data/data-parquet-lz4.ts',
+    test: 'test/plugins/readers/data/lz4.test.ts',
+    changes: [
+      { breaks: 'A block of LZ4 copies only what is there.', from: 'back === 0 || back > to || ', to: '' },
+      { breaks: 'A block of LZ4 fills its size.', from: 'if (to !== length)', to: 'if (to > length)' },
+      {
+        breaks: 'Blocks of LZ4 with their lengths are read.',
+        from: 'if (pieces === null)',
+        to: 'if (pieces !== undefined)',
+      },
+    ],
+  },
 ]

@@ -4,6 +4,13 @@ const test = 'test/reference.test.ts'
 
 export const reference: readonly Changes[] = [
   {
+    file: 'core/http/docs-page.ts',
+    test,
+    changes: [
+      { breaks: 'The calls of /docs go where a gateway listens.', from: '127.0.0.1:8787', to: '127.0.0.1:3000' },
+    ],
+  },
+  {
     file: 'core/http/reference.ts',
     test,
     changes: [

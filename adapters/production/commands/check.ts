@@ -59,7 +59,19 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
   const ready = withVariables(said, standing)
   const shape = faultsOf(ready)
   const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
-  return [...missing, ...shape, ...(shape.length === 0 ? await pluginFaults(checkedConfig(ready, standing)) : [])]
+  const sound = soundPartOf(ready, shape)
+  return [...missing, ...shape, ...(sound === null ? [] : await pluginFaults(checkedConfig(sound, standing)))]
+}
+
+/** Sections that plugins read. */
+const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
+
+/** A configuration without its faulty sections; null where a plugin would miss one of them. */
+const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
+  const faulty = new Set<unknown>(shape.map(({ path }) => path[0]))
+  if (typeof config !== 'object' || config === null || [...faulty].some((it) => pluginSections.has(it))) return null
+  const rest = Object.fromEntries(Object.entries(config).filter(([section]) => !faulty.has(section)))
+  return faultsOf(rest).length === 0 ? rest : null
 }
 
 const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {

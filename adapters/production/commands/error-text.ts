@@ -6,7 +6,14 @@ export const errorText = (error: unknown): string => {
   if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
   if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')
   if (error instanceof SealgateError) return [sentenceOf(error), factsOf(error)].filter(Boolean).join(' ')
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error ? (optionFault(error) ?? error.message) : String(error)
+}
+
+/** An unknown option by its name; Node adds how an argument that begins with a dash is written, which confuses. */
+const optionFault = ({ code, message }: NodeJS.ErrnoException): string | null => {
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return null
+  const [, option = ''] = /^Unknown option '([^']+)'/.exec(message) ?? []
+  return `there is no option ${option}; --help behind the command names them`
 }
 
 /** The text of a client's error, with the command line's flags in place of the client's settings. */

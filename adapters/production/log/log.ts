@@ -1,5 +1,4 @@
-import { pino, type DestinationStream } from 'pino'
-import type { Log } from '../../../core/ports/platform.ts'
+import type { Log, LogFacts } from '../../../core/ports/platform.ts'
 import { bufferedLines } from './buffered-writer.ts'
 import { wordedLine } from './worded-line.ts'
 
@@ -52,21 +51,26 @@ const chain = (cause: unknown): Record<string, unknown>[] => {
 }
 
 /** The destination of lines. `dispose` calls `close`, or else `flushSync`. */
-export type Destination = DestinationStream & { flushSync?(): void; close?(): Promise<void> }
+export interface Destination {
+  write(line: string): void
+  flushSync?(): void
+  close?(): Promise<void>
+}
 
 export const standardOutput = (): Destination => bufferedLines(1)
 
 /** One line per event: JSON for programs, words for a person. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
-  const logger = pino(
-    { level, base: { pid: process.pid }, messageKey: 'event', formatters: { level: (level) => ({ level }) } },
-    worded ? { write: (line) => destination.write(wordedLine(line)) } : destination,
-  )
+  const least = levels.indexOf(level)
+  const line = (at: 'info' | 'warn' | 'error', event: string, facts: LogFacts = {}, causes: object = {}): void => {
+    if (levels.indexOf(at) < least) return
+    const text = `${JSON.stringify({ level: at, time: Date.now(), pid: process.pid, ...facts, ...causes, event })}\n`
+    destination.write(worded ? wordedLine(text) : text)
+  }
   return {
-    info: (event, facts) => logger.info(facts ?? {}, event),
-    warn: (event, facts) => logger.warn(facts ?? {}, event),
-    error: (event, facts, cause) =>
-      logger.error(cause === undefined ? facts : { ...facts, cause: chain(cause) }, event),
+    info: (event, facts) => line('info', event, facts),
+    warn: (event, facts) => line('warn', event, facts),
+    error: (event, facts, cause) => line('error', event, facts, cause === undefined ? {} : { cause: chain(cause) }),
     dispose: () => (destination.close === undefined ? destination.flushSync?.() : destination.close()),
   }
 }

@@ -21,13 +21,9 @@ export interface Window {
 
 /** The window in which a time lies, as people in the time zone count their days; weeks begin on Monday. */
 export const calendar = (period: Period, timeZone: string): ((now: number) => Window) => {
-  const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  })
+  let format: Intl.DateTimeFormat | null = null
   const nameAt = (time: number): string => {
+    format ??= dateFormat(timeZone)
     const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]))
     const month = `${parts.get('year')}-${parts.get('month')}`
     if (period === 'month') return month
@@ -50,6 +46,10 @@ export const calendar = (period: Period, timeZone: string): ((now: number) => Wi
     return (current = { name, until: behind })
   }
 }
+
+/** A format costs a start several ms and MB, so each is made when a budget first needs it. */
+const dateFormat = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
 
 const mondayOf = (date: string): string => {
   const time = Date.parse(date)

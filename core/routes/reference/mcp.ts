@@ -41,7 +41,7 @@ export const mcpChapter: Chapter = {
     'GET /.well-known/oauth-protected-resource/mcp': {
       about: 'It is there when the setting `mcp.url` is set.',
       answer: {
-        resource: 'http://127.0.0.1:3000/mcp',
+        resource: 'http://127.0.0.1:8787/mcp',
         resource_name: 'sealgate',
         bearer_methods_supported: ['header'],
         scopes_supported: ['tools.execute', 'chats.completion'],

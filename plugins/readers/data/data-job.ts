@@ -24,7 +24,7 @@ export default async ({ most, ...file }: FileToRead & { readonly most: ContentLi
 const readFormat = async (format: DataFormat, text: string, most: ContentLimits): Promise<Data> => {
   if (format === 'csv' || format === 'tsv') return readTable(text, most)
   if (format === 'json' || format === 'jsonl') return readJson(format, text, most)
-  if (format === 'xml') return described(format, await parseXml(text), most)
+  if (format === 'xml') return described(format, parseXml(text), most)
   if (format === 'toml') return described(format, await parseToml(text), most)
   return described(format, await yamlOf(text), most)
 }

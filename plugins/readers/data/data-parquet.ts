@@ -3,6 +3,7 @@ import type { Compressors, FileMetaData } from 'hyparquet'
 import { survey } from './data-columns.ts'
 import { contentCutter, type ContentLimits } from '../shared/content-cutter.ts'
 import { parsers, cellFormatter } from './data-parquet-cells.ts'
+import { lz4Block, lz4Blocks } from './data-parquet-lz4.ts'
 import { guardPages } from './data-parquet-pages.ts'
 import type { Table } from '../../../core/ports/file-content.ts'
 import { optionalPackage } from '../../../core/optional-package.ts'
@@ -70,22 +71,24 @@ const fileOf = (bytes: Uint8Array) => {
   }
 }
 
-/** Node's own decompression; the extra package is loaded only for other compressions. */
+/** Node's own decompression; where it has none for zstd, a package is loaded for files that need it. */
 const compressorsFor = async ({ row_groups: groups }: FileMetaData): Promise<Compressors> => {
   const own: Compressors = {
     GZIP: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
     BROTLI: (input, length) => zlib.brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-    ...(zstd && { ZSTD: (input: Uint8Array, length: number) => zstd(input, { maxOutputLength: Math.max(1, length) }) }),
+    LZ4: lz4Blocks,
+    LZ4_RAW: lz4Block,
   }
-  const used = new Set(groups.flatMap(({ columns }) => columns.map((column) => column.meta_data?.codec)))
-  const known = new Set(['UNCOMPRESSED', 'SNAPPY', ...Object.keys(own)])
-  if ([...used].every((codec) => codec === undefined || known.has(codec))) return own
-  const name = 'hyparquet-compressors'
-  const { compressors } = await optionalPackage(
-    name,
-    () => import(name) as Promise<{ readonly compressors: Compressors }>,
-  )
-  return { ...compressors, ...own }
+  const used = groups.some(({ columns }) => columns.some(({ meta_data: column }) => column?.codec === 'ZSTD'))
+  return used ? { ...own, ZSTD: await unpackZstd() } : own
+}
+
+type Unpack = (input: Uint8Array, length: number) => Uint8Array
+
+const unpackZstd = async (): Promise<Unpack> => {
+  if (zstd) return (input, length) => zstd(input, { maxOutputLength: Math.max(1, length) })
+  const { decompress } = await optionalPackage('fzstd', () => import('fzstd'))
+  return (input, length) => decompress(input, new Uint8Array(length))
 }
 
 const { zstdDecompressSync: zstd } = zlib as {

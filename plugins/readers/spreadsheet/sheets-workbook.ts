@@ -2,7 +2,7 @@ import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx'
 import { Unreadable } from '../../../core/errors.ts'
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { isCompound } from '../../shared/unreadable-reason.ts'
-import { decoded } from '../shared/data-xml.ts'
+import { decodedReferences } from '../shared/xml-elements.ts'
 import type { Grid } from './sheets-fit.ts'
 import { safePart } from './sheets-guard.ts'
 import { lettersOf } from './column-letters.ts'
@@ -29,7 +29,7 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
     if (!sheet) throw new Unreadable()
     // For an ods, the library leaves the sheet's name encoded.
     const grid = gridOf(
-      book.bookType === 'ods' ? decoded(name) : name,
+      book.bookType === 'ods' ? decodedReferences(name) : name,
       sheet['!data'] ?? [],
       sheet['!merges'] ?? [],
       cell,

@@ -1,5 +1,6 @@
 import { optionalPackage } from '../../../core/optional-package.ts'
 import { decodePage } from '../../shared/charset.ts'
+import { pageParser } from './page-document.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
 import { bounded, plainText, type PlainText } from './page-text.ts'
 
@@ -28,10 +29,11 @@ const mostElements = 60_000
 export default async ({ url, contentType, html, bytes, article }: PageJob): Promise<Page> => {
   const source = decodePage(bytes, contentType)
   if (!html) return { ...nothing, ...cut(bounded(source, mostText)) }
-  const document = await parse(source)
+  const parse = await pageParser()
+  const document = parse(source)
   const base = baseOf(document, url)
   const about = aboutPage(document)
-  const main = article ? await articleOf(document, source) : null
+  const main = article ? await articleOf(document, () => parse(source)) : null
   const links = distinct([...(main ? linksOf(main.content, base) : []), ...linksOf(document, base)])
   const text = cut(plainText(main?.content ?? document.documentElement, mostText))
   return {
@@ -49,20 +51,8 @@ const nothing = { title: null, description: null, language: null, published: nul
 
 const cut = ({ text, cut }: PlainText) => ({ text, truncated: cut })
 
-/** The parser does not add a missing `html` or `body`, which a page may leave out. */
-const parse = async (source: string): Promise<Document> => {
-  const { parseHTML } = await optionalPackage('linkedom', () => import('linkedom'))
-  const whole = /<html[\s>]/i.test(source) ? source : `<html><head></head><body>${source}</body></html>`
-  const { document } = parseHTML(whole)
-  if (document.querySelector('body')) return document
-  const body = document.createElement('body')
-  for (const node of [...document.documentElement.childNodes]) if (node.nodeName !== 'HEAD') body.append(node)
-  document.documentElement.append(body)
-  return document
-}
-
 /** Null for a page that is no article or too large. The search destroys its document, so it gets its own copy. */
-const articleOf = async (document: Document, source: string) => {
+const articleOf = async (document: Document, copy: () => Document) => {
   const { Readability, isProbablyReaderable } = await optionalPackage(
     '@mozilla/readability',
     () => import('@mozilla/readability'),
@@ -70,7 +60,7 @@ const articleOf = async (document: Document, source: string) => {
   try {
     if (!isProbablyReaderable(document)) return null
     const serializer = (node: Node) => node as Element
-    const found = new Readability(await parse(source), { serializer, maxElemsToParse: mostElements }).parse()
+    const found = new Readability(copy(), { serializer, maxElemsToParse: mostElements }).parse()
     return found?.content ? { ...found, content: found.content } : null
   } catch {
     return null
