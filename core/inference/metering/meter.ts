@@ -149,9 +149,8 @@ export const meter = plugin({
       const start = clock.now()
       const trace = traceFor(entry)
       let settled = false
-      const opened = ledger.open(placeOf(caller, entry, start), () =>
-        guessedCounts(tariff, guess, mostOf(entry, mode, tariff.consumptionOf(guess))),
-      )
+      const most = () => guessedCounts(tariff, guess, mostOf(entry, mode, tariff.consumptionOf(guess)))
+      const opened = ledger.open(placeOf(caller, entry, start), most)
 
       const pay = async (amount: number, costOr: (reserved: number) => number): Promise<void> => {
         if (spent === null) return
