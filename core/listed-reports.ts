@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Kind, MetadataStore, Query, Reports, Row } from './ports/metadata-store.ts'
+import type { Kind, MetadataStore, PageQuery, Query, Reports, Row } from './ports/metadata-store.ts'
 import { rowSums } from './row-sums.ts'
 
 const pageSize = 500
@@ -17,8 +17,8 @@ async function* rowsIn<T>(rows: MetadataStore, kind: Kind<T>, query: Query<T>): 
 export const reportsOf = (rows: MetadataStore): Reports =>
   rows.reports ?? {
     list: (kind, query) => rows.list(kind, query),
-    async page(kind, { by, behind, limit, ...rest }) {
-      const found: Row<any>[] = []
+    async page<T>(kind: Kind<T>, { by, behind, limit, ...rest }: PageQuery<T>) {
+      const found: Row<T>[] = []
       const span = behind === undefined ? {} : { between: { ...rest.between, field: by, to: behind.value } }
       const query = { ...rest, ...span, order: { by, descending: true } }
       for await (const it of rowsIn(rows, kind, query)) {

@@ -97,6 +97,13 @@ export interface Behind {
   readonly id: string
 }
 
+export type PageQuery<T> = ReportQuery<T> & {
+  /** A field of text. */
+  readonly by: keyof T & string
+  readonly behind?: Behind
+  readonly limit: number
+}
+
 /**
  * Reads of many rows, on connections of their own, so that no other call waits for them. A report that takes too long
  * throws Overdue.
@@ -105,10 +112,7 @@ export interface Reports {
   /** As the store's own list. */
   list: MetadataStore['list']
   /** Rows by a field of text, the last first, ties by id in the same direction. */
-  page<T>(
-    kind: Kind<T>,
-    query: ReportQuery<T> & { readonly by: keyof T & string; readonly behind?: Behind; readonly limit: number },
-  ): Promise<readonly Row<T>[]>
+  page<T>(kind: Kind<T>, query: PageQuery<T>): Promise<readonly Row<T>[]>
   /** Adds up fields of all rows that have the same text in the field `by`. Rows without a text there have an empty name. */
   group<T>(
     kind: Kind<T>,

@@ -29,7 +29,7 @@ const proxy = async (
 ): Promise<Peer | null> => {
   const folder = installed(name, { dependencies })
   if (folder === null) return null
-  const subject = await start(`proxy-${name}`, { UPSTREAM: upstream, PACKAGES: folder })
+  const subject = await start(`../peers/${name}`, { UPSTREAM: upstream, PACKAGES: folder })
   return { name, subject, headers: {} }
 }
 

@@ -42,7 +42,9 @@ export const planned = (targets: readonly Target[], { seed, least, sample, most 
   const chosen = (share: number) => below(1_000_000) < share * 1_000_000
   const stepsOf = ({ limit }: Target) =>
     [
-      ...ladder.filter(([size]) => size < limit),
+      // Some limits are below the first step, and each body is sent at least once.
+      [Math.min(kibibyte, limit), 1, 1] as const,
+      ...ladder.slice(1).filter(([size]) => size < limit),
       ...(limit <= longest ? [limit, limit + 1].map((size) => [size, top, top / 3] as const) : []),
     ].filter(([size]) => size <= most)
   const first = targets.flatMap((target) =>

@@ -118,7 +118,7 @@ export const lives: readonly Changes[] = [
     file: 'core/inference/routing/failover.ts',
     test,
     changes: [
-      { breaks: 'An attempt ends in its trace.', from: '      endAttempt?.(outcome, statusOf(fault))\n', to: '' },
+      { breaks: 'An attempt ends in its trace.', from: '        endAttempt?.(outcome, status)\n', to: '' },
       { breaks: 'A later attempt is no first one.', from: `cause: before > 0 ? 'next' :`, to: 'cause:' },
     ],
   },

@@ -36,7 +36,7 @@ const tools = [
   'getTime',
   'searchRag',
 ]
-const ours = /^(blobs|sealgate\.db(-wal|-shm)?|\w+\.sock)$/
+const ours = /^(blobs|usage|sealgate\.db(-wal|-shm)?|\w+\.sock)$/
 
 /** Keys of the enclaves last `life` ms by the clock on the wall; from now on the clock of this process hurries as theirs does. */
 export const stage = async (traffic: readonly Traffic[], callers: number, life: number): Promise<Stage> => {

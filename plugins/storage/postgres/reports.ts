@@ -1,5 +1,5 @@
 import { Overdue, Unavailable } from '../../../core/errors.ts'
-import type { Kind, Reports, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Kind, PageQuery, Reports, Row, Sum } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
 import { decodeJson, decodeText, encodeText, sortKey } from './encoding.ts'
 import type { Pool } from './pool.ts'
@@ -53,13 +53,10 @@ export const postgresReports = (
   return {
     list: (kind, query) => timed(list(kind, query)),
 
-    async page<T>(
-      kind: Kind<T>,
-      { by, behind, limit, ...query }: Parameters<Reports['page']>[1],
-    ): Promise<readonly Row<T>[]> {
+    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: PageQuery<T>): Promise<readonly Row<T>[]> {
       const collation = await prepare(kind)
       const { values, value, from, field } = statement(schema)
-      const rest = from(kind as Kind<any>, query, collation)
+      const rest = from(kind, query, collation)
       const key = behind && sortKey(behind.value)
       const later = behind
         ? ` and ${field(by)} <= ${value(key!)} and (${field(by)} < ${value(key!)} or id < ${value(encodeText(behind.id))})`

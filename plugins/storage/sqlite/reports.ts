@@ -1,16 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import { Overdue, Unavailable } from '../../../core/errors.ts'
-import type { Behind, Kind, Query, ReportQuery, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Kind, PageQuery, Query, Row, Sum } from '../../../core/ports/metadata-store.ts'
 import type { Report, Reported } from './report-thread.ts'
 import type { Page } from './reader.ts'
 import { from, orderBy, place } from './statement.ts'
 
 export interface ReportConnection {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
-  page<T>(
-    kind: Kind<T>,
-    query: ReportQuery<T> & { readonly by: keyof T & string; readonly behind?: Behind; readonly limit: number },
-  ): Promise<readonly Row<T>[]>
+  page<T>(kind: Kind<T>, query: PageQuery<T>): Promise<readonly Row<T>[]>
   sums(asked: Report): Promise<readonly Sum[]>
   close(): Promise<void>
 }
@@ -115,8 +112,8 @@ export const openReports = (file: string, patience: number): ReportConnection =>
       if (found.kind !== 'rows') throw fault(found)
       return { rows: found.rows as readonly Row<T>[], total: found.total }
     },
-    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: Parameters<ReportConnection['page']>[1]) {
-      const { sql, values } = from(kind as Kind<any>, query)
+    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: PageQuery<T>) {
+      const { sql, values } = from(kind, query)
       const field = `json_extract(data, ${place(by)})`
       const later = behind === undefined ? '' : ` and (${field} < ? or (${field} = ? and id < ?)) and ${field} <= ?`
       const more = behind === undefined ? [] : [behind.value, behind.value, behind.id, behind.value]

@@ -7,6 +7,7 @@ import { Keyring, keyring } from '../../../core/access/keyring.ts'
 import type { Logins } from '../../../core/access/logins.ts'
 import { app } from '../../../core/http/app.ts'
 import { withoutSiblings, metrics } from '../../../core/http/metrics.ts'
+import { live } from '../../../core/live/live.ts'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { serverFor } from '../../../core/http/server.ts'
@@ -31,7 +32,7 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, withoutSiblings].map((it) =>
+  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, withoutSiblings, live].map((it) =>
     use<any, any, any>(it),
   ),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),

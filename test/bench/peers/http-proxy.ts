@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, type ServerResponse, createServer } from 'node:http'
-import { answering } from './answering.ts'
+import { answering } from '../subjects/answering.ts'
 import { packaged } from './packages.ts'
 
 interface HttpProxy {
