@@ -192,7 +192,9 @@ export const backends: readonly Changes[] = [
   {
     file: 'core/inference/routing/resilient-stream.ts',
     test: house,
-    changes: [{ breaks: 'A stream tells the evidence of its backend.', from: '  live.proven = answer.proven\n', to: '' }],
+    changes: [
+      { breaks: 'A stream tells the evidence of its backend.', from: '  live.proven = answer.proven\n', to: '' },
+    ],
   },
   {
     file: 'core/inference/metering/usage-scope.ts',

@@ -281,6 +281,17 @@ export const proofs: readonly Changes[] = [
   },
   {
     file: 'core/sealed/client/verdict-lines.ts',
+    test: 'test/core/evidence/client.test.ts',
+    changes: [
+      {
+        breaks: 'A verdict tells the date of each list.',
+        from: '${piece} of ${day(issued)}, until',
+        to: '${piece} until',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/verdict-lines.ts',
     test: 'test/browser-check.test.ts',
     changes: [
       {

@@ -17,17 +17,34 @@ const levelOf = ({ tcb }: Verified): string =>
     .map(([component, level]) => `${component} ${level}`)
     .join(', ')
 
+/** Certificates of SEV-SNP; AMD calls the keys of a chip and of a cloud VEK, and the one above them ICA. */
+const certificates: ReadonlyMap<string, string> = new Map([
+  ['certificate', 'certificate'],
+  ['vek', 'VEK'],
+  ['ica', 'ICA'],
+  ['ark', 'ARK'],
+])
+
+/** The chain up to the root, and each list and text that was asked, with its dates. */
+const genuine = ({ collateral }: Verified): string => {
+  const chain = collateral.flatMap(({ piece }) => certificates.get(piece) ?? [])
+  const dated = collateral.flatMap(({ piece, issued, ends }) =>
+    certificates.has(piece) ? [] : [`${piece} of ${day(issued)}, until ${day(ends)}`],
+  )
+  const asked = dated.length === 0 ? '' : `, not revoked (${dated.join('; ')})`
+  return `genuine: ${chain.join(' → ')}${asked}`
+}
+
 /** What was proved, a line for each thing. */
 export const verdictLines = (it: Verified): readonly string[] => {
   if (it.verified === 'development') return ['! development: proves nothing']
   const own = it.verified === 'own' ? '! verified by a verifier of your own' : null
   const test = it.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null
-  const { release, chip, collateral } = it
-  const pieces = collateral.map(({ piece, ends }) => `${piece} until ${day(ends)}`).join(', ')
+  const { release, chip } = it
   return [
     own,
     test,
-    `✓ ${platformOf(it.platform)}, ${it.product}${chip === null ? '' : `, chip ${short(chip)}`}: genuine (${pieces})`,
+    `✓ ${platformOf(it.platform)}, ${it.product}${chip === null ? '' : `, chip ${short(chip)}`}, ${genuine(it)}`,
     Object.keys(it.tcb).length > 0 ? `✓ patch level ${levelOf(it)}` : null,
     '✓ not debuggable, and every setting of the machine is allowed',
     release === null

@@ -113,14 +113,17 @@ t.test('the lines of a verdict', async (t) => {
     ...{ verified: 'platform', platform: 'sev-snp', product: 'Turin', measurement: '09ef32ac'.repeat(12) },
     release: { version: '1.4.2', digest: '00'.repeat(32), state: 'current', covers: 'firmware and kernel' },
     ...{ chip: '1e550a8e01020304', tcb: { fmc: 1, snp: 7 }, challenge: true, checks: [] },
-    collateral: [{ piece: 'crl', issued: 0, ends: Date.parse('2027-11-02') }],
+    collateral: [
+      ...['vek', 'ica', 'ark'].map((piece) => ({ piece, issued: 0, ends: Date.parse('2030-01-01') })),
+      { piece: 'crl', issued: Date.parse('2026-11-12'), ends: Date.parse('2027-11-02') },
+    ],
     exceptions: [{ allow: 'sev-snp.provisional', until: Date.parse('2027-01-01'), because: 'an update runs' }],
     warnings: [{ code: 'smt', detail: 'SMT is on' }],
     keyset: { epoch: 3, kids: ['53c1000000000000'], ends: Date.parse('2026-11-10T15:04:00Z') },
     ends: Date.parse('2026-11-10T14:14:00Z'),
   }
   t.strictSame(verdictLines(verified), [
-    '✓ AMD SEV-SNP, Turin, chip 1e550a8e01020304: genuine (crl until 2027-11-02)',
+    '✓ AMD SEV-SNP, Turin, chip 1e550a8e01020304, genuine: VEK → ICA → ARK, not revoked (crl of 2026-11-12, until 2027-11-02)',
     '✓ patch level fmc 1, snp 7',
     '✓ not debuggable, and every setting of the machine is allowed',
     '✓ runs release 1.4.2 (current), measurement 09ef32ac…, which covers firmware and kernel',
