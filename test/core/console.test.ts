@@ -7,7 +7,8 @@ import { budgetsOf } from '../../core/console/budgets.ts'
 import { linksOf } from '../../core/console/chains.ts'
 import { csvOf } from '../../core/console/csv.ts'
 import { eventsOf } from '../../core/console/event-stream.ts'
-import { baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
+import { type Gateway, baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
+import { liveFeed } from '../../core/console/live-feed.ts'
 import { quantileOf, samplesOf, sumOf as total } from '../../core/console/prometheus.ts'
 import { attemptWords, lengthOf, standOf } from '../../core/console/running.ts'
 import { troublesOf } from '../../core/console/sentences.ts'
@@ -246,4 +247,24 @@ t.test('a request is told in words, and what the tab did not see to its end is n
   t.equal(lengthOf({ ...it, lost: true }, 100), 25)
   t.equal(faultsOf({ calls: [], faults: [] }), 'no calls yet')
   t.end()
+})
+
+t.test('a tab that stops listening takes no request for one that runs', async (t) => {
+  const none = () => Promise.reject(new Error('The feed asks for events alone'))
+  const left = new AbortController()
+  const running = { id: 'r1', ms: null }
+  const gateway: Gateway = {
+    ...{ base: '', ask: none, read: none, text: none },
+    async *events() {
+      yield { event: 'listening', data: '{"processes":1}' }
+      yield { event: 'requests', data: JSON.stringify({ requests: [running], passed: 2, processes: 1 }) }
+      t.equal(liveFeed.state(), 'Listening')
+      t.same(liveFeed.rows(), [running])
+      left.abort()
+    },
+  }
+  t.teardown(() => liveFeed.forget())
+  await liveFeed.listen(gateway, '/admin/live', left.signal)
+  t.equal(liveFeed.state(), 'Not listening')
+  t.same([liveFeed.find('r1'), liveFeed.passed()], [{ ...running, lost: true }, 2])
 })

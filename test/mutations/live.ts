@@ -241,7 +241,7 @@ export const lives: readonly Changes[] = [
   },
   {
     file: 'core/console/live-feed.ts',
-    test: 'test/console-live.test.ts',
+    test: parts,
     changes: [
       {
         breaks: 'A request whose end was not seen does not run.',

@@ -288,12 +288,6 @@ export const proofs: readonly Changes[] = [
         from: '${piece} of ${day(issued)}, until',
         to: '${piece} until',
       },
-    ],
-  },
-  {
-    file: 'core/sealed/client/verdict-lines.ts',
-    test: 'test/browser-check.test.ts',
-    changes: [
       {
         breaks: 'A test platform is told as one.',
         from: "it.verified === 'test' ? '! TEST PLATFORM: proves nothing' : null",
