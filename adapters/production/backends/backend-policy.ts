@@ -1,7 +1,7 @@
 import { type PlatformPolicy, type TestRoots, parsePolicy, readPolicy } from '../../../core/sealed/evidence/policy.ts'
 import { rulesOf } from '../../../core/sealed/evidence/rules.ts'
 
-/** The policy of a configuration. Throws with its path for one that cannot be used, or that would verify nothing. */
+/** The policy of a configuration. A policy that cannot be used, or would verify nothing, throws with its path. */
 export const backendPolicy = (said: object, path: string, testRoots?: TestRoots): PlatformPolicy => {
   const policy = checked(said, path)
   if (policy.measurements === undefined && (policy.releases === undefined || Array.isArray(policy.releases)))

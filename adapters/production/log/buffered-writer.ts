@@ -62,7 +62,7 @@ interface Writing {
   readonly fd: number
   readonly door: FileWriter
   readonly queue: ReturnType<typeof lineQueue>
-  /** Lines that found no room since the last one that did. */
+  /** Lines that found no room since the last line with room. */
   lost: number
   writing: boolean
   failing: boolean

@@ -38,7 +38,7 @@ export interface BackendState {
 export const quantile = (values: readonly number[], share: number): number | null =>
   values.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? null
 
-/** Of one model's breakers, the one that rests longest. */
+/** Of one model's breakers, the breaker that rests longest. */
 const worst = (all: readonly OpenBreaker[]): readonly OpenBreaker[] => {
   const found = new Map<string, OpenBreaker>()
   for (const it of all) {

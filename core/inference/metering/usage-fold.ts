@@ -46,7 +46,7 @@ export interface FoldNeeds {
 const every = 30_000
 /** Ms after the end of a day, for counts on their way. */
 const grace = 600_000
-/** Ms for which a process is the only one that makes sums. */
+/** Ms for which one process alone makes sums. */
 const leaseMs = 60_000
 /** Ms of rest after some organisations' day, so that the work leaves the machine to calls. */
 const restMs = 20

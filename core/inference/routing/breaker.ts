@@ -15,7 +15,7 @@ export interface Breaker {
   rest(now: number): number
   /** Half open: the next call finds out whether the backend is back. */
   state(now: number): BreakerState
-  /** Lets no call in for so many ms, and then one that finds out. */
+  /** The breaker lets no call in for so many ms, and then a single call that tries the backend. */
   hold(now: number, ms: number): void
   /** Lets calls in again, and forgets the faults. */
   wake(): void

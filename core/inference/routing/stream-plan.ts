@@ -45,6 +45,6 @@ export interface StreamPlan {
   readonly live: StreamState
   breakerOf(id: string): Breaker
   saw: BackendObserver['saw']
-  /** Looks for a first token; with `broken`, for one that goes on from what the caller has. */
+  /** The search is for a first token; with `broken`, for a stream that goes on from what the caller has. */
   search(broken: BrokenStream | null): Search<OpenedStream, 'chat'>
 }
