@@ -124,7 +124,7 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .waterfall .idle{fill:var(--dim)}
 .waterfall .stream{opacity:.35}
 .weights{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:1rem}
-.name{display:inline-block;max-width:16rem;white-space:normal;overflow-wrap:anywhere}
+.name{display:inline-block;min-width:8.5rem;max-width:16rem;white-space:normal;overflow-wrap:anywhere}
 .span input.search{width:15rem}
 .short{white-space:nowrap;font:400 12px/1.4 ui-monospace,'SF Mono',Menlo,Consolas,monospace}
 .hatch-ground{fill:var(--card)}
