@@ -7,10 +7,12 @@ import { makeFolder } from '../../core/fsync.ts'
 import { helpOverview, commandUsages } from './commands/help.ts'
 import { didYouMean } from './config/did-you-mean.ts'
 import { version } from './config/version.ts'
+import { startPlainly } from './start-plainly.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
+    const started = startPlainly(process)
     const { values } = parseArgs({ args: [...args], options: serveOptions })
     if (values.port !== undefined) process.env['PORT'] = portOf(values.port)
     keepCompiled(process.env)
@@ -22,13 +24,14 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
         import('./commands/serve.ts'),
         import('./workers/worker.ts'),
       ])
-      await serve(process.env, surfaces, await joined(process))
+      await serve(process.env, surfaces, started, await joined(process))
     } else if (count > 1) {
       const { leadWorkers: lead } = await import('./workers/leader.ts')
+      started()
       await lead(process.env, count)
     } else {
       const { serve } = await import('./commands/serve.ts')
-      await serve(process.env, surfaces)
+      await serve(process.env, surfaces, started)
     }
     // A store that is silent may still hold a line.
     process.exit()

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Starts a server, waits until it is ready, asks it something, and stops it. */
@@ -28,7 +28,29 @@ export const served = async (cwd, program) => {
   }
 }
 
-/** A chat always works, and a decision where its model was installed. */
+/** A user's own program: a sealed file and two tools by the client of the package that is installed. */
+const sealing = `import { setTimeout as sleep } from 'node:timers/promises'
+  import { connect, newKek, newRagDek } from 'sealgate/client'
+  const [baseUrl, apiKey] = process.argv.slice(2)
+  const kek = newKek()
+  const policy = { allowInsecureDev: true }
+  const client = connect({ baseUrl, apiKey, kek, wrappedRagDek: newRagDek(kek), policy })
+  const bytes = Buffer.from('# Lighthouse\\n\\nThe keeper mended the brass lamp in March.')
+  const { id } = await client.files.upload({ name: 'log.md', mime: 'text/markdown', bytes })
+  const read = await client.tools.call('getTextDocumentContent', { fileId: id })
+  await client.files.index([id])
+  while ((await client.files.list({ search: id })).files[0].rag_status !== 'completed') await sleep(50)
+  const found = await client.tools.call('searchRag', { query: 'Who mended the lamp?' })
+  const tells = (it) => JSON.stringify(it).includes('brass lamp')
+  console.log(tells(read), tells(found))`
+
+const sealed = (base, key, cwd) => {
+  writeFileSync(join(cwd, 'sealing.mjs'), sealing)
+  const told = execFileSync('node', ['sealing.mjs', base, key], { cwd, timeout: 60_000 }).toString().trim()
+  if (told !== 'true true') throw new Error(`a sealed file was read and found: ${told}`)
+}
+
+/** A chat and a sealed file always work, and a decision where its model was installed. */
 const asked = async (base, cwd) => {
   const key = readFileSync(join(cwd, 'data/first-key'), 'utf8').trim()
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -41,4 +63,5 @@ const asked = async (base, cwd) => {
   const installed = places.some((place) => existsSync(join(cwd, place, 'embeddings')))
   if (installed && decision.status !== 200) throw new Error(`no decision: ${decision.status}`)
   if (!installed && decision.status === 200) throw new Error('a decision without its model')
+  sealed(base, key, cwd)
 }

@@ -16,10 +16,11 @@ import { onStopSignal } from '../workers/signals.ts'
 import type { WorkerLink } from '../workers/worker.ts'
 import { type ShownKey, keepKey, orEndStart, printWhole } from './show-key.ts'
 
-/** Listens until SIGTERM, SIGINT or the end of the worker pool. Open requests then finish. */
+/** Listens until SIGTERM, SIGINT or the end of the worker pool. Open requests then finish. `started` is called once. */
 export const serve = async (
   env: NodeJS.ProcessEnv,
-  surfaces: readonly string[] | null = null,
+  surfaces: readonly string[] | null,
+  started: () => void,
   workerLink: WorkerLink | null = null,
 ): Promise<void> => {
   const { gateway, config, data, renew } = await bootGateway(env, surfaces, workerLink)
@@ -38,6 +39,7 @@ export const serve = async (
     if (made !== null) await orEndStart(shown(made, data, workerLink === null ? draw : null))
     else if (workerLink === null && isTerminal()) await printWhole(await draw(null, true))
     begun()
+    started()
     // A signal may arrive as soon as the port is printed.
     const left = workerLink?.leave ?? onStopSignal()
     if (workerLink === null) {
