@@ -64,7 +64,16 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
 }
 
 /** Sections that plugins read. */
-const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
+const pluginSections = new Set<unknown>([
+  'providers',
+  'models',
+  'enclave',
+  'storage',
+  'tools',
+  'readers',
+  'guards',
+  'surfaces',
+])
 
 /** A configuration without its faulty sections; null where a plugin would miss one of them. */
 const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {
