@@ -240,7 +240,7 @@ const surfacesOf = (base: Container, fittings: readonly Fitting<Surface>[], { su
   )
 }
 
-/** The reference is loaded when somebody first reads it. */
+/** The reference is loaded with the first look at it. */
 const referenceWith =
   ({ surfaces }: Served) =>
   async (tools: readonly Tool[]): Promise<Reference> => {

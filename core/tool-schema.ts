@@ -1,7 +1,7 @@
 import { schemaOf } from './json-schema.ts'
 import type { Tool } from './ports/tool.ts'
 
-/** The JSON schema of each tool, made when somebody first reads it. */
+/** The JSON schema of each tool, made with the first look at it. */
 const printed = new WeakMap<Tool, Readonly<Record<string, unknown>>>()
 
 /** The parameters of a tool as JSON schema. A plain object takes no other names. */

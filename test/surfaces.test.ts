@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
+import { checkedConfig, settingsOf } from '../adapters/production/config/config.ts'
+import { surfacesOf } from '../adapters/production/config/surfaces.ts'
 import { createGateway } from '../core/gateway.ts'
 import { json } from '../core/http/reply.ts'
 import { type AnyRoute, route } from '../core/http/route.ts'
@@ -90,6 +93,56 @@ t.test('the setting names chapters and surfaces', async (t) => {
   t.same((await namesOf([])).names, [])
 })
 
+t.test('the front answers a look for the gateway by itself', async (t) => {
+  const it = await running(t, memory(), { surfaces: [] })
+  const { status, headers } = await fetch(it.base, { method: 'HEAD' })
+  t.same([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
+})
+
+const ownFile = (root: string) => `
+import * as v from ${JSON.stringify(import.meta.resolve('valibot'))}
+import { json } from ${JSON.stringify(`${root}core/http/reply.js`)}
+import { plugin } from ${JSON.stringify(`${root}core/plugin.js`)}
+import { Surface } from ${JSON.stringify(`${root}core/ports/surface.js`)}
+export default plugin({
+  port: Surface,
+  name: 'flags',
+  settings: v.strictObject({ colour: v.optional(v.string(), 'red') }),
+  create: (_, { colour }) => ({
+    name: 'flags',
+    routes: [{ method: 'GET', path: '/flags', summary: 'A colour.', access: 'any-key', needs: {}, handle: () => json({ colour }) }],
+    chapter: async () => ({ name: 'Flags', about: 'Flags.', words: {}, operations: { 'GET /flags': {} } }),
+  }),
+})`
+
+t.test('a configuration names an own surface by its path', async (t) => {
+  const file = join(t.testdir({ 'flags.js': ownFile(new URL('../', import.meta.url).href) }), 'flags.js')
+  const asked = (surfaces?: readonly unknown[]) => checkedConfig({ ...(surfaces && { surfaces }) }, {})
+  const served = async (surfaces?: readonly unknown[]) => {
+    const config = asked(surfaces)
+    return running(t, { ...memory(), surfaces: await surfacesOf(config) }, settingsOf(config))
+  }
+  const plain = await served(['admin', file])
+  t.same(plain.gateway.surfaces, ['admin', 'flags'])
+  t.match(await (await plain.call('GET', '/flags')).json(), { colour: 'red' })
+  const blue = await served([{ use: file, colour: 'blue' }, { use: 'v1' }])
+  t.same(blue.gateway.surfaces, ['v1', 'gemini', 'flags'])
+  t.match(await (await blue.call('GET', '/flags')).json(), { colour: 'blue' })
+  const settings = { ...memory(), surfaces: await surfacesOf(asked()) }
+  const all = createGateway(settings)
+  t.teardown(() => all.close())
+  t.same(
+    [...all.surfaces].sort(),
+    [...createGateway(memory()).surfaces].sort(),
+    'all of this package without the setting',
+  )
+
+  t.same(await surfacesOf(asked(['chat', 'admin'])), [], 'chapters alone load no surface')
+  t.throws(() => asked(['chatt']), /^surfaces\.0 expected \("decision" \| /)
+  await t.rejects(surfacesOf(asked(['chat', { use: file, size: 1 }])), /^surfaces\.1: .*size is not a known setting/)
+  await t.rejects(surfacesOf(asked([join(file, '../none.js')])), /^surfaces\.0: /)
+})
+
 const refusal = (surfaces: readonly ReturnType<typeof semaphore>[], settings: SettingsInput = {}): string => {
   try {
     void createGateway(withOwn(...surfaces), settings).close()
@@ -130,6 +183,7 @@ t.test('a route without access, an unknown name and a name of two end the start'
     refusal([semaphore()], { surfaces: ['chat', 'chatt'] }),
     'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, console, v1, gemini, mcp, semaphore',
   )
+  t.match(refusal([], { surfaces: ['chat', 'chatt', 'v1'] }), /^settings: surfaces\.1 /, 'by its place')
   t.equal(refusal([semaphore({}, 'mcp')]), 'surfaces: mcp is the name of two')
   t.equal(refusal([semaphore({}, 'chat')]), 'surfaces: chat is the name of two')
 })

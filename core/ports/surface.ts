@@ -17,7 +17,7 @@ export interface Surface {
    * the plugin needs is of the whole gateway.
    */
   readonly routes: readonly AnyRoute[]
-  /** The words of the reference on each of the routes. Loaded when somebody first reads the reference. */
+  /** The words of the reference on each of the routes. Loaded with the first look at the reference. */
   chapter(): Promise<Chapter>
   /** Links that `GET /` shows to programs; none when absent. */
   readonly links?: NamedPaths

@@ -20,7 +20,8 @@ const isMeantBy = (name: string, { label, surface }: GivenSurface): boolean =>
   [label, surface.name, surface.servedWith].includes(name)
 
 /** The standard routes stand behind those of `v1`: where both have one path, the standard routes serve it. */
-const v1First = (one: string, other: string): number => Number(other === 'v1') - Number(one === 'v1')
+const v1First = (one: { readonly name: string }, other: { readonly name: string }): number =>
+  Number(other.name === 'v1') - Number(one.name === 'v1')
 
 const refuseDoubles = (given: readonly GivenSurface[]): void => {
   const names = given.map(({ surface }) => surface.name)
@@ -36,9 +37,10 @@ export const servedOf = (asked: readonly string[] | undefined, given: readonly G
     const surfaces = given.filter((it) => isMeantBy(name, it)).map(({ surface }) => surface.name)
     if (isChapter(name)) return [name]
     if (surfaces.length === 0) throw new Error(`settings: surfaces.${at} is none of ${all.join(', ')}`)
-    return surfaces
+    return surfaces.toSorted((one, other) => Number(other === name) - Number(one === name))
   }
-  const names = [...new Set((asked ?? all).toSorted(v1First).flatMap(meant))]
+  const found = (asked ?? all).map((name, at) => ({ name, surfaces: meant(name, at) }))
+  const names = [...new Set(found.toSorted(v1First).flatMap(({ surfaces }) => surfaces))]
   return {
     names,
     surfaces: new Map(given.flatMap(({ surface }) => (names.includes(surface.name) ? [[surface.name, surface]] : []))),

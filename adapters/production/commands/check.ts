@@ -64,16 +64,7 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
 }
 
 /** Sections that plugins read. */
-const pluginSections = new Set<unknown>([
-  'providers',
-  'models',
-  'enclave',
-  'storage',
-  'tools',
-  'readers',
-  'guards',
-  'surfaces',
-])
+const pluginSections = new Set<unknown>(['providers', 'models', 'enclave', 'storage', 'tools', 'readers', 'guards'])
 
 /** A configuration without its faulty sections; null where a plugin would miss one of them. */
 const soundPartOf = (config: unknown, shape: readonly Fault[]): unknown => {

@@ -4,7 +4,7 @@ import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
-import { nameOfSurface } from './surfaces.ts'
+import { SurfaceName, nameOfSurface } from './surfaces.ts'
 import { withVariables } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
@@ -35,7 +35,7 @@ export const ConfigShape = v.strictObject({
   $schema: v.optional(v.string()),
   ...SettingsShape.entries,
   /** Chapters and surfaces. An own surface is the path or the package of its plugin, or that with its settings. */
-  surfaces: v.optional(v.array(v.union([v.string(), choice]))),
+  surfaces: v.optional(v.array(v.union([SurfaceName, choice]))),
   server: v.optional(
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),

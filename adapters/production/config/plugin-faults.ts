@@ -11,7 +11,6 @@ import { didYouMean } from './did-you-mean.ts'
 import type { Config } from './config.ts'
 import type { Fault } from './faults.ts'
 import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plugin.ts'
-import { chapterNames } from '../../../core/settings.ts'
 import { chosenSurfaces } from './surfaces.ts'
 import { chosenUpstream } from './upstreams.ts'
 
@@ -60,7 +59,7 @@ const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly 
     else await chosenPlugin(port, family, path.join('.'), choice, name)
     return []
   } catch (error) {
-    const all = [...(await pluginNames(family)), ...(family === 'surfaces' ? chapterNames : [])]
+    const all = await pluginNames(family)
     const hint = choice.use.includes('/') || all.includes(choice.use) ? '' : didYouMean(choice.use, all)
     return [{ path, words: (error as Error).message + hint }]
   }
