@@ -164,6 +164,20 @@ t.test('two doors with one path end the start', async (t) => {
   )
   t.equal(refusal([semaphore({ path: '/docs' })]), 'surfaces: semaphore and docs both have GET /docs')
   t.equal(refusal([semaphore({ path: '/health' })]), 'surfaces: front and semaphore both have GET /health')
+  t.equal(
+    refusal([semaphore({ path: '/admin/keys/mine', method: 'PATCH' })]),
+    'surfaces: admin and semaphore both have PATCH /admin/keys/mine',
+    'a fixed path that a parameter takes',
+  )
+  t.equal(
+    refusal([semaphore({ path: '/{any}' })]),
+    'surfaces: front and semaphore both have GET /{any}',
+    'a parameter that takes a fixed path',
+  )
+  const posting = (path: string) => refusal([semaphore({ path, method: 'POST' })])
+  t.match(posting('/v1beta/models/{name}'), /^surfaces: gemini and semaphore both have/)
+  t.equal(posting('/v1beta/models/{name}:embedContent'), '', 'another ending is another path')
+  t.equal(posting('/v1beta/models/all'), '', 'a fixed path without the ending, too')
   t.equal(refusal([semaphore({ path: '/docs', method: 'DELETE' })]), '', 'another method is another route')
   t.equal(refusal([], { names: { std: 'v1' } }), '', 'the standard routes may be called v1')
   t.equal(

@@ -11,6 +11,8 @@ export interface Door {
 interface Owned {
   readonly name: string
   readonly route: AnyRoute
+  /** The path under its configured name. */
+  readonly path: string
 }
 
 /** An operator may give `names.std` the name of `v1`; the standard routes then serve what both have. */
@@ -29,16 +31,44 @@ export const refuseOpenRoutes = (doors: readonly Door[]): void => {
       if (!saysWhoMayCall(route)) throw new Error(`surfaces: ${name} has no access for ${route.method} ${route.path}`)
 }
 
-/** Throws where two doors have one path, and names both. */
+const isOpen = (segment: string): boolean => segment.includes('{')
+
+const endsOf = (segment: string) => ({
+  head: segment.slice(0, segment.indexOf('{')),
+  tail: segment.slice(segment.lastIndexOf('}') + 1),
+})
+
+const takes = (segment: string, text: string): boolean => {
+  const { head, tail } = endsOf(segment)
+  return text.startsWith(head) && text.endsWith(tail) && text.length > head.length + tail.length
+}
+
+const segmentsMeet = (one: string, other: string): boolean => {
+  if (!isOpen(one)) return isOpen(other) ? takes(other, one) : one === other
+  if (!isOpen(other)) return takes(one, other)
+  const [its, others] = [endsOf(one), endsOf(other)]
+  const sameHead = its.head.startsWith(others.head) || others.head.startsWith(its.head)
+  return sameHead && (its.tail.endsWith(others.tail) || others.tail.endsWith(its.tail))
+}
+
+/** Whether some path of a request fits both. */
+const pathsMeet = (one: string, other: string): boolean => {
+  const [its, others] = [one.split('/'), other.split('/')]
+  return its.length === others.length && its.every((segment, at) => segmentsMeet(segment, others[at] ?? ''))
+}
+
+/** Throws where a request could reach two doors, and names both. */
 export const refuseClashes = (doors: readonly Door[], settings: Settings): void => {
-  const seen = new Map<string, Owned>()
-  for (const { name, routes } of doors)
-    for (const route of routes) {
-      const path = `${route.method} ${namedPath(route.path, settings)}`
-      const pattern = path.replace(/\{\w+\}/g, '{}')
-      const before = seen.get(pattern)
-      if (before !== undefined && !isWanted(before, route))
-        throw new Error(`surfaces: ${before.name} and ${name} both have ${path}`)
-      seen.set(pattern, { name, route })
+  const seen: Owned[] = []
+  for (const { name, routes } of doors) {
+    const own = routes.map((route): Owned => ({ name, route, path: namedPath(route.path, settings) }))
+    for (const { route, path } of own) {
+      const before = seen.find(
+        (it) => it.route.method === route.method && pathsMeet(it.path, path) && !isWanted(it, route),
+      )
+      if (before !== undefined)
+        throw new Error(`surfaces: ${before.name} and ${name} both have ${route.method} ${path}`)
     }
+    seen.push(...own)
+  }
 }

@@ -24,18 +24,43 @@ export const surfaces: readonly Changes[] = [
       },
       {
         breaks: 'Two doors with one path end the start.',
-        from: 'before !== undefined && !isWanted(before, route)',
-        to: 'before !== undefined && before.name === name',
+        from: 'isOpen(other) ? takes(other, one) : one === other',
+        to: 'isOpen(other) && takes(other, one)',
       },
       {
-        breaks: 'A path stays the same under another name of its parameter.',
-        from: "path.replace(/\\{\\w+\\}/g, '{}')",
-        to: 'path',
+        breaks: 'A parameter takes a fixed path of another door.',
+        from: 'isOpen(other) ? takes(other, one) : one === other',
+        to: 'one === other',
+      },
+      {
+        breaks: 'A fixed path is taken by a parameter of another door.',
+        from: 'if (!isOpen(other)) return takes(one, other)',
+        to: 'if (!isOpen(other)) return false',
+      },
+      {
+        breaks: 'A fixed path needs the ending behind a parameter.',
+        from: ' && text.endsWith(tail)',
+        to: '',
+      },
+      {
+        breaks: 'Two parameters with other endings never meet.',
+        from: '(its.tail.endsWith(others.tail) || others.tail.endsWith(its.tail))',
+        to: 'its.tail !== null',
+      },
+      {
+        breaks: 'A route without an ending meets one with an ending.',
+        from: 'its.tail.endsWith(others.tail) || ',
+        to: '',
       },
       {
         breaks: 'A surface gets no path that a name of the settings gives.',
-        from: '${namedPath(route.path, settings)}',
-        to: '${route.path}',
+        from: 'path: namedPath(route.path, settings) })',
+        to: 'path: route.path })',
+      },
+      {
+        breaks: 'Another method is another route.',
+        from: 'it.route.method === route.method && ',
+        to: '',
       },
       {
         breaks: 'The standard routes may be called like those of v1.',
