@@ -12,6 +12,7 @@ import { type App, app } from './http/app.ts'
 import { describeInterface } from './http/api-docs.ts'
 import { type FetchRequest, fetchOf } from './http/fetch.ts'
 import { Metrics, withoutSiblings, metrics, loggingObserver, measuringObserver } from './http/metrics.ts'
+import type { Reference } from './http/reference.ts'
 import { usageMetrics } from './http/usage-metrics.ts'
 import { type PriceCheck, pricesOf } from './inference/metering/prices-check.ts'
 import { Backends, answerOfBackends } from './inference/backends/backends.ts'
@@ -39,10 +40,13 @@ import type { UsageJournal } from './ports/usage-journal.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import { Siblings } from './ports/cluster.ts'
+import { Surface } from './ports/surface.ts'
 import type { Tool } from './ports/tool.ts'
 import { type Again, type Renew, Reload, reloading } from './generations/reload.ts'
 import { notFoundHint } from './routes/not-found-hint.ts'
-import { allRoutes } from './routes/all.ts'
+import { doorsOf } from './routes/all.ts'
+import { refuseClashes, refuseOpenRoutes } from './routes/doors.ts'
+import { type Served, servedOf } from './routes/served.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import { type Survey, survey } from './survey.ts'
 
@@ -56,6 +60,8 @@ export interface Adapters extends Renewable {
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
+  /** Doors beyond the interface's own chapters; the setting `surfaces` says which of them are served. */
+  readonly surfaces: readonly Fitting<Surface>[]
   /** Koa middleware around every route; none when absent. */
   readonly middleware?: readonly Middleware[]
   /** What the second argument of `createGateway` takes, where that is absent. */
@@ -67,6 +73,8 @@ export interface Adapters extends Renewable {
 }
 
 export interface Gateway {
+  /** Names of the chapters and surfaces that are served. */
+  readonly surfaces: readonly string[]
   /** For `http.createServer`, or behind any framework that hands over Node's own request and response. */
   readonly listener: RequestListener
   /** The same without Node's server: for frameworks of the web's own requests, and for tests that need no port. */
@@ -165,6 +173,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     enclave,
     tools,
     guards = [],
+    surfaces,
     middleware = [],
     settings: _,
     ...lasting
@@ -176,9 +185,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const closing = new AbortController()
   const lifecycle: Lifecycle = { draining: false, held: 0, closing: closing.signal }
   fitParts(base, Object.values(lasting), settings, lifecycle, again)
-  const routes = allRoutes(settings.surfaces)
-  const reference = async (tools: readonly Tool[]) => (await import('./routes/reference/all.ts')).referenceOf(tools)
-  const documented = describeInterface(routes, settings, reference)
+  const { names, routes, documented } = interfaceOf(base, surfaces, settings)
   const served = app([...routes, ...documented], base, notFoundHint(routes, settings), middleware)
   const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
   const { siblings } = base.supply({ siblings: Siblings })
@@ -189,6 +196,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
 
   return {
     ...shown,
+    surfaces: names,
     renew: eras.renew,
     async prices(signal) {
       const { supply, settings } = eras.current()
@@ -210,6 +218,38 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     },
   }
 }
+
+/** The routes of the chapters and surfaces that are asked for. Throws when two have one path, or a route has no access. */
+const interfaceOf = (base: Container, given: readonly Fitting<Surface>[], settings: Settings) => {
+  const served = surfacesOf(base, given, settings)
+  const doors = doorsOf(served)
+  const routes = doors.flatMap(({ routes }) => routes)
+  const documented = describeInterface(routes, settings, referenceWith(served))
+  refuseOpenRoutes(doors)
+  refuseClashes([...doors, { name: 'docs', routes: documented }], settings)
+  return { names: served.names, routes, documented }
+}
+
+/** Makes the surfaces that are given. They stay through every reload. */
+const surfacesOf = (base: Container, fittings: readonly Fitting<Surface>[], { surfaces: asked }: Settings): Served => {
+  for (const fitting of fittings) base.fit(fitting)
+  const { surfaces } = base.supply({ surfaces: Surface })
+  return servedOf(
+    asked,
+    surfaces.map((surface, at) => ({ label: fittings[at]?.name ?? surface.name, surface })),
+  )
+}
+
+/** The reference is loaded with the first look at it. */
+const referenceWith =
+  ({ surfaces }: Served) =>
+  async (tools: readonly Tool[]): Promise<Reference> => {
+    const [{ referenceOf }, ...chapters] = await Promise.all([
+      import('./routes/reference/all.ts'),
+      ...[...surfaces.values()].map((it) => it.chapter()),
+    ])
+    return referenceOf(tools, chapters)
+  }
 
 const holding = (lifecycle: Lifecycle): (() => void) => {
   let held = true

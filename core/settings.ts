@@ -85,18 +85,10 @@ export const ModelSettings = v.strictObject({
 const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-export const surfaces = [
-  'v1',
-  'decision',
-  'chat',
-  'rvenc',
-  'tools',
-  'files',
-  'index',
-  'admin',
-  'console',
-  'mcp',
-] as const
+/** The interface's own chapters. Surfaces have names beside them. */
+export const chapterNames = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'console'] as const
+
+export type ChapterName = (typeof chapterNames)[number]
 
 export { OwnLimits }
 
@@ -113,7 +105,8 @@ export const SettingsShape = v.strictObject({
   ),
   /** The path under which the gateway is mounted; a slash at its beginning, none at its end. */
   prefix: v.optional(v.pipe(v.string(), v.regex(/^(\/[\w.~-]+)*$/)), ''),
-  surfaces: v.optional(v.array(v.picklist(surfaces)), [...surfaces]),
+  /** Names of chapters and of surfaces; all that are there when absent. */
+  surfaces: v.optional(v.array(v.string())),
   mcp: v.optional(
     v.strictObject({
       /** Where clients find `/mcp`, with its path; without it only this machine's names and plain addresses are served. */

@@ -45,6 +45,30 @@ export const brokenHouses: readonly BrokenHouse[] = [
   },
   {
     rule: rooms,
+    file: 'plugins/surfaces/v1.ts',
+    add: "\nimport './gemini/models.ts'",
+    fault: /a plugin or a part of another one/,
+  },
+  {
+    rule: rooms,
+    file: 'plugins/surfaces/mcp/routes.ts',
+    add: "\nimport '../../../core/routes/decision.ts'",
+    fault: /routes\.ts may not import core\/routes\/decision\.ts/,
+  },
+  {
+    rule: rooms,
+    file: 'plugins/tools/getTime.ts',
+    add: "\nimport '../../core/http/reply.ts'",
+    fault: /getTime\.ts may not import core\/http\/reply\.ts/,
+  },
+  {
+    rule: rooms,
+    file: 'core/ports/tool.ts',
+    add: "\nimport type { AnyRoute } from '../http/route.ts'",
+    fault: /tool\.ts may not import \* of core\/http\//,
+  },
+  {
+    rule: rooms,
     file: 'core/sealed/enclave/open.ts',
     add: "\nimport { opener } from '../wire/kem.ts'",
     fault: /open\.ts may not import opener/,

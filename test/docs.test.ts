@@ -14,9 +14,9 @@ import { refusalTexts } from '../core/sealed/enclave/refusals.ts'
 import { describeInterface } from '../core/http/api-docs.ts'
 import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
-import { allRoutes } from '../core/routes/all.ts'
+import type { Tool } from '../core/ports/tool.ts'
 import { referenceOf } from '../core/routes/reference/all.ts'
-import { SettingsShape, surfaces } from '../core/settings.ts'
+import { SettingsShape } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { pages } from './docs.ts'
 import { blocksOf } from './docs/blocks.ts'
@@ -24,6 +24,7 @@ import { configurationRows } from './docs/configuration.ts'
 import { meanings } from './docs/meanings.ts'
 import { pluginSettings } from './docs/plugin-settings.ts'
 import { running } from './environments.ts'
+import { everyRoute, surfaceChapters } from './every-route.ts'
 import { made } from './fitted.ts'
 
 const run = promisify(execFile)
@@ -48,7 +49,8 @@ const marked = (mark: string) =>
 const proseOf = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^`[^`]+`:$/gm, '')
 
 const settings = v.parse(SettingsShape, {})
-const routes = [...allRoutes([...surfaces]), ...describeInterface([], settings, async (tools) => referenceOf(tools))]
+const reference = async (tools: readonly Tool[]) => referenceOf(tools, surfaceChapters)
+const routes = [...everyRoute, ...describeInterface([], settings, reference)]
 const isRoute = (method: string | null, path: string) =>
   routes.some((route) => {
     const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)

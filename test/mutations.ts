@@ -22,6 +22,7 @@ import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
 import { suites } from './mutations/suite.ts'
+import { surfaces } from './mutations/surfaces.ts'
 import { usage } from './mutations/usage.ts'
 import { webhook } from './mutations/webhook.ts'
 import { wire } from './mutations/wire.ts'
@@ -53,6 +54,7 @@ export const mutations: readonly Mutation[] = [
   reference,
   sealed,
   suites,
+  surfaces,
   usage,
   webhook,
   wire,

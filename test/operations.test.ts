@@ -22,8 +22,6 @@ import { createGateway } from '../core/gateway.ts'
 import { Metrics, withoutSiblings, metrics } from '../core/http/metrics.ts'
 import { use } from '../core/plugin.ts'
 import { outcomes } from '../core/ports/backend-observer.ts'
-import { allRoutes } from '../core/routes/all.ts'
-import { surfaces } from '../core/settings.ts'
 import { running } from './environments.ts'
 import { startPostgres } from './fakes/postgres.ts'
 import { startRedis } from './fakes/redis.ts'
@@ -54,6 +52,7 @@ import {
   sides,
   wanted,
 } from './operations/files.ts'
+import { everyRoute as routes } from './every-route.ts'
 import { type Query, readQuery } from './operations/promql.ts'
 
 const run = promisify(execFile)
@@ -70,7 +69,6 @@ const same = (t: Test, one: Iterable<string>, other: Iterable<string>, what: str
   t.same([...one].sort(), [...other].sort(), what)
 const selects = (selector: LabelSelector | undefined, side: Side) =>
   Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels(side)[name] === value)
-const routes = allRoutes([...surfaces])
 
 t.test('the manifests are what Kubernetes knows', async (t) => {
   t.same(complaints(manifests), [])

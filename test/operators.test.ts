@@ -48,7 +48,7 @@ t.test('a configuration is checked with every fault at its place', { timeout: 12
   t.same(faults.slice(0, 4), [
     `${file}:9:31 providers.main.apiKey: $NO_SUCH_VARIABLE is not set`,
     `${file}:4:5 limits.keyz is not a known setting; did you mean key?`,
-    `${file}:7:16 surfaces.0 expected ("v1" | "decision" | "chat" | "rvenc" | "tools" | "files" | "index" | "admin" | "console" | "mcp"); did you mean chat?`,
+    `${file}:7:16 surfaces.0 expected ("decision" | "chat" | "rvenc" | "tools" | "files" | "index" | "admin" | "console" | "gemini" | "mcp" | "v1"), or a path or a package with a slash; did you mean chat?`,
     `${file}:5:14 limits.key.requestsPerSecond expected number`,
   ])
   t.match(faults[4], /:9:5 providers\.main: there is no opnai in providers/, 'those of plugins stand beside them')

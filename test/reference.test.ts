@@ -15,12 +15,12 @@ import { escapeHtml } from '../core/http/page.ts'
 import type { Sentences } from '../core/http/reference.ts'
 import { createGateway } from '../core/gateway.ts'
 import { use } from '../core/plugin.ts'
-import { allRoutes } from '../core/routes/all.ts'
 import { referenceOf } from '../core/routes/reference/all.ts'
-import { SettingsShape, surfaces } from '../core/settings.ts'
+import { SettingsShape } from '../core/settings.ts'
 import useLite from '../plugins/providers/use-lite.ts'
 import { misfits } from './docs/fits.ts'
 import { running, unhurried } from './environments.ts'
+import { everyRoute as routes, surfaceChapters } from './every-route.ts'
 
 type Schema = Readonly<Record<string, any>>
 
@@ -107,7 +107,7 @@ t.test('every operation, parameter, property and error has a sentence', (t) => {
 
 t.test('every sentence of the reference describes something', (t) => {
   const settings = v.parse(SettingsShape, {})
-  const reference = referenceOf([])
+  const reference = referenceOf([], surfaceChapters)
   const unused = new Set<string>()
   const watched = (words: Sentences, whose: string): Sentences => {
     for (const key of Object.keys(words)) unused.add(`${whose}: ${key}`)
@@ -115,7 +115,6 @@ t.test('every sentence of the reference describes something', (t) => {
       get: (words, key: string) => (unused.delete(`${whose}: ${key}`), words[key]),
     })
   }
-  const routes = allRoutes([...surfaces])
   const all = [...routes, ...describeInterface(routes, settings, async () => reference)]
   openapi(all, settings, {
     ...reference,
@@ -244,7 +243,7 @@ t.test('the codes are those of errors.md', async (t) => {
   const codes = [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, code = '']) => code)
   t.ok(codes.length >= 7)
   t.same(
-    codes.filter((code) => referenceOf([]).codes[code] === undefined),
+    codes.filter((code) => referenceOf([], []).codes[code] === undefined),
     [],
   )
 })

@@ -11,6 +11,7 @@ import { served } from './fakes/served.ts'
 import { provider } from './two-files/provider.ts'
 import { reader } from './two-files/reader.ts'
 import { store } from './two-files/store.ts'
+import { surface } from './two-files/surface.ts'
 import { tool } from './two-files/tool.ts'
 
 const run = promisify(execFile)
@@ -29,14 +30,14 @@ const backend = async (t: Test): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-t.test('a tool, a reader, a provider and a store are two new files each, and no other edit', async (t) => {
+t.test('a tool, a reader, a provider, a store and a surface are two new files each, and no other edit', async (t) => {
   const scratch = t.testdir()
   for (const it of ['core', 'plugins', 'adapters', 'package.json', 'tsconfig.json'])
     await cp(it, join(scratch, it), { recursive: true })
   for (const it of ['helpers.ts', 'fitted.ts', 'contracts', 'fakes', 'vectors/providers'])
     await cp(join('test', it), join(scratch, 'test', it), { recursive: true })
   await symlink(join(process.cwd(), 'node_modules'), join(scratch, 'node_modules'))
-  const added = { ...tool, ...reader, ...provider, ...store }
+  const added = { ...tool, ...reader, ...provider, ...store, ...surface }
   for (const [file, text] of Object.entries(added)) {
     await mkdir(dirname(join(scratch, file)), { recursive: true })
     await writeFile(join(scratch, file), text)
@@ -49,6 +50,7 @@ t.test('a tool, a reader, a provider and a store are two new files each, and no 
     ['readers/recipe', /ok 1 - contract[^]*ok 2 - is found by its file/],
     ['providers/pigeon', /ok 1 - contract/],
     ['storage/drawer', /ok 1 - contract/],
+    ['surfaces/semaphore', /ok 1 - contract/],
   ] as const) {
     const { stdout } = await run(process.execPath, [`dist/test/plugins/${file}.test.js`], { cwd: scratch })
     t.match(stdout, said, `${file} keeps the contract of its port`)
@@ -82,6 +84,16 @@ t.test('a tool, a reader, a provider and a store are two new files each, and no 
     data.some(({ name }) => name === 'countWords'),
     'the new tool is found by its file',
   )
+  const wave = (authorization: string) =>
+    fetch(`${it.base}/semaphore`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'Hi' }),
+    })
+  t.match(await (await wave(`Bearer ${key}`)).json(), { flags: 2 }, 'the new surface is served')
+  t.equal((await wave('Bearer nobody')).status, 401, 'to keys alone')
+  const { paths } = (await (await fetch(`${it.base}/openapi.json`)).json()) as { paths: Record<string, any> }
+  t.same(paths['/semaphore'].post.tags, ['Semaphore'], 'and describes itself')
   t.equal(await it.stop('SIGINT'), 0)
   await rm(join(scratch, 'node_modules'))
 })

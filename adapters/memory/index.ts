@@ -8,6 +8,7 @@ import { errorLines, networkFetch } from './network.ts'
 import { clock, fetch, log, random } from './platform.ts'
 import metadataStore from './metadata-store.ts'
 import rateLimiter from './rate-limiter.ts'
+import { surfaces } from './surfaces.ts'
 import { tools } from './tools.ts'
 
 export interface MemoryOptions {
@@ -31,4 +32,5 @@ export const memory = ({ network = false }: MemoryOptions = {}): Adapters => ({
   metadataStore: use(metadataStore),
   upstreams: [use(rehearsal)],
   tools,
+  surfaces,
 })

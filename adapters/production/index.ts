@@ -20,6 +20,7 @@ import { dataFolder, readConfig } from './config/read-config.ts'
 import { fetch, log } from './platform.ts'
 import usageJournal from './usage-journal.ts'
 import { guardsOf } from './config/guards.ts'
+import { surfacesOf } from './config/surfaces.ts'
 import { toolsOf } from './config/tools.ts'
 import { chosenUpstream } from './config/upstreams.ts'
 
@@ -47,6 +48,7 @@ export const production = async (config: Config, data: string, lent: LentEnclave
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
     guards: await guardsOf(config.guards, 'guards'),
+    surfaces: await surfacesOf(config),
   }
 }
 

@@ -6,6 +6,9 @@ export interface DialectEvent {
   readonly data: string
 }
 
+/** An event as it is sent; clients ignore a comment. */
+export type ServerEvent = DialectEvent | { readonly comment: string }
+
 /** Takes events in the order of the stream. */
 export interface EventSink {
   push(event: DialectEvent): unknown

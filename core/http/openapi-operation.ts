@@ -1,5 +1,5 @@
 import { tagHeader } from '../access/tags.ts'
-import { schemaOf } from './json-schema.ts'
+import { schemaOf } from '../json-schema.ts'
 import { exampleOf, headersOf, sampleOf, statusesOf } from './openapi-errors.ts'
 import { type Chapter, type JsonSchema, type Operation, type Sentences, described } from './reference.ts'
 import { type AnyRoute, type Body, isKeyless } from './route.ts'

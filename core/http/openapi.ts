@@ -1,9 +1,10 @@
 import { scopes } from '../access/caller.ts'
 import type { Settings } from '../settings.ts'
+import { interfaceVersion } from '../interface-version.ts'
 import { namedPath } from './named-path.ts'
 import { headers } from './openapi-errors.ts'
 import { type Described, operationOf } from './openapi-operation.ts'
-import { type JsonSchema, type Reference, described, sentenceFor } from './reference.ts'
+import { type Chapter, type JsonSchema, type Reference, described, sentenceFor } from './reference.ts'
 import type { AnyRoute } from './route.ts'
 
 export interface Document {
@@ -13,8 +14,6 @@ export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
 }
-
-export const interfaceVersion = '1.0.0'
 
 /** Routes that the reference does not know, such as those of an embedder. */
 const others = {
@@ -42,10 +41,10 @@ export const openapi = (routes: readonly AnyRoute[], settings: Settings, referen
     openapi: '3.1.0',
     info: { title: 'sealgate', version: interfaceVersion, description: aboutOf(settings) },
     ...{ servers: [{ url: settings.prefix || '/', description: 'This gateway.' }] },
-    tags: chapters.map(({ name, about }) => ({ name, description: about })),
+    tags: tagsOf(chapters),
     paths,
     components: {
-      securitySchemes,
+      securitySchemes: { ...securitySchemes, ...keyHeadersOf(routes) },
       headers,
       responses,
       schemas: { Error: errorOf(reference), ...Object.assign({}, ...chapters.map(schemasOf)) },
@@ -53,6 +52,12 @@ export const openapi = (routes: readonly AnyRoute[], settings: Settings, referen
     ...{ 'x-scopes': scopes },
   }
 }
+
+/** Chapters of one name, such as those of public dialects, are one tag in the words of the first. */
+const tagsOf = (chapters: readonly Pick<Chapter, 'name' | 'about'>[]): Document['tags'] =>
+  chapters
+    .filter(({ name }, at) => chapters.findIndex((it) => it.name === name) === at)
+    .map(({ name, about }) => ({ name, description: about }))
 
 const aboutOf = ({ dashboardUrl }: Settings): string =>
   'A confidential AI gateway: inference, tools and encrypted files. A key goes into the header `Authorization` as ' +
@@ -78,12 +83,16 @@ const schemasOf = ({
   ),
 })
 
-const keyHeader = (name: string): JsonSchema => ({
-  type: 'apiKey',
-  in: 'header',
-  name,
-  description: 'The same key, where clients of a public dialect put it.',
-})
+/** Headers of keys as schemes of their own, which routes name. */
+const keyHeadersOf = (routes: readonly AnyRoute[]): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(
+    routes
+      .flatMap(({ keyHeaders = [] }) => keyHeaders)
+      .map((name) => [
+        name,
+        { type: 'apiKey', in: 'header', name, description: 'The same key, where clients of a public dialect put it.' },
+      ]),
+  )
 
 const securitySchemes: Readonly<Record<string, JsonSchema>> = {
   bearer: {
@@ -98,9 +107,6 @@ const securitySchemes: Readonly<Record<string, JsonSchema>> = {
     name: 'Authorization',
     description: 'The same header, for tools that know no other scheme: `Bearer` and the key.',
   },
-  'x-api-key': keyHeader('x-api-key'),
-  'api-key': keyHeader('api-key'),
-  'x-goog-api-key': keyHeader('x-goog-api-key'),
 }
 
 /** The schema of errors in the envelope. */

@@ -1,6 +1,7 @@
 import type { GenericSchema } from 'valibot'
+import type { JsonSchema } from '../json-schema.ts'
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type { JsonSchema } from '../json-schema.ts'
 
 /**
  * Sentences for properties, by the end of their path: `usage.input` beats `input`. A path begins with `body`, `query`,

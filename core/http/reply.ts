@@ -1,4 +1,7 @@
+import type { ServerEvent } from '../dialects/event.ts'
 import type { GatewayError } from '../errors.ts'
+
+export type { ServerEvent } from '../dialects/event.ts'
 
 /** What a handler gives back. It never touches the HTTP library. */
 export type Reply = (
@@ -28,9 +31,6 @@ export type Reply = (
       readonly late: (() => Headers) | null
     }
 ) & { readonly headers?: Readonly<Record<string, string>> }
-
-/** One server-sent event; a comment is a line that clients ignore. */
-export type ServerEvent = { readonly event?: string; readonly data: string } | { readonly comment: string }
 
 /** What to say while the first event is awaited, every `timeouts.heartbeat`. */
 export type Quiet = () => ServerEvent

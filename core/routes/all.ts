@@ -1,5 +1,6 @@
 import type { AnyRoute } from '../http/route.ts'
-import type { Settings } from '../settings.ts'
+import type { ChapterName } from '../settings.ts'
+import { mediaRoutes } from '../calls/media.ts'
 import { adminRoutes } from './admin.ts'
 import { auditRoutes } from './audit.ts'
 import { backendRoutes } from './backends.ts'
@@ -7,28 +8,24 @@ import { chainRoutes } from './chains.ts'
 import { chatRoutes } from './chat.ts'
 import { consoleRoutes } from './console.ts'
 import { decisionRoutes } from './decision.ts'
+import type { Door } from './doors.ts'
 import { fileRoutes } from './files.ts'
-import { front } from './front.ts'
+import { frontOf } from './front.ts'
 import { healthRoutes } from './health.ts'
 import { liveRoutes } from './live.ts'
-import { mediaRoutes } from './media.ts'
-import { mcpRoutes } from './mcp/all.ts'
 import { modelRoutes } from './models.ts'
 import { receiptRoutes } from './receipts.ts'
 import { retrievalRoutes } from './retrieval.ts'
 import { sealedRoutes } from './sealed-inference.ts'
 import { selfRoutes } from './self.ts'
+import { type Served, isChapter } from './served.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
-import { v1Routes } from './v1/all.ts'
-
-type Surface = Settings['surfaces'][number]
 
 const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes]
 
-/** The whole surface on one screen. */
-const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
-  v1: v1Routes,
+/** The interface on one screen; surfaces are plugins. */
+const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {
   decision: decisionRoutes,
   chat: [...chatRoutes, ...modelRoutes, ...mediaRoutes],
   rvenc: [...sealedRoutes, ...receiptRoutes],
@@ -37,19 +34,24 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   index: retrievalRoutes,
   admin: [...adminRoutes, ...usageRoutes, ...auditRoutes, ...operating],
   console: consoleRoutes,
-  mcp: mcpRoutes,
 }
 
 /** Clients that seal for a tool or an index at this address find the keys here. */
-const sealedTo = (surfaces: readonly Surface[]): readonly AnyRoute[] =>
-  !surfaces.includes('rvenc') && surfaces.some((it) => it === 'tools' || it === 'index')
+const sealedTo = (names: readonly string[]): readonly AnyRoute[] =>
+  !names.includes('rvenc') && names.some((it) => it === 'tools' || it === 'index')
     ? sealedRoutes.filter(({ method }) => method === 'GET')
     : []
 
-export const allRoutes = (surfaces: readonly Surface[]): readonly AnyRoute[] => [
-  front,
-  ...healthRoutes,
-  ...sealedTo(surfaces),
-  // The last route of a path serves it: where `names.std` is `v1Routes` too, the standard routes stay what they were.
-  ...surfaces.toSorted((one, other) => Number(other === 'v1') - Number(one === 'v1')).flatMap((it) => chapters[it]),
-]
+/** Each chapter and each surface with its routes. The last route of a path serves it. */
+export const doorsOf = (served: Served): readonly Door[] => {
+  const { names, surfaces } = served
+  return [
+    { name: 'front', routes: [...frontOf(served), ...healthRoutes, ...sealedTo(names)] },
+    ...names.map((name) => ({
+      name,
+      routes: isChapter(name) ? chapters[name] : (surfaces.get(name)?.routes ?? []),
+    })),
+  ]
+}
+
+export const allRoutes = (served: Served): readonly AnyRoute[] => doorsOf(served).flatMap(({ routes }) => routes)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ModelName } from '../dialects/model-name.ts'
 import type { DecisionRequest } from '../dialects/typed-decision.ts'
 import { modelEntry } from './models.ts'
-import { provider } from './provider-field.ts'
+import { provider } from '../inference/routing/provider-field.ts'
 
 const described = v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown()), v.null()])
 const instructions = v.optional(described, null)

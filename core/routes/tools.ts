@@ -6,7 +6,6 @@ import { FileStore } from '../files/file-store.ts'
 import { UploadFields } from '../files/upload.ts'
 import { enclaveFilesOf } from '../files/enclave-files.ts'
 import { enveloped } from '../http/envelope.ts'
-import { schemaOf } from '../http/json-schema.ts'
 import { data, refused } from '../http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../http/route.ts'
 import { BlobStore } from '../ports/blob-store.ts'
@@ -14,6 +13,7 @@ import { type BilledModel, Meter, type Reservation } from '../inference/metering
 import type { Trailer } from '../ports/enclave.ts'
 import { MetadataStore } from '../ports/metadata-store.ts'
 import { Tool } from '../ports/tool.ts'
+import { parametersOf } from '../tool-schema.ts'
 import { billedModel } from './priced-model.ts'
 import { callEnclave, enclaveNeeds } from './call-enclave.ts'
 import { grantOf } from './caller-views.ts'
@@ -29,18 +29,6 @@ const descriptor = v.object({
   /** What the sealed parameters are, as JSON schema. */
   parameters: v.looseObject({}),
 })
-
-/** The JSON schema of each tool, made when it is first asked for. */
-const printed = new WeakMap<Tool, Readonly<Record<string, unknown>>>()
-
-export const parametersOf = (tool: Tool): Readonly<Record<string, unknown>> => {
-  const known = printed.get(tool)
-  if (known !== undefined) return known
-  const schema = schemaOf(tool.params)
-  const whole = tool.params.type === 'object' ? { ...schema, additionalProperties: false } : schema
-  printed.set(tool, whole)
-  return whole
-}
 
 const list = route({
   method: 'GET',

@@ -1,9 +1,11 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { ConfigShape } from '../../adapters/production/config/config.ts'
+import { surfaceNames } from '../../adapters/production/config/surfaces.ts'
 import { type Family, pluginNames } from '../../adapters/production/config/load-plugin.ts'
 import { meanings } from './meanings.ts'
 
 interface Schema {
+  type?: string
   description?: string
   examples?: readonly string[]
   anyOf?: readonly Schema[]
@@ -26,6 +28,7 @@ const describe = async (it: Schema, path: string): Promise<void> => {
   if (meaning !== undefined && it.description === undefined) it.description = meaning
   const family = familyOf(path)
   if (family !== null) it.examples = await pluginNames(family)
+  if (path === 'surfaces[]' && it.type === 'string') it.examples = surfaceNames
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
   for (const [key, each] of Object.entries(it.properties ?? {})) await describe(each, at(key))
   for (const each of it.anyOf ?? []) await describe(each, path)

@@ -71,7 +71,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'names.std': 'The first path segment of the standard routes.',
   'names.v1': 'The first path segment of the routes for clients of the public dialects.',
   prefix: 'The path under which the gateway is mounted, with a slash at its beginning and none at its end. Paths without it are served too.',
-  surfaces: 'Which chapters of the interface are served. Health checks always are.',
+  surfaces:
+    'Which chapters of the interface (`decision`, `chat`, `rvenc`, `tools`, `files`, `index`, `admin`, `console`) and which surfaces are served: `v1` with `gemini`, `mcp`, and the path or the package of an own surface ([adding-a-surface.md](adding-a-surface.md)). An own surface with settings is an object with `use`. All when absent; health checks always are.',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   issuers:
     'Issuers of access tokens, by a name of yours: people call with a token of theirs in the place of a key ([operations.md](operations.md#people-by-their-own-login)).',
@@ -335,6 +336,8 @@ A plugin is one file that fits one port, and has the name of the file. "Needs" a
   each: {
     tools:
       'What callers can have done inside the enclave. All tools that are found are offered, unless the configuration lists some under `tools`.',
+    surfaces:
+      'Doors beyond the interface’s own chapters ([adding-a-surface.md](adding-a-surface.md)). All that are found are served, unless the configuration lists some under `surfaces`.',
     readers:
       'What tools and indexing read files with, inside the enclave: each reads one kind of file. All readers that are found are used, unless the configuration lists some under `readers`.',
     providers: `Backends. Each is one key under \`providers\`; two keys with the same \`use\` are two backends. What a provider

@@ -55,6 +55,7 @@ const nameOf = (it: Schema, actions: readonly Action[]): string => {
   if (it.type === 'array') return `list of ${typeOf(it.item!)}`
   if (it.type === 'record') return `${typeOf(it.value!)} by name`
   if (it.type === 'number' && actions.some(({ type }) => type === 'integer')) return 'whole number'
+  if (it.type === 'union') return it.options!.map((option) => typeOf(option as Schema)).join(' or ')
   if (it.type === 'unknown') return 'anything'
   return isObject(it) ? 'object' : it.type
 }

@@ -13,15 +13,15 @@ import { namedPath } from '../../core/http/named-path.ts'
 import type { AnyRoute } from '../../core/http/route.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
-import { allRoutes } from '../../core/routes/all.ts'
 import { decisionRequest } from '../../core/routes/decision-shape.ts'
-import { Settings, SettingsShape, surfaces } from '../../core/settings.ts'
+import { Settings, SettingsShape } from '../../core/settings.ts'
 import { lengths } from '../../core/sealed/wire/body.ts'
 import { fitted } from '../fitted.ts'
 import { type Spoiled, spoiledOf } from './bodies.ts'
 import { formType, spoiledForms } from './forms.ts'
 import { type Envelope, plainIn } from './sealing.ts'
 import { sampleOf } from './shape.ts'
+import { everyRoute } from '../every-route.ts'
 
 /** Something that takes bodies. */
 export interface Target {
@@ -203,9 +203,7 @@ const audioEnvelope: Envelope = {
 
 /** Every route that takes a body, and every chapter of the enclave that opens JSON. */
 export const targets = async (): Promise<readonly Target[]> => [
-  ...allRoutes(surfaces)
-    .filter(({ body }) => body !== undefined)
-    .map(plainTarget),
+  ...everyRoute.filter(({ body }) => body !== undefined).map(plainTarget),
   sealedTarget('rvenc/chat/completions', ChatRequest, chatEnvelope),
   sealedTarget('rvenc/decision', decisionRequest, chatEnvelope),
   sealedTarget('rvenc/embeddings', EmbeddingRequest, chatEnvelope),

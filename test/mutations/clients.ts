@@ -24,7 +24,7 @@ export const clients: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/find-model.ts',
+    file: 'core/inference/models/find-model.ts',
     test: 'test/stock-errors.test.ts',
     changes: [
       {
@@ -160,7 +160,7 @@ export const clients: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/answer-chat.ts',
+    file: 'core/inference/answer-chat.ts',
     test: 'test/dialects/attempts.test.ts',
     changes: [
       {

@@ -6,7 +6,7 @@ const words = 'test/plugins/guards/words.test.ts'
 
 export const guarding: readonly Changes[] = [
   {
-    file: 'core/routes/answer-chat.ts',
+    file: 'core/inference/answer-chat.ts',
     test: guards,
     changes: [
       {

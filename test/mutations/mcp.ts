@@ -6,7 +6,7 @@ const whole = 'test/mcp.test.ts'
 
 export const mcp: readonly Changes[] = [
   {
-    file: 'core/routes/mcp/clear-tools.ts',
+    file: 'plugins/surfaces/mcp/clear-tools.ts',
     test: 'test/mcp-http.test.ts',
     changes: [
       {
@@ -32,7 +32,7 @@ export const mcp: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/mcp/address.ts',
+    file: 'plugins/surfaces/mcp/address.ts',
     test: 'test/mcp-http.test.ts',
     changes: [
       {

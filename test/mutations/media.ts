@@ -14,7 +14,7 @@ export const medias: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/media/transcription.ts',
+    file: 'core/calls/media/transcription.ts',
     test: media,
     changes: [
       {
@@ -35,7 +35,7 @@ export const medias: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/media/draw-images.ts',
+    file: 'core/calls/media/draw-images.ts',
     test: media,
     changes: [
       { breaks: 'The prompt that was drawn is kept.', from: ', ...revised(picture) }))', to: ' }))' },
@@ -48,7 +48,7 @@ export const medias: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/media/speech.ts',
+    file: 'core/calls/media/speech.ts',
     test: media,
     changes: [
       {

@@ -30,7 +30,7 @@ export const programs: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/v1/dialect-route.ts',
+    file: 'plugins/surfaces/shared/dialect-route.ts',
     test: 'test/dialects/claude-code.test.ts',
     changes: [
       {

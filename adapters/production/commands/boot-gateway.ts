@@ -1,5 +1,4 @@
 import { type Gateway, createGateway } from '../../../core/gateway.ts'
-import type { SettingsInput } from '../../../core/settings.ts'
 import type { LentEnclave } from '../enclave/connect-enclave.ts'
 import { type Config, settingsOf } from '../config/config.ts'
 import { configuration, dataFolder, firstConfiguration } from '../config/read-config.ts'
@@ -20,24 +19,25 @@ export const bootGateway = async (
   surfaces: readonly string[] | null = null,
   workerLink: WorkerLink | null = null,
 ): Promise<Booted> => {
-  const { config, socket } = workerLink?.told ?? { config: await firstConfiguration(env), socket: null }
+  const { config: read, socket } = workerLink?.told ?? { config: await firstConfiguration(env), socket: null }
+  const narrowed = (config: Config): Config => (surfaces === null ? config : { ...config, surfaces: [...surfaces] })
+  const config = narrowed(read)
   const lentAt = (socket: string | null): LentEnclave | null =>
     socket === null || workerLink === null ? null : { socket, back: () => workerLink.back(socket) }
   const data = dataFolder(env)
-  const told = (config: Config) =>
-    ({ ...settingsOf(config), ...(surfaces && { surfaces: surfaces as SettingsInput['surfaces'] }) }) as SettingsInput
   const lent = lentAt(socket)
   const parts = await production(config, data, lent)
   let stands: RunningStand = { config, lent, parts }
 
-  const renew = async ({ config, socket }: WorkerConfig): Promise<void> => {
+  const renew = async ({ config: read, socket }: WorkerConfig): Promise<void> => {
+    const config = narrowed(read)
     const lent = lentAt(socket)
     const parts = await renewed(config, lent, stands)
-    await gateway.renew({ settings: told(config), ...parts })
+    await gateway.renew({ settings: settingsOf(config), ...parts })
     stands = { config, lent, parts }
   }
   const again = workerLink?.reload ?? (async () => renew({ config: await configuration(env), socket: null }))
   const siblings = workerLink && { siblings: workerLink.siblings }
-  const gateway: Gateway = createGateway({ ...parts, ...siblings }, told(config), again)
+  const gateway: Gateway = createGateway({ ...parts, ...siblings }, settingsOf(config), again)
   return { gateway, config, data, renew }
 }

@@ -36,7 +36,7 @@ sealgate --version, -v                           shows which release it is
 export const commandUsages = {
   serve: `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]
   --port N                       8787 by default; 0 takes any free port
-  --surfaces a,b                 serves only these chapters of the interface
+  --surfaces a,b                 serves only these chapters and surfaces
   --workers N                    serves with N processes; needs limits.redis
   SEALGATE_CONFIG                the configuration file; without it the environment decides
   SEALGATE_DATA                  the folder of the embedded stores; ./data by default

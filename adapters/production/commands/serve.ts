@@ -32,7 +32,7 @@ export const serve = async (
     const server = gateway.server()
     const begun = gateway.hold()
     const address = await listening(server, config.server)
-    const origin = { env, config, surfaces: surfaces ?? config.surfaces, data, url: urlOf(address) }
+    const origin = { env, config, surfaces: gateway.surfaces, data, url: urlOf(address) }
     const draw: Draw = (key, terminal) => drawnScreen(origin, gateway, key, terminal)
     // The key is made last: a key of a failed start would never be shown.
     const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))

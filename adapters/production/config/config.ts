@@ -4,6 +4,7 @@ import { flaw } from '../../../core/plugin.ts'
 import { type SettingsInput, SettingsShape } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
+import { SurfaceName, nameOfSurface } from './surfaces.ts'
 import { withVariables } from './variables.ts'
 
 const choice = v.looseObject({ use: v.string() })
@@ -33,6 +34,8 @@ export const ConfigShape = v.strictObject({
   /** The JSON schema of this file, for editors. */
   $schema: v.optional(v.string()),
   ...SettingsShape.entries,
+  /** Chapters and surfaces. An own surface is the path or the package of its plugin, or that with its settings. */
+  surfaces: v.optional(v.array(v.union([SurfaceName, choice]))),
   server: v.optional(
     v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
@@ -121,9 +124,10 @@ export const settingsOf = ({
   tools,
   readers,
   guards,
+  surfaces,
   $schema,
   ...rest
 }: Config): SettingsInput => {
   const { redis, patience, whenDown, ...limits } = rest.limits
-  return { ...rest, limits }
+  return { ...rest, limits, ...(surfaces && { surfaces: surfaces.map(nameOfSurface) }) }
 }

@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises'
 import type { Fitting, Port } from '../../../core/container.ts'
 import { type AnyPlugin, isPlugin, use } from '../../../core/plugin.ts'
 
-export type Family = 'tools' | 'readers' | 'providers' | 'storage' | 'evidence' | 'backend-evidence' | 'guards'
+export type Family =
+  'tools' | 'readers' | 'providers' | 'storage' | 'evidence' | 'backend-evidence' | 'guards' | 'surfaces'
 
 const folder = (family: Family) => new URL(`../../../plugins/${family}/`, import.meta.url)
 const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))

@@ -4,12 +4,14 @@ import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Guard } from '../../../core/ports/guard.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Reader } from '../../../core/ports/reader.ts'
+import { Surface } from '../../../core/ports/surface.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import { Upstream } from '../../../core/ports/upstream.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { Config } from './config.ts'
 import type { Fault } from './faults.ts'
 import { type Choice, type Family, chosenPlugin, pluginNames } from './load-plugin.ts'
+import { chosenSurfaces } from './surfaces.ts'
 import { chosenUpstream } from './upstreams.ts'
 
 interface Named {
@@ -32,7 +34,7 @@ const each = (
     choice: { use: name, ...choice },
   }))
 
-const namedIn = ({ providers, enclave, storage, tools, readers, guards }: Config): readonly Named[] => [
+const namedIn = ({ providers, enclave, storage, tools, readers, guards, surfaces }: Config): readonly Named[] => [
   ...each(Upstream, 'providers', ['providers'], providers),
   ...each(Upstream, 'providers', ['enclave', 'providers'], enclave.providers),
   ...each(BlobStore, 'storage', ['storage'], storage.blobs && { blobs: storage.blobs }),
@@ -42,6 +44,12 @@ const namedIn = ({ providers, enclave, storage, tools, readers, guards }: Config
   ...each(Reader, 'readers', ['readers'], readers),
   ...each(Guard, 'guards', ['guards'], guards),
   ...each(Guard, 'guards', ['enclave', 'guards'], enclave.guards),
+  ...[...chosenSurfaces({ surfaces })].map(([at, choice]) => ({
+    port: Surface,
+    family: 'surfaces' as const,
+    path: ['surfaces', String(at)],
+    choice,
+  })),
 ]
 
 const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly Fault[]> => {

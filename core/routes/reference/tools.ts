@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import { schemaOf } from '../../http/json-schema.ts'
+import { schemaOf } from '../../json-schema.ts'
 import { type Chapter, type JsonSchema, type Variant, type Sentences, described } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
-import { parametersOf, variants } from '../tools.ts'
+import { parametersOf } from '../../tool-schema.ts'
+import { variants } from '../tools.ts'
 import { envelope, shared } from './shared.ts'
 
 type Kind = Tool['kind']

@@ -15,6 +15,7 @@ import { plugin, use } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import { Settings, SettingsShape } from '../../../core/settings.ts'
 import { allRoutes } from '../../../core/routes/all.ts'
+import { servedOf } from '../../../core/routes/served.ts'
 import { fitted } from '../../fitted.ts'
 import { answering } from './answering.ts'
 
@@ -41,7 +42,7 @@ const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random 
 await supplied.keys.create({}, process.env['KEY'])
 // Beside all the routes of the interface, as in use.
 const { listener, prepared } = app(
-  [...allRoutes(['admin', 'tools']).filter(({ path }) => !path.startsWith('/health')), noop],
+  [...allRoutes(servedOf(['admin', 'tools'], [])).filter(({ path }) => !path.startsWith('/health')), noop],
   container,
   () => '',
 )

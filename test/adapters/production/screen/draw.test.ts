@@ -1,13 +1,13 @@
 import t from 'tap'
 import { type StartFacts, plainLines, firstScreen } from '../../../../adapters/production/screen/draw.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { surfaces } from '../../../../core/settings.ts'
+import { served } from '../../../every-route.ts'
 import type { Survey } from '../../../../core/survey.ts'
 
 const start: StartFacts = {
   version: '1.2.3',
   url: 'http://127.0.0.1:8787',
-  surfaces,
+  surfaces: served().names,
   names: { compat: 'compat', std: 'std', v1: 'v1' },
   configuration: null,
   data: '/srv/data',

@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import { json } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
+import { embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../inference/embedding.ts'
+import { Inference } from '../../inference/inference.ts'
+import { Catalog } from '../../inference/models/catalog.ts'
+import { Meter } from '../../inference/metering/meter.ts'
+import { servedModel } from '../../inference/models/find-model.ts'
+import { anyProvider, pinned } from '../../inference/routing/provider-field.ts'
+import { settled } from '../../inference/metering/settle.ts'
+
+export const embeddings = route({
+  method: 'POST',
+  path: '/std/embeddings',
+  summary: 'Makes vectors of one text or several, or of lists of tokens.',
+  access: { scope: 'chats.completion' },
+  body: {
+    read: 'json',
+    schema: v.object({ ...embeddingFields, provider: anyProvider }),
+    bytes: ({ bodies }) => bodies.chat,
+  },
+  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  async handle({ input, caller, signal }, { catalog, inference, meter }) {
+    const { provider, routing } = pinned(input.provider)
+    const entry = embedding(await servedModel(catalog, caller, input.model, 'embed', signal), input)
+    const reservation = await meter.reserve(caller, entry, { input: sizeOf(input), output: 0 })
+    const running = embed(inference, input, { entry, provider, extra: routing }, signal)
+    const made = await settled(reservation, running, ({ usage }) => usage)
+    return json(printEmbedded(made, input, entry.name), 200, reservation.headers)
+  },
+})

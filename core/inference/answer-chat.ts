@@ -1,0 +1,259 @@
+import type { Caller } from '../access/caller.ts'
+import type { Supplied } from '../container.ts'
+import { fieldsBeyondContent as unheardByGemini } from '../dialects/generate-content/unsupported-fields.ts'
+import { fieldsBeyondMessages as unheardByMessages } from '../dialects/messages/unsupported-fields.ts'
+import { usageOf } from '../dialects/chat-completions.ts'
+import type { EventWriter, ServerEvent } from '../dialects/event.ts'
+import type { TranslatedRequest } from '../dialects/translated-request.ts'
+import { type Passage, passageOf } from './guards/passage.ts'
+import { Inference, type Served } from './inference.ts'
+import { Catalog } from './models/catalog.ts'
+import { dialectOf, type Entry } from './models/catalog-entry.ts'
+import { Meter, type Reservation } from './metering/meter.ts'
+import { affinityOf } from './routing/order-backends.ts'
+import { estimateOf } from './metering/tokens.ts'
+import { Guard } from '../ports/guard.ts'
+import type { ChatAnswer, ChatBody, Chunk, Dialect, Usage } from '../ports/upstream.ts'
+import { servedModel } from './models/find-model.ts'
+
+export const chatNeeds = { catalog: Catalog, inference: Inference, meter: Meter, guards: Guard }
+type ChatNeeds = Supplied<typeof chatNeeds>
+
+/** A chat request in any dialect, as its route asks for it. */
+export interface DialectChat {
+  readonly caller: Caller
+  readonly model: string
+  readonly provider: string | null
+  /** The session that the caller names; null when the conversation's beginning stands for it. */
+  readonly session: string | null
+  /** The request for a backend that speaks this dialect, undefined for the common one. */
+  understand(to: Dialect | undefined): TranslatedRequest
+}
+
+export interface WholeAnswer {
+  readonly answer: Extract<ChatAnswer, { kind: 'completion' }>
+  /** The name that the caller knows the model by. */
+  readonly model: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface SpokenEvents {
+  /** The stream's events; the first `next` rejects when no backend answers. */
+  readonly events: AsyncIterableIterator<ServerEvent>
+  readonly headers: Headers
+  /** Headers that are known when the first event goes. */
+  late(): Headers
+}
+
+type Headers = Readonly<Record<string, string>>
+
+interface Begun {
+  readonly entry: Entry
+  readonly reservation: Reservation<Usage>
+  readonly task: Parameters<Inference['chat']>[0]
+  readonly headers: Headers
+  /** Null when no guard is there. */
+  readonly passage: Passage | null
+  usageIn(it: Served): Usage
+}
+
+/** Every chat of the interface begins here: the model is looked up, its cost reserved, the call worded for each backend. */
+const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signal: AbortSignal): Promise<Begun> => {
+  const { caller, provider, session } = talk
+  const { organization } = caller
+  const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
+  const passage = passageOf(given.guards, { model: entry.name, organization })
+  const fit = passage === null ? wordings(talk) : await guarded(entry, wordings(talk), passage, signal)
+  const [first] = entry.candidates
+  const { body } = fit(first && dialectOf(first))
+  const dropped = droppedOf(entry, fit)
+  const estimate = estimateOf(body)
+  const reservation = await given.meter.reserve(caller, entry, estimate)
+  return {
+    entry,
+    reservation,
+    task: {
+      entry,
+      body,
+      provider,
+      organization,
+      affinity: affinityOf(entry, organization, body, session),
+      stream,
+      fit,
+    },
+    headers: { ...reservation.headers, ...(dropped.length > 0 && { 'x-sealgate-dropped': dropped.join(', ') }) },
+    passage,
+    usageIn: ({ usage, size }) =>
+      usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
+  }
+}
+
+type Fit = (to: Dialect | undefined) => TranslatedRequest
+
+/** The request for each dialect, worded when it is first asked for. */
+const wordings = (talk: DialectChat): Fit => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  return (to) => {
+    let it = worded.get(to)
+    if (it === undefined) worded.set(to, (it = talk.understand(to)))
+    return it
+  }
+}
+
+/** The wordings for all backends of the model behind the guards. No other wording goes out. */
+const guarded = async ({ candidates }: Entry, fit: Fit, passage: Passage, signal: AbortSignal): Promise<Fit> => {
+  const worded = new Map<Dialect | undefined, TranslatedRequest>()
+  for (const to of new Set(candidates.map(dialectOf))) {
+    const { body, native, ...rest } = fit(to)
+    const common = await passage.request(body, signal)
+    const own = native && { native: { ...native, body: await passage.request(native.body, signal) } }
+    worded.set(to, { ...rest, ...own, body: common })
+  }
+  return (to) => {
+    const it = worded.get(to)
+    if (it === undefined) throw new Error('No guard has seen this wording')
+    return it
+  }
+}
+
+/** The marks of guards, as far as they are known. */
+const marksOf = (passage: Passage | null): Headers => {
+  const marks = passage?.marks() ?? []
+  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
+}
+
+const unheard: Readonly<Record<Dialect, ReadonlySet<string>>> = {
+  messages: unheardByMessages,
+  'generate-content': unheardByGemini,
+}
+
+/** Members of the request that at least one backend of the model would not get. */
+const droppedOf = ({ candidates }: Entry, fit: Fit): readonly string[] => {
+  const dropped = new Set<string>()
+  const note = (body: ChatBody, refused: ReadonlySet<string>) => {
+    for (const [name, value] of Object.entries(body)) {
+      if (refused.has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
+    }
+  }
+  for (const to of new Set(candidates.map(dialectOf))) {
+    const { body, native, dropped: its } = fit(to)
+    for (const path of its) dropped.add(path)
+    if (to !== undefined && native === undefined) note(body, unheard[to])
+  }
+  for (const candidate of candidates) {
+    const { upstream, model } = candidate
+    if (upstream.unheard) note(fit(dialectOf(candidate)).body, upstream.unheard(model))
+  }
+  return [...dropped]
+}
+
+/** Who was asked, in order, where the first one did not answer. */
+const attemptsOf = ({ asked }: Served): Headers =>
+  asked.length < 2
+    ? {}
+    : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
+
+/** Members that the gateway itself sees to. */
+const ours = new Set(['stream_options', 'n'])
+
+/** The whole answer, its use settled. An answer that a guard refuses was used too. */
+export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, false, signal)
+  const it = await given.inference.chat({ ...task, stream: false }, signal).catch((error: unknown) => {
+    void reservation.settle(null, null)
+    throw error
+  })
+  void reservation.settle(usageIn(it), it.backend)
+  const answer = passage === null ? it.answer : await passage.answer(it.answer)
+  return { answer, model: entry.name, headers: { ...headers, ...attemptsOf(it), ...marksOf(passage) } }
+}
+
+/** The answer as events; `writing` is given the caller's name of the model. */
+export const streamedAnswer = async (
+  talk: DialectChat,
+  given: ChatNeeds,
+  writing: (model: string) => EventWriter,
+  signal: AbortSignal,
+): Promise<SpokenEvents> => {
+  const { entry, reservation, task, headers, passage, usageIn } = await begin(talk, given, true, signal)
+  try {
+    const it = await given.inference.chat({ ...task, stream: true }, signal)
+    const settle = () => void reservation.settle(it.backend === null ? null : usageIn(it), it.backend)
+    const late = () => ({ ...attemptsOf(it), ...marksOf(passage) })
+    const chunks = passage === null ? it.answer.chunks : passage.chunks(it.answer.chunks)
+    return {
+      events: printing({ chunks, notes: it.notes }, writing(entry.name), reservation.began, settle),
+      headers,
+      late,
+    }
+  } catch (error) {
+    void reservation.settle(null, null)
+    throw error
+  }
+}
+
+interface Streaming extends Pick<Served, 'notes'> {
+  readonly chunks: AsyncIterable<Chunk>
+}
+
+/** Chunks as events, with the writer's last events after a clean end alone. The reservation is settled however the stream ends. */
+const printing = (
+  { chunks: given, notes }: Streaming,
+  writer: EventWriter,
+  began: () => void,
+  settle: () => void,
+): AsyncIterableIterator<ServerEvent> => {
+  const chunks = given[Symbol.asyncIterator]()
+  const queue: ServerEvent[] = []
+  let at = 0
+  let first = true
+  let ended = false
+
+  const took = ({
+    done,
+    value,
+  }: IteratorResult<Chunk>): IteratorResult<ServerEvent> | Promise<IteratorResult<ServerEvent>> => {
+    queue.length = at = 0
+    if (first && !done) began()
+    first = false
+    if (notes.length > 0) queue.push({ comment: notes.splice(0).join(', ') })
+    try {
+      if (done) {
+        ended = true
+        writer.end(queue)
+        settle()
+      } else writer.take(value, queue)
+    } catch (error) {
+      // An answer that the dialect can't express is closed like a broken one.
+      void chunks.return?.()
+      return broke(error)
+    }
+    return at < queue.length ? { value: queue[at++]!, done: false } : next()
+  }
+
+  const broke = (error: unknown): never => {
+    ended = true
+    queue.length = at = 0
+    settle()
+    throw error
+  }
+
+  const next = (): Promise<IteratorResult<ServerEvent>> => {
+    if (at < queue.length) return Promise.resolve({ value: queue[at++]!, done: false })
+    if (ended) return Promise.resolve({ value: undefined, done: true })
+    return chunks.next().then(took, broke)
+  }
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    next,
+    async return() {
+      ended = true
+      await chunks.return?.()
+      settle()
+      return { value: undefined, done: true }
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { mayUse, type Caller } from '../../access/caller.ts'
+import { BadRequest, NotFound, Unavailable, type GatewayError } from '../../errors.ts'
+import type { Catalog } from './catalog.ts'
+import type { Ability, Entry } from './catalog-entry.ts'
+
+/** The model that a caller of the standard routes asks for; throws when there is none that may serve it so. */
+export const servedModel = async (
+  catalog: Catalog,
+  caller: Caller,
+  model: string,
+  ability: Ability,
+  signal: AbortSignal,
+): Promise<Entry> => {
+  const entry = await catalog.find(model, signal)
+  if (!entry || !mayUse(caller, entry.name)) throw unknownModel(catalog, caller, model)
+  if (!entry.settings.standard) {
+    throw new BadRequest('The model is available for encrypted inference only', {
+      validator: { model: 'expected a model of the standard catalog' },
+    })
+  }
+  if (!entry.does.has(ability)) {
+    throw new BadRequest('The model does not serve this route', { validator: { model: expected[ability] } })
+  }
+  return entry
+}
+
+/** A provider that does not tell its models may have this one; why it doesn't is the operator's matter. */
+export const unknownModel = (catalog: Catalog, caller: Caller, model: string): GatewayError =>
+  catalog.isWhole() || !mayUse(caller, model)
+    ? new NotFound('The model does not exist or the key may not use it', { code: 'model_not_found' })
+    : new Unavailable('The model list is not known yet', { retryAfter: 5_000 })
+
+const expected: Readonly<Record<Ability, string>> = {
+  chat: 'expected a chat model',
+  decide: 'expected a model that decides',
+  transcribe: 'expected a transcription model',
+  speak: 'expected a speech model',
+  draw: 'expected an image model',
+  embed: 'expected an embedding model',
+}

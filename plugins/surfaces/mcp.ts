@@ -1,0 +1,18 @@
+import { plugin } from '../../core/plugin.ts'
+import { Surface } from '../../core/ports/surface.ts'
+import { mcpRoutes } from './mcp/routes.ts'
+
+/** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
+const chapter = async () => (await import('./mcp/chapter.ts')).chapter
+
+/** Agents: the tools that may run in the clear, and decisions, by the Model Context Protocol at `/mcp`. */
+export default plugin({
+  port: Surface,
+  name: 'mcp',
+  create: (): Surface => ({
+    name: 'mcp',
+    routes: mcpRoutes,
+    chapter,
+    links: () => ({ agents: '/mcp' }),
+  }),
+})

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import { Forbidden } from '../../../core/errors.ts'
+import type { Settings } from '../../../core/settings.ts'
+
+type Place = Pick<Settings, 'mcp' | 'cors' | 'prefix'>
+
+/** What a header names, without its port; null for what is no host. */
+const hostOf = (host: string | undefined): string | null =>
+  host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
+    ? new URL(`http://${host}`).hostname
+    : null
+
+/** A name of another's domain may be made to lead here; an address, and the names of this machine, may not. */
+const isPlain = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || isIP(host.replace(/^\[|\]$/g, '')) !== 0
+
+const isOwn = (host: string | null, { mcp }: Place): boolean =>
+  host !== null && (isPlain(host) || (mcp.url !== undefined && new URL(mcp.url).hostname === host))
+
+/** Throws Forbidden for a page of another origin, and for a name that the configuration doesn't give to this endpoint. */
+export const admitPlace = ({ host, origin }: IncomingHttpHeaders, place: Place): void => {
+  if (!isOwn(hostOf(host), place))
+    throw new Forbidden('The endpoint is not known by this host', { validator: { host: 'Expected that of mcp.url' } })
+  if (origin === undefined || place.cors.origins.includes(origin)) return
+  const own = URL.canParse(origin) ? new URL(origin) : null
+  const sameHost = own !== null && hostOf(own.host) === hostOf(host) && isOwn(hostOf(own.host), place)
+  if (!sameHost)
+    throw new Forbidden('Pages of this origin may not call', { validator: { origin: 'Expected one of cors.origins' } })
+}
+
+/** The path of the metadata of RFC 9728, before the prefix. */
+export const metadataPath = '/.well-known/oauth-protected-resource/mcp'
+
+/** What a 401 adds, so that clients find the metadata. */
+export const challengeOf = ({ mcp: { url }, prefix }: Place): string =>
+  url === undefined ? '' : `, resource_metadata="${new URL(url).origin}${prefix}${metadataPath}"`

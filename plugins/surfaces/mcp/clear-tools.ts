@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import { hasScope, type Caller } from '../../../core/access/caller.ts'
+import type { Supplied } from '../../../core/container.ts'
+import { print, readPlain } from '../../../core/dialects/json.ts'
+import { decideTool } from '../../../core/dialects/mcp/decide-tool.ts'
+import { RpcError, rpcErrorCodes } from '../../../core/dialects/mcp/rpc.ts'
+import { sentenceOf } from '../../../core/dialects/sentence.ts'
+import { parseDecision } from '../../../core/dialects/typed-decision.ts'
+import { printAnswered } from '../../../core/dialects/typed-decision-answer.ts'
+import { runErrand } from '../../../core/errand.ts'
+import { BadRequest, GatewayError, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
+import { defaultQueue } from '../../../core/fair-shares.ts'
+import { schemaOf } from '../../../core/json-schema.ts'
+import { Tool } from '../../../core/ports/tool.ts'
+import type { OrderedJson } from '../../../core/ports/upstream.ts'
+import { toldParams } from '../../../core/tool-params.ts'
+import { checked } from '../../../core/validate.ts'
+import { decisionFor, decisionNeeds, anyDecisionModel } from '../../../core/inference/decisions/decide-for-caller.ts'
+import { parametersOf } from '../../../core/tool-schema.ts'
+
+export const clearNeeds = { ...decisionNeeds, tools: Tool }
+type ClearNeeds = Supplied<typeof clearNeeds>
+type Arguments = ReadonlyMap<string, OrderedJson>
+type Clear = Extract<Tool, { kind: 'simple' }>
+
+/** Something that an agent may call; `run` gives the text of its result. */
+interface Offer {
+  readonly described: { readonly name: string }
+  run(args: Arguments, signal: AbortSignal): Promise<string>
+}
+
+/** Bytes of a tool's arguments where it names no others, and of a result. */
+const usualParams = 16 * 1024
+const mostResult = 4 * 1024 * 1024
+
+const hints = { readOnlyHint: true, destructiveHint: false, openWorldHint: true }
+
+const isClear = (tool: Tool): tool is Clear => tool.kind === 'simple' && tool.clear === true
+
+const offerOf = (tool: Clear, { organization, key }: Caller): Offer => ({
+  described: {
+    name: tool.name,
+    ...{ description: tool.description, inputSchema: parametersOf(tool), annotations: hints },
+  },
+  async run(args, signal) {
+    const text = print(args)
+    if (Buffer.byteLength(text) > (tool.mostParams ?? usualParams)) throw new BadRequest('The arguments are too long')
+    const { told, odd } = toldParams(tool.params, readPlain(text) as Readonly<Record<string, unknown>>)
+    if (odd !== null) throw new BadRequest('Validation failed', { validator: { [odd]: 'Unknown field' } })
+    const params = checked(tool.params, told)
+    // No model works for a tool in the clear.
+    const errand = { organization, key, queue: defaultQueue, models: [], uses: [] }
+    const result = await runErrand(errand, () => tool.run(params, signal))
+    return typeof result === 'string' ? result : JSON.stringify(result ?? null)
+  },
+})
+
+const decideSchema = schemaOf(
+  v.strictObject({
+    ...decideTool.params,
+    model: v.optional(v.pipe(v.string(), v.description('One that decides when absent'))),
+  }),
+)
+
+const decideOffer = (caller: Caller, given: ClearNeeds): Offer => ({
+  described: {
+    name: decideTool.name,
+    ...{ description: decideTool.about, inputSchema: decideSchema, annotations: { ...hints, openWorldHint: false } },
+  },
+  async run(args, signal) {
+    const known = ['state', 'questions', 'model']
+    const odd = [...args.keys()].find((name) => !known.includes(name))
+    if (odd !== undefined)
+      throw new BadRequest('Validation failed', { validator: { [odd.slice(0, 100)]: 'Unknown field' } })
+    const request = parseDecision(new Map([['model', anyDecisionModel], ...args]))
+    return print(printAnswered(await decisionFor(request, caller, given, signal), 'diagnostics'))
+  },
+})
+
+/** What the caller's key may call, by name: always in one order. */
+const offersFor = (caller: Caller, given: ClearNeeds): readonly Offer[] => [
+  ...(hasScope(caller, 'chats.completion') ? [decideOffer(caller, given)] : []),
+  ...(hasScope(caller, 'tools.execute')
+    ? given.tools
+        .filter(isClear)
+        .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+        .map((tool) => offerOf(tool, caller))
+    : []),
+]
+
+export const listFor = (caller: Caller, given: ClearNeeds): readonly object[] =>
+  offersFor(caller, given).map(({ described }) => described)
+
+/** Absent ones come as an object without members. */
+const argumentsOf = (args: unknown): Arguments => {
+  if (args instanceof Map) return args as Arguments
+  if (typeof args === 'object' && args !== null && !Array.isArray(args)) return new Map()
+  throw new RpcError(rpcErrorCodes.params, 'arguments takes an object')
+}
+
+const content = (text: string) => [{ type: 'text', text }]
+
+/** What the agent can mend, or what failed elsewhere, is a result that says so; a fault of ours throws. */
+export const callFor = async (
+  caller: Caller,
+  given: ClearNeeds,
+  name: string,
+  args: unknown,
+  signal: AbortSignal,
+): Promise<object> => {
+  const offer = offersFor(caller, given).find(({ described }) => described.name === name)
+  // A tool that the key may not call is not there for it.
+  if (offer === undefined) throw new RpcError(rpcErrorCodes.params, 'There is no such tool')
+  const told = argumentsOf(args)
+  try {
+    const text = await offer.run(told, signal)
+    if (Buffer.byteLength(text) > mostResult) throw new UpstreamFailed('The result is too large')
+    return { content: content(text) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof GatewayError) || error instanceof Unavailable) throw error
+    return { isError: true, content: content(sentenceOf(error)) }
+  }
+}

@@ -1,0 +1,22 @@
+import { mayUse, type Caller } from '../../../core/access/caller.ts'
+import type { Request } from '../../../core/http/route.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { unknownModel } from '../../../core/inference/models/find-model.ts'
+import { keyHeaders } from './dialect-route.ts'
+
+export type ModelsRequest = Request<unknown, unknown, Caller>
+
+/** The parts that routes of models share in every dialect. */
+export const listing = { method: 'GET', access: 'any-key', keyHeaders, needs: { catalog: Catalog } } as const
+
+/** The models that the key may use in the clear. */
+export const usable = async ({ caller, signal }: ModelsRequest, catalog: Catalog): Promise<readonly Entry[]> =>
+  (await catalog.list(signal)).filter(({ name, settings }) => settings.standard && mayUse(caller, name))
+
+/** Throws when the key may not use the model, or there is none. */
+export const usedBy = async (asked: ModelsRequest, id: string, catalog: Catalog): Promise<Entry> => {
+  const entry = await catalog.find(id, asked.signal)
+  if (entry?.settings.standard && mayUse(asked.caller, entry.name)) return entry
+  throw unknownModel(catalog, asked.caller, id)
+}

@@ -1,0 +1,24 @@
+import { mediaRoutes } from '../../core/calls/media.ts'
+import { plugin } from '../../core/plugin.ts'
+import { Surface } from '../../core/ports/surface.ts'
+import { chatCompletions } from './v1/chat-completions.ts'
+import { atV1 } from './v1/dialect-route.ts'
+import { messages } from './v1/messages.ts'
+import { models } from './v1/models.ts'
+import { responses } from './v1/responses.ts'
+
+/** TypeScript leaves the ending of an `import()` inside `export default` as it is, so this one stands outside. */
+const chapter = async () => (await import('./v1/chapter.ts')).chapter
+
+/** Clients of OpenAI and Anthropic: chat completions, responses, messages, vectors, images and sound, and lists of models. */
+export default plugin({
+  port: Surface,
+  name: 'v1',
+  create: (): Surface => ({
+    name: 'v1',
+    routes: [atV1(chatCompletions), responses, ...messages, ...models, ...mediaRoutes.map(atV1)],
+    chapter,
+    links: ({ v1 }) => ({ openai: `/${v1}`, anthropic: '/' }),
+    clients: ({ v1 }) => ({ OpenAI: `/${v1}`, Anthropic: '' }),
+  }),
+})

@@ -1,0 +1,8 @@
+import { chatCall } from '../../../core/calls/chat.ts'
+import { printChunk } from '../../../core/dialects/chat-completions.ts'
+import { renamed } from '../../../core/dialects/rename-model.ts'
+
+/** Clients of the public format get chunks as the backend words them. */
+export const chatCompletions = chatCall(
+  (chunk, model, json) => (json && renamed(json, 'model', chunk.model, model)) ?? printChunk(chunk, model),
+)

@@ -1,0 +1,69 @@
+import { Keepsakes } from '../../../core/access/keepsakes.ts'
+import { printMessage } from '../../../core/dialects/messages/answer.ts'
+import { refuseBetas } from '../../../core/dialects/messages/betas.ts'
+import { messagesError } from '../../../core/dialects/messages/error.ts'
+import { messageEvents } from '../../../core/dialects/messages/events.ts'
+import { translateMessages } from '../../../core/dialects/messages/request.ts'
+import { CountRequest, MessagesRequest } from '../../../core/dialects/messages/shape.ts'
+import type { GatewayError } from '../../../core/errors.ts'
+import { events, json, text } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
+import { inputOf } from '../../../core/inference/metering/tokens.ts'
+import { Settings } from '../../../core/settings.ts'
+import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { sessionOf } from '../../../core/inference/routing/session.ts'
+import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
+import { keyHeaders, waitingComment } from '../shared/dialect-route.ts'
+import { asMessages, messagesFaults } from './dialect-route.ts'
+
+const shared = {
+  method: 'POST',
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asMessages,
+  faults: messagesFaults,
+  headers: { 'request-id': '{id}' },
+} as const
+
+const create = route({
+  ...shared,
+  path: '/v1/messages',
+  summary: 'Answers a conversation in the Messages dialect, whole or as a stream of events.',
+  body: { read: 'relayed', schema: MessagesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...chatNeeds, keepsakes: Keepsakes, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
+    refuseBetas(headers, settings.betas.refused)
+    const seal = keepsakes.for(caller.organization)
+    const talk: DialectChat = {
+      caller,
+      model: input.model,
+      provider: null,
+      session: sessionOf(headers),
+      understand: (to) => translateMessages(input, to, seal, headers),
+    }
+    if (input.stream !== true) {
+      const { answer, model, headers } = await wholeAnswer(talk, given, signal)
+      return text(printMessage(answer.completion, model, seal, answer.native), undefined, 200, headers)
+    }
+    const it = await streamedAnswer(talk, given, (model) => messageEvents(model, seal), signal)
+    const broken = (error: GatewayError) => ({ event: 'error', data: JSON.stringify(messagesError(error, id)) })
+    return events(it.events, broken, waitingComment, it.headers, it.late)
+  },
+})
+
+const count = route({
+  ...shared,
+  path: '/v1/messages/count_tokens',
+  summary: 'Estimates the tokens of a conversation; x-sealgate-estimated marks the answer.',
+  body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { catalog: Catalog, keepsakes: Keepsakes, settings: Settings },
+  async handle({ input, caller, headers, signal }, { catalog, keepsakes, settings }) {
+    refuseBetas(headers, settings.betas.refused)
+    await servedModel(catalog, caller, input.model, 'chat', signal)
+    const { body } = translateMessages(input, 'messages', keepsakes.for(caller.organization), headers)
+    return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+  },
+})
+
+export const messages = [create, count] as const

@@ -1,0 +1,51 @@
+import { json } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { type ModelsRequest, listing, usable, usedBy } from '../shared/usable-models.ts'
+import { asOpenai, openaiFaults } from './dialect-route.ts'
+
+/** Callers of the Messages dialect name its version on every request. */
+const speaksMessages = ({ headers }: Pick<ModelsRequest, 'headers'>): boolean =>
+  headers['anthropic-version'] !== undefined
+
+const asOpenaiModel = ({ name, settings, candidates }: Entry) => ({
+  id: name,
+  object: 'model',
+  created: settings.created,
+  owned_by: settings.owned_by ?? candidates[0]?.provider ?? '',
+})
+
+const asMessagesModel = ({ name, settings }: Entry) => ({
+  type: 'model',
+  id: name,
+  display_name: settings.name ?? name,
+  created_at: new Date(settings.created * 1000).toISOString(),
+})
+
+const list = route({
+  ...listing,
+  path: '/v1/models',
+  summary: 'Lists the models that the key may use, in the shape of the caller’s dialect.',
+  errors: asOpenai,
+  faults: openaiFaults,
+  async handle(asked, { catalog }) {
+    const entries = await usable(asked, catalog)
+    if (!speaksMessages(asked)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
+    const data = entries.filter(({ does }) => does.has('chat')).map(asMessagesModel)
+    return json({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
+  },
+})
+
+const one = route({
+  ...listing,
+  path: '/v1/models/{id}',
+  summary: 'Describes a model, in the shape of the caller’s dialect.',
+  errors: asOpenai,
+  faults: openaiFaults,
+  async handle(asked, { catalog }) {
+    const entry = await usedBy(asked, asked.params.id, catalog)
+    return json((speaksMessages(asked) ? asMessagesModel : asOpenaiModel)(entry))
+  },
+})
+
+export const models = [list, one] as const
