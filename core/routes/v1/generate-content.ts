@@ -10,9 +10,8 @@ import { printKept } from '../../dialects/json-text.ts'
 import type { Seal } from '../../dialects/keepsake.ts'
 import { bytes, events, json, text } from '../../http/reply.ts'
 import { route, type Request } from '../../http/route.ts'
-import { inputOf } from '../../inference/metering/tokens.ts'
 import { Log } from '../../ports/platform.ts'
-import { servedModel } from '../find-model.ts'
+import { countedChat, countNeeds } from '../count-chat.ts'
 import { sessionOf } from '../session.ts'
 import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../answer-chat.ts'
 import { asGoogle, keyHeaders, waitingComment, googleFaults } from './dialect-route.ts'
@@ -84,23 +83,30 @@ const stream = route({
   },
 })
 
+const CountContentRequest = v.looseObject({
+  contents: v.optional(GenerateRequest.entries.contents),
+  generateContentRequest: v.optional(GenerateRequest),
+})
+
+/** The request whose prompt is counted; the path alone names its model. */
+const countedRequest = (input: v.InferOutput<typeof CountContentRequest>): GenerateRequest => {
+  const { model: _, ...asked } = input.generateContentRequest ?? { contents: input.contents ?? [] }
+  return asked
+}
+
 const count = route({
   ...shared,
   path: '/v1beta/models/{model}:countTokens',
-  summary: 'Estimates the tokens of contents; x-sealgate-estimated marks the answer.',
-  body: {
-    ...shared.body,
-    schema: v.looseObject({
-      contents: v.optional(GenerateRequest.entries.contents),
-      generateContentRequest: v.optional(GenerateRequest),
-    }),
-  },
-  needs: { catalog: chatNeeds.catalog, keepsakes: Keepsakes },
-  async handle({ input, params, caller, signal }, { catalog, keepsakes }) {
-    await servedModel(catalog, caller, params.model, 'chat', signal)
-    const asked = input.generateContentRequest ?? { contents: input.contents ?? [] }
-    const { body } = translateContent(asked, 'generate-content', keepsakes.for(caller.organization))
-    return json({ totalTokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+  summary: 'Counts the tokens of contents by the model’s backend; x-sealgate-estimated marks an estimate.',
+  body: { ...shared.body, schema: CountContentRequest },
+  needs: { ...countNeeds, keepsakes: Keepsakes },
+  async handle(request, { keepsakes, ...given }) {
+    const { id, caller, signal } = request
+    const talk = talkOf({ ...request, input: countedRequest(request.input) }, keepsakes.for(caller.organization))
+    const it = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
+    return it.native === undefined
+      ? json({ totalTokens: it.tokens }, 200, it.headers)
+      : text(printKept(it.native.body), undefined, 200, it.headers)
   },
 })
 

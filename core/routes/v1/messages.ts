@@ -1,4 +1,5 @@
 import { Keepsakes } from '../../access/keepsakes.ts'
+import { printKept } from '../../dialects/json-text.ts'
 import { printMessage } from '../../dialects/messages/answer.ts'
 import { refuseBetas } from '../../dialects/messages/betas.ts'
 import { messagesError } from '../../dialects/messages/error.ts'
@@ -8,10 +9,8 @@ import { CountRequest, MessagesRequest } from '../../dialects/messages/shape.ts'
 import type { GatewayError } from '../../errors.ts'
 import { events, json, text } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { Catalog } from '../../inference/models/catalog.ts'
-import { inputOf } from '../../inference/metering/tokens.ts'
 import { Settings } from '../../settings.ts'
-import { servedModel } from '../find-model.ts'
+import { countedChat, countNeeds } from '../count-chat.ts'
 import { sessionOf } from '../session.ts'
 import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../answer-chat.ts'
 import { asMessages, keyHeaders, waitingComment, messagesFaults } from './dialect-route.ts'
@@ -54,14 +53,23 @@ const create = route({
 const count = route({
   ...shared,
   path: '/v1/messages/count_tokens',
-  summary: 'Estimates the tokens of a conversation; x-sealgate-estimated marks the answer.',
-  body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { catalog: Catalog, keepsakes: Keepsakes, settings: Settings },
-  async handle({ input, caller, headers, signal }, { catalog, keepsakes, settings }) {
+  summary: 'Counts the tokens of a conversation by the model’s backend; x-sealgate-estimated marks an estimate.',
+  body: { read: 'relayed', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...countNeeds, keepsakes: Keepsakes, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
     refuseBetas(headers, settings.betas.refused)
-    await servedModel(catalog, caller, input.model, 'chat', signal)
-    const { body } = translateMessages(input, 'messages', keepsakes.for(caller.organization), headers)
-    return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+    const seal = keepsakes.for(caller.organization)
+    const talk: DialectChat = {
+      caller,
+      model: input.model,
+      provider: null,
+      session: sessionOf(headers),
+      understand: (to) => translateMessages(input, to, seal, headers),
+    }
+    const it = await countedChat(talk, { id, door: 'messages' }, given, signal)
+    return it.native === undefined
+      ? json({ input_tokens: it.tokens }, 200, it.headers)
+      : text(printKept(it.native.body), undefined, 200, it.headers)
   },
 })
 
