@@ -83,7 +83,7 @@ export const providers: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/answer-chat.ts',
+    file: 'core/routes/wordings.ts',
     test: 'test/named-providers.test.ts',
     changes: [
       {

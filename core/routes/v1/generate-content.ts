@@ -31,7 +31,8 @@ interface Sizes {
 }
 
 const talkOf = (
-  { input, params, caller, headers }: Request<GenerateRequest, unknown, Caller, '{model}'>,
+  { params, caller, headers }: Pick<Request<unknown, unknown, Caller, '{model}'>, 'params' | 'caller' | 'headers'>,
+  input: GenerateRequest,
   seal: Seal,
 ): DialectChat => ({
   caller,
@@ -48,7 +49,7 @@ const generate = route({
   needs: { ...chatNeeds, keepsakes: Keepsakes },
   async handle(request, { keepsakes, ...given }) {
     const seal = keepsakes.for(request.caller.organization)
-    const { answer, model, headers } = await wholeAnswer(talkOf(request, seal), given, request.signal)
+    const { answer, model, headers } = await wholeAnswer(talkOf(request, request.input, seal), given, request.signal)
     const writer = generateEvents({ model, seal, thinks: thinksAloud(request.input) })
     return text(printKept(writer.whole(answer.completion, answer.native)), undefined, 200, headers)
   },
@@ -64,7 +65,7 @@ const stream = route({
     const { id, input, caller, signal, query } = request
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
-    const it = await streamedAnswer(talkOf(request, seal), given, writing, signal)
+    const it = await streamedAnswer(talkOf(request, input, seal), given, writing, signal)
     if (query.alt === 'sse') {
       return events(
         it.events,
@@ -101,8 +102,8 @@ const count = route({
   body: { ...shared.body, schema: CountContentRequest },
   needs: { ...countNeeds, keepsakes: Keepsakes },
   async handle(request, { keepsakes, ...given }) {
-    const { id, caller, signal } = request
-    const talk = talkOf({ ...request, input: countedRequest(request.input) }, keepsakes.for(caller.organization))
+    const { id, caller, input, signal } = request
+    const talk = talkOf(request, countedRequest(input), keepsakes.for(caller.organization))
     const it = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
     return it.native === undefined
       ? json({ totalTokens: it.tokens }, 200, it.headers)

@@ -6,7 +6,16 @@ import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventFrame, frame, framesOf, rawFrame, sumOf, wrapped } from '../../fakes/event-frames.ts'
 import { expectedSignature } from '../../fakes/signature-v4.ts'
-import { backend, everyCut, eventStream, provided, staged, stagedCount, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  everyCut,
+  eventStream,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }

@@ -9,7 +9,16 @@ import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked, Take } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, stagedCount, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  eventStream,
+  everyCut,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 
 const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
 

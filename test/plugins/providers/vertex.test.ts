@@ -83,18 +83,29 @@ for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude })) {
 t.test('a prompt is counted in the form of its model, and open models count none', async (t) => {
   const server = await backend(t, async ({ path }) => {
     if (path === '/token') return { headers: json, body: await vector('vertex/token.json') }
-    return { headers: json, body: await vector(path.includes('anthropic') ? 'anthropic/count.json' : 'gemini/count.json') }
+    return {
+      headers: json,
+      body: await vector(path.includes('anthropic') ? 'anthropic/count.json' : 'gemini/count.json'),
+    }
   })
   const it = await provided(t, vertex, settings(server.url))
   const asked = () => JSON.parse(server.asked.at(-1)!.body.toString())
-  const body = { messages: [{ role: 'system', content: 'Be short.' }, ...messages], max_tokens: 9, service_tier: 'flex' }
+  const body = {
+    messages: [{ role: 'system', content: 'Be short.' }, ...messages],
+    max_tokens: 9,
+    service_tier: 'flex',
+  }
   t.same(await it.countTokens!({ model: gemini.model, body }, never), { tokens: 21 })
   t.same(asked(), {
     systemInstruction: { parts: [{ text: 'Be short.' }] },
     contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
     generationConfig: { maxOutputTokens: 9 },
   })
-  const native = { dialect: 'messages', body: { messages, max_tokens: 5 }, headers: { 'anthropic-beta': 'one' } } as const
+  const native = {
+    dialect: 'messages',
+    body: { messages, max_tokens: 5 },
+    headers: { 'anthropic-beta': 'one' },
+  } as const
   t.match(await it.countTokens!({ model: claude.model, body, native }, never), { tokens: 21, native: { body: {} } })
   t.same(asked(), { anthropic_version: 'vertex-2023-10-16', model: claude.model, messages })
   t.equal(server.asked.at(-1)!.headers['anthropic-beta'], 'one')

@@ -7,7 +7,16 @@ import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, stagedCount, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  eventStream,
+  everyCut,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 
 const recording: Recording = {
   provider: vllm,
