@@ -2,6 +2,7 @@ import { access } from './mutations/access.ts'
 import { backends } from './mutations/backends.ts'
 import { consoles } from './mutations/console.ts'
 import { clients } from './mutations/clients.ts'
+import { counts } from './mutations/counts.ts'
 import { dialects } from './mutations/dialects.ts'
 import { door } from './mutations/door.ts'
 import { files } from './mutations/files.ts'
@@ -35,6 +36,7 @@ export const mutations: readonly Mutation[] = [
   backends,
   consoles,
   clients,
+  counts,
   dialects,
   door,
   files,

@@ -406,6 +406,46 @@ t.test('merging never overflows a bucket', async (t) => {
   )
 })
 
+t.test('a chunk that is longer than a frame comes in several, or its stream fails', async (t) => {
+  const paced = async (long: Chunk): Promise<readonly string[]> => {
+    const clock = fakeClock()
+    async function* chunks(): AsyncGenerator<Chunk> {
+      yield chunk({ content: 'a' })
+      // Alone in its frame, as no chunk waits that it could be merged with.
+      await clock.sleep(500)
+      yield long
+      await clock.sleep(500)
+      yield chunk({ content: 'z' })
+    }
+    const texts: string[] = []
+    const reading = (async () => {
+      for await (const { text } of pacedFrames(chunks(), 'quiet', clock, AbortSignal.timeout(60_000)))
+        texts.push(textOf(text))
+    })()
+    const read = reading.catch((error: unknown) => error)
+    await clock.pass(10_000)
+    const error = await read
+    if (error !== undefined) throw error
+    t.ok(Math.max(...texts.map((it) => Buffer.byteLength(it))) <= 1024 * 1024 - 1024)
+    return texts
+  }
+  const joined = (texts: readonly string[]) => texts.map((it) => contentOf(JSON.parse(it))).join('')
+  const padded = await paced({ ...chunk({ content: 'b' }), padding: 'p'.repeat(2 * 1024 * 1024) })
+  t.equal(joined(padded), 'abz')
+  const short = { index: 0, function: { name: 'look', arguments: '{}' } }
+  const calling = await paced({ ...chunk({ tool_calls: [short] }), padding: 'p'.repeat(2 * 1024 * 1024) })
+  t.match(calling.join(''), '"look"')
+  const text = `x${'😀"\u0001'.repeat(300_000)}`
+  const said = await paced(chunk({ content: text }))
+  t.equal(joined(said), `a${text}z`)
+  t.ok(
+    said.every((it) => !/\\ud[89a-f]/i.test(it)),
+    'no character is torn',
+  )
+  const call = { index: 0, function: { arguments: 'x'.repeat(2 * 1024 * 1024) } }
+  await t.rejects(paced(chunk({ content: 'b', tool_calls: [call] })), UpstreamFailed)
+})
+
 t.test('frames go at fixed moments', async (t) => {
   t.test('to the millisecond, by a clock of ours', async (t) => {
     const clock = fakeClock()

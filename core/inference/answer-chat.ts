@@ -1,7 +1,5 @@
 import type { Caller } from '../access/caller.ts'
 import type { Supplied } from '../container.ts'
-import { fieldsBeyondContent as unheardByGemini } from '../dialects/generate-content/unsupported-fields.ts'
-import { fieldsBeyondMessages as unheardByMessages } from '../dialects/messages/unsupported-fields.ts'
 import { usageOf } from '../dialects/chat-completions.ts'
 import type { EventWriter, ServerEvent } from '../dialects/event.ts'
 import type { TranslatedRequest } from '../dialects/translated-request.ts'
@@ -13,8 +11,9 @@ import { Meter, type Reservation } from './metering/meter.ts'
 import { affinityOf } from './routing/order-backends.ts'
 import { estimateOf } from './metering/tokens.ts'
 import { Guard } from '../ports/guard.ts'
-import type { ChatAnswer, ChatBody, Chunk, Dialect, Usage } from '../ports/upstream.ts'
+import type { ChatAnswer, Chunk, Dialect, Usage } from '../ports/upstream.ts'
 import { servedModel } from './models/find-model.ts'
+import { droppedIn, guardedWordings, marksOf, wordingsOf } from './wordings.ts'
 
 export const chatNeeds = { catalog: Catalog, inference: Inference, meter: Meter, guards: Guard }
 type ChatNeeds = Supplied<typeof chatNeeds>
@@ -63,10 +62,11 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
   const { organization } = caller
   const entry = await servedModel(given.catalog, caller, talk.model, 'chat', signal)
   const passage = passageOf(given.guards, { model: entry.name, organization })
-  const fit = passage === null ? wordings(talk) : await guarded(entry, wordings(talk), passage, signal)
+  const worded = wordingsOf((to) => talk.understand(to))
+  const fit = passage === null ? worded : await guardedWordings(entry, worded, passage, signal)
   const [first] = entry.candidates
   const { body } = fit(first && dialectOf(first))
-  const dropped = droppedOf(entry, fit)
+  const dropped = droppedIn(entry, fit)
   const estimate = estimateOf(body)
   const reservation = await given.meter.reserve(caller, entry, estimate)
   return {
@@ -81,70 +81,11 @@ const begin = async (talk: DialectChat, given: ChatNeeds, stream: boolean, signa
       stream,
       fit,
     },
-    headers: { ...reservation.headers, ...(dropped.length > 0 && { 'x-sealgate-dropped': dropped.join(', ') }) },
+    headers: { ...reservation.headers, ...dropped },
     passage,
     usageIn: ({ usage, size }) =>
       usageOf(usage) ?? { input: estimate.input, output: Math.ceil(size / 4), estimated: true },
   }
-}
-
-type Fit = (to: Dialect | undefined) => TranslatedRequest
-
-/** The request for each dialect, worded when it is first asked for. */
-const wordings = (talk: DialectChat): Fit => {
-  const worded = new Map<Dialect | undefined, TranslatedRequest>()
-  return (to) => {
-    let it = worded.get(to)
-    if (it === undefined) worded.set(to, (it = talk.understand(to)))
-    return it
-  }
-}
-
-/** The wordings for all backends of the model behind the guards. No other wording goes out. */
-const guarded = async ({ candidates }: Entry, fit: Fit, passage: Passage, signal: AbortSignal): Promise<Fit> => {
-  const worded = new Map<Dialect | undefined, TranslatedRequest>()
-  for (const to of new Set(candidates.map(dialectOf))) {
-    const { body, native, ...rest } = fit(to)
-    const common = await passage.request(body, signal)
-    const own = native && { native: { ...native, body: await passage.request(native.body, signal) } }
-    worded.set(to, { ...rest, ...own, body: common })
-  }
-  return (to) => {
-    const it = worded.get(to)
-    if (it === undefined) throw new Error('No guard has seen this wording')
-    return it
-  }
-}
-
-/** The marks of guards, as far as they are known. */
-const marksOf = (passage: Passage | null): Headers => {
-  const marks = passage?.marks() ?? []
-  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
-}
-
-const unheard: Readonly<Record<Dialect, ReadonlySet<string>>> = {
-  messages: unheardByMessages,
-  'generate-content': unheardByGemini,
-}
-
-/** Members of the request that at least one backend of the model would not get. */
-const droppedOf = ({ candidates }: Entry, fit: Fit): readonly string[] => {
-  const dropped = new Set<string>()
-  const note = (body: ChatBody, refused: ReadonlySet<string>) => {
-    for (const [name, value] of Object.entries(body)) {
-      if (refused.has(name) && value != null && value !== false && !ours.has(name)) dropped.add(name)
-    }
-  }
-  for (const to of new Set(candidates.map(dialectOf))) {
-    const { body, native, dropped: its } = fit(to)
-    for (const path of its) dropped.add(path)
-    if (to !== undefined && native === undefined) note(body, unheard[to])
-  }
-  for (const candidate of candidates) {
-    const { upstream, model } = candidate
-    if (upstream.unheard) note(fit(dialectOf(candidate)).body, upstream.unheard(model))
-  }
-  return [...dropped]
 }
 
 /** Who was asked, in order, where the first one did not answer. */
@@ -152,9 +93,6 @@ const attemptsOf = ({ asked }: Served): Headers =>
   asked.length < 2
     ? {}
     : { 'x-sealgate-attempts': asked.map((name) => name.replace(/[^\x21-\x7e]|,/g, '_')).join(', ') }
-
-/** Members that the gateway itself sees to. */
-const ours = new Set(['stream_options', 'n'])
 
 /** The whole answer, its use settled. An answer that a guard refuses was used too. */
 export const wholeAnswer = async (talk: DialectChat, given: ChatNeeds, signal: AbortSignal): Promise<WholeAnswer> => {

@@ -1,7 +1,16 @@
 import { one } from '../container.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
-import type { ChatAnswer, ChatBody, ChatCall, Completion, Dialect, Ongoing, WireUsage } from '../ports/upstream.ts'
+import type {
+  ChatAnswer,
+  ChatBody,
+  ChatCall,
+  Completion,
+  Dialect,
+  Ongoing,
+  TokenCount,
+  WireUsage,
+} from '../ports/upstream.ts'
 import type { BackendProof } from '../ports/backend-evidence.ts'
 import { BackendObserver } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
@@ -14,6 +23,7 @@ import type { BrokenStream, StreamState } from './routing/stream-plan.ts'
 import { collectChunks, chunksOfCompletion } from './collect-chunks.ts'
 import { onceBegun, withEnds } from './media/ongoing.ts'
 import { withOwnCache } from './prompt-caches.ts'
+import { countersFirst } from './routing/counters.ts'
 import { hedges } from './routing/hedges.ts'
 import { provenBy } from './proven.ts'
 import { largeEnough } from './routing/context-window.ts'
@@ -48,6 +58,9 @@ export interface ChatTask extends TaskOptions {
   /** The same for a backend that speaks this dialect, undefined for the common one; `body` for all when absent. */
   readonly fit?: (dialect: Dialect | undefined) => FittedRequest
 }
+
+/** A prompt that is counted by the backends that a chat would ask. */
+export type CountTask = Omit<ChatTask, 'stream' | 'patience' | 'organization'>
 
 type FittedRequest = Pick<ChatCall, 'body' | 'native'>
 
@@ -89,6 +102,11 @@ export interface Inference {
   chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal): Promise<Served<Chunks>>
   chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal): Promise<Served<Whole>>
   chat(task: ChatTask, signal: AbortSignal): Promise<Served>
+  /**
+   * Counts a prompt by the backend that would answer a chat. Each backend is asked once, and the next one after a fault.
+   * Null where the backend whose turn it is does not count.
+   */
+  count(task: CountTask, signal: AbortSignal): Promise<TokenCount | null>
   readonly breakers: Breakers
 }
 
@@ -124,14 +142,29 @@ export const inference = plugin({
     const order = <A extends Ability>({ entry, provider, affinity }: TaskOptions, ability: A) =>
       orderBackends({ entry, ability, provider: provider ?? null, affinity: affinity ?? null }, weighing)
 
-    const settle = async <T, A extends Ability>(plan: Plan<T, A>, signal: AbortSignal): Promise<Found<T, A>> => {
+    // A broken route for counts says nothing of the backend's chats.
+    const countBreakers = breakers(routing.breaker)
+    /** A count is no answer, so no observer takes its time for one. */
+    const searchingCount = (): FailoverNeeds => ({
+      ...searching(),
+      retries: 0,
+      hedges: hedges(null),
+      breakerOf: countBreakers.of,
+      saw: () => undefined,
+    })
+
+    const settle = async <T, A extends Ability>(
+      plan: Plan<T, A>,
+      signal: AbortSignal,
+      needs = searching(),
+    ): Promise<Found<T, A>> => {
       signal.throwIfAborted()
-      const search = askInTurn(searching(), plan)
+      const search = askInTurn(needs, plan)
       const stop = () => search.stop(signal.reason)
       signal.addEventListener('abort', stop, { once: true })
       try {
         const found = await search.found
-        breakerOf(found.candidate.id).ok(found.pass)
+        needs.breakerOf(found.candidate.id).ok(found.pass)
         return found
       } finally {
         signal.removeEventListener('abort', stop)
@@ -248,9 +281,29 @@ export const inference = plugin({
         const task = routing.promptCaches === 'shared' ? asked : withOwnCaches(asked)
         return task.stream ? stream(task, signal) : whole(task, signal)
       }) as Inference['chat'],
+      async count(task, signal) {
+        const able = countersFirst(largeEnough(order(task, 'chat'), task.body), weighing.isOpen)
+        if (able.length === 0) return null
+        const { total = Math.min(timeouts.total, longestCount) } = task
+        const plan: Plan<TokenCount | null, 'chat'> = {
+          order: able,
+          total,
+          each: total / able.length,
+          ask: async (candidate, signal) => {
+            const { upstream, model } = candidate
+            return (await upstream.countTokens?.({ model, ...fittedRequest(task, candidate) }, signal)) ?? null
+          },
+        }
+        const { answer, controller } = await settle(plan, signal, searchingCount())
+        returnController(controller)
+        return answer
+      },
     }
   },
 })
+
+/** Ms for the counts of all backends together: an estimate is there at once. */
+const longestCount = 5_000
 
 const withOwnCaches = (task: ChatTask): ChatTask => {
   const { fit, organization = null } = task
@@ -261,7 +314,7 @@ const withOwnCaches = (task: ChatTask): ChatTask => {
   return { ...task, body, fit: (dialect) => own(fit(dialect)) }
 }
 
-const fittedRequest = (task: ChatTask, candidate: Candidate<'chat'>): FittedRequest => {
+const fittedRequest = (task: Pick<ChatTask, 'body' | 'fit'>, candidate: Candidate<'chat'>): FittedRequest => {
   const { body, native }: FittedRequest = task.fit?.(dialectOf(candidate)) ?? task
   return native === undefined ? { body } : { body, native }
 }

@@ -1,5 +1,6 @@
 import { many } from '../container.ts'
 import type { Chats, Dialect } from './chat.ts'
+import type { CountsTokens } from './count.ts'
 import type { Decides } from './decide.ts'
 import type { Embeds } from './embed.ts'
 import type { MakesMedia } from './media.ts'
@@ -20,6 +21,7 @@ export type {
   ToolCallPart,
   WireUsage,
 } from './chat.ts'
+export type { CountCall, TokenCount } from './count.ts'
 export type { DecideCall, Decided, Distribution, OrderedJson, Question } from './decide.ts'
 export type { EmbedCall, EmbedTokensCall, Embedded } from './embed.ts'
 export type {
@@ -57,7 +59,7 @@ export interface Model {
  * One backend. Each optional method is an ability. Faults: UpstreamFailed (`again` when another try may help), and
  * BadRequest when the backend blames the caller's request. The backend's text goes only into `cause`.
  */
-export interface Upstream extends Chats, Decides, MakesMedia, Embeds {
+export interface Upstream extends Chats, CountsTokens, Decides, MakesMedia, Embeds {
   /** The name that the request field `provider` pins. */
   readonly name: string
   /** The dialect that the backend takes as `native`, for all models or by model; only the common format when absent. */

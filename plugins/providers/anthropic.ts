@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { countBody, countOf } from './shared/messages/count-messages.ts'
 import { chunksOf, completionOf } from './shared/messages/messages-answers.ts'
 import { generationOf } from './shared/messages/generations.ts'
 import { messagesBody } from './shared/messages/messages.ts'
@@ -111,6 +112,13 @@ export default plugin({
           // Newer models refuse to go on from a prefix.
           throw meant(fault, call.prefix !== undefined)
         }
+      },
+
+      async countTokens(call, signal) {
+        const body = countBody(call, { ...generationOf(call.model), ...own })
+        const native = call.native?.dialect === 'messages' ? call.native : null
+        const ask = { method: 'POST', headers: headersFor(body, native), body: await printJson(body), signal } as const
+        return countOf(await accepted(await fetch.upstream(`${baseUrl}/v1/messages/count_tokens`, ask), clock), call)
       },
     }
   },

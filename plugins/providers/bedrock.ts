@@ -2,13 +2,14 @@ import * as v from 'valibot'
 import { accepted, BaseUrl, readKept, readObject } from '../../core/dialects/backend.ts'
 import { fieldsBeyondMessages } from '../../core/dialects/messages/unsupported-fields.ts'
 import { printJson } from '../../core/dialects/print-json.ts'
-import { UpstreamFailed } from '../../core/errors.ts'
+import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch, Random, type Answer } from '../../core/ports/platform.ts'
 import { Upstream, type ChatAnswer, type ChatCall, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { claudeBody, claudeChunks } from './bedrock/claude.ts'
+import { claudeInput, converseInput, countOf } from './bedrock/count-tokens.ts'
 import { chunksOf, completionOf } from './bedrock/converse-answers.ts'
 import { converseBody } from './bedrock/converse.ts'
 import { embeddingsOf } from './bedrock/embeddings.ts'
@@ -132,10 +133,22 @@ export default plugin({
         return { kind: 'completion', completion: completionOf(await readObject(answer), reading) }
       },
 
+      async countTokens(call, signal) {
+        const input = isClaude(call.model) ? await claudeInput(call) : converseInput(call)
+        const answer = await invoke(call.model, 'count-tokens', { input }, signal).catch(uncounted)
+        return answer && countOf(answer)
+      },
+
       embed: (call, signal) => embeddingsOf(call, (model, body) => invoke(model, 'invoke', body, signal)),
     }
   },
 })
+
+/** Bedrock refuses to count for some models in the words that it has for malformed requests. */
+const uncounted = (fault: unknown): null => {
+  if (fault instanceof BadRequest) return null
+  throw fault
+}
 
 /** A model that failed or is still loading may answer later. */
 const meant = (fault: unknown): unknown =>

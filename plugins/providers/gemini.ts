@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, garbled, readObject } from '../../core/dialects/backend.ts'
 import { printJson } from '../../core/dialects/print-json.ts'
+import { wrapped } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant, type Post } from './shared/generate-content/generate-content-backend.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { plugin } from '../../core/plugin.ts'
@@ -54,7 +55,7 @@ export default plugin({
       dialect: 'generate-content',
       ...(baseUrl === 'https://generativelanguage.googleapis.com/v1beta' && { vendor: 'gemini' }),
       continues: false,
-      ...generateContentBackend({ clock, random, voice, post }),
+      ...generateContentBackend({ clock, random, voice, post, counted: wrapped }),
 
       async models(signal) {
         const found: Model[] = []

@@ -8,10 +8,11 @@ import { Clock, Fetch, Random } from '../../core/ports/platform.ts'
 import { Upstream, type Model } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
 import { chatBackend } from './shared/chat-backend.ts'
+import { bare } from './shared/generate-content/count-content.ts'
 import { generateContentBackend, kindOf, meant } from './shared/generate-content/generate-content-backend.ts'
 import { signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
-import { claudeBackend, isClaude } from './vertex/claude.ts'
+import { claudeBackend, claudeCounter, type ClaudePost, isClaude } from './vertex/claude.ts'
 import { embeddingsOf } from './vertex/embeddings.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
 
@@ -76,10 +77,11 @@ export default plugin({
     const post = (model: string, act: string, body: JsonObject, signal: AbortSignal) =>
       ask(at('google', model, act), body, {}, signal)
 
-    const gemini = generateContentBackend({ clock, random, voice, post })
-    const claude = claudeBackend(clock, (model, act, body, headers, signal) =>
-      ask(at('anthropic', model, act), body, headers, signal),
-    )
+    const gemini = generateContentBackend({ clock, random, voice, post, counted: bare })
+    const postClaude: ClaudePost = (model, act, body, headers, signal) =>
+      ask(at('anthropic', model, act), body, headers, signal)
+    const claude = claudeBackend(clock, postClaude)
+    const countClaude = claudeCounter(postClaude)
     const open = chatBackend({ fetch: signed, clock, baseUrl: `${place}/endpoints/openapi`, headers: {} })
 
     return {
@@ -116,6 +118,11 @@ export default plugin({
       chat(call, signal) {
         if (isClaude(call.model)) return claude(call, signal)
         return isOpen(call.model) ? open.chat(call, signal) : gemini.chat(call, signal)
+      },
+
+      async countTokens(call, signal) {
+        if (isClaude(call.model)) return countClaude(call, signal)
+        return isOpen(call.model) ? null : gemini.countTokens(call, signal)
       },
 
       embed: (call, signal) => embeddingsOf(call, (model, body) => post(model, 'predict', body, signal)),

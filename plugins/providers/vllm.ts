@@ -1,17 +1,23 @@
 import * as v from 'valibot'
 import { accepted, BaseUrl, readObject } from '../../core/dialects/backend.ts'
 import { chatBackend } from './shared/chat-backend.ts'
+import { tokensIn } from './shared/tokens-in.ts'
 import { decisionBackend, decisionsForm } from './shared/decision-backend.ts'
+import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { printJson } from '../../core/dialects/print-json.ts'
 import { decideByChat, type Showing } from '../../core/inference/decisions/decide-by-chat.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
-import { Upstream } from '../../core/ports/upstream.ts'
+import { type Message, Upstream } from '../../core/ports/upstream.ts'
 
 /** What an answer may look like to a tokenizer. */
 const variantsOf = (mark: string): readonly string[] => {
   const cases = [...new Set([mark, mark.toLowerCase(), mark.charAt(0).toUpperCase() + mark.slice(1)])]
   return cases.flatMap((it) => [it, ` ${it}`])
 }
+
+const isText = ({ content }: Message): boolean =>
+  typeof content === 'string' || (content ?? []).every(({ type }) => type === 'text')
 
 export default plugin({
   port: Upstream,
@@ -38,7 +44,20 @@ export default plugin({
       continuation: { continue_final_message: true, add_generation_prompt: false },
       modelOf: ({ id }) => (typeof id === 'string' ? { id, type } : null),
     })
-    const backend = { name, models, chat, embed, embedTokens, transcribe, streamTranscript }
+    const typed = { ...headers, 'content-type': 'application/json' }
+    /** The server's tokens stand beside the routes that it shares with others. */
+    const tokenize = async (body: object, signal: AbortSignal): Promise<JsonObject> => {
+      const ask = { method: 'POST', headers: typed, body: await printJson(body), signal } as const
+      return readObject(await accepted(await fetch.upstream(`${baseUrl.replace(/\/v1$/, '')}/tokenize`, ask), clock))
+    }
+
+    const countTokens: Upstream['countTokens'] = async ({ model, body: { messages, tools } }, signal) => {
+      // The server counts an image as the one token that stands for its place.
+      if (!messages.every(isText)) return null
+      const answer = await tokenize({ model, messages, ...(tools !== undefined && { tools }) }, signal)
+      return { tokens: tokensIn(answer, 'count', { status: 200 }) }
+    }
+    const backend = { name, models, chat, countTokens, embed, embedTokens, transcribe, streamTranscript }
     if (decisions === undefined) return backend
     if (decisions === 'decisions') {
       const url = `${baseUrl}/decisions`
@@ -46,7 +65,6 @@ export default plugin({
     }
 
     const known = new Map<string, readonly number[]>()
-    const typed = { ...headers, 'content-type': 'application/json' }
 
     /** Only a text that is one token can be an answer of one token. */
     const tokensOf = async (mark: string, model: string, signal: AbortSignal): Promise<readonly number[]> => {
@@ -54,10 +72,7 @@ export default plugin({
       const found = known.get(key)
       if (found) return found
       const each = variantsOf(mark).map(async (prompt) => {
-        const body = JSON.stringify({ model, prompt, add_special_tokens: false })
-        const url = `${baseUrl.replace(/\/v1$/, '')}/tokenize`
-        const answer = await fetch.upstream(url, { method: 'POST', headers: typed, body, signal })
-        const { tokens } = await readObject(await accepted(answer, clock))
+        const { tokens } = await tokenize({ model, prompt, add_special_tokens: false }, signal)
         return Array.isArray(tokens) && tokens.length === 1 ? (tokens as number[]) : []
       })
       const tokens = (await Promise.all(each)).flat()

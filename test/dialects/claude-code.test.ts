@@ -158,9 +158,14 @@ const contract: Readonly<Record<string, (t: Test, it: Doors) => Promise<void>>> 
     t.equal(events.find(({ delta }) => delta?.type === 'signature_delta').delta.signature, 'c2lnbmVk')
   },
   'Tokens are counted, or estimated.': async (t, it) => {
-    const answer = await post(it, {}, {}, '/v1/messages/count_tokens')
-    t.equal(answer.headers.get('x-sealgate-estimated'), 'true')
-    t.type(((await answer.json()) as any).input_tokens, 'number')
+    for (const [model, estimated] of [
+      ['messages', null],
+      ['chat', 'true'],
+    ] as const) {
+      const answer = await post(it, { model }, {}, '/v1/messages/count_tokens')
+      t.equal(answer.headers.get('x-sealgate-estimated'), estimated)
+      t.type(((await answer.json()) as any).input_tokens, 'number')
+    }
   },
   'An overflow is a 400 in the words on which the program compacts.': async (t, it) => {
     for (const stream of [false, true]) {

@@ -3,27 +3,8 @@ import { GoogleGenAI, Type, type FunctionCall, type GenerateContentResponse, typ
 import OpenAI from 'openai'
 import t from 'tap'
 import { backends, opened, type Backend, type Doors } from '../fakes/doors.ts'
-import { scripted, type Script } from '../fakes/scripted.ts'
-
-/** Thinks, speaks, asks for two tools at once, then for one, then answers. */
-const script: Script = (turn, [tool = 'weather']) =>
-  [
-    [
-      { think: 'Let me look.', signature: 'c2lnbmVkIG9uZQ==' },
-      { say: 'I look.' },
-      { call: tool, args: { city: 'Lima' }, signature: 'Z29vZ2xlIG9uZQ==' },
-      { call: tool, args: { city: 'Rome' } },
-    ],
-    [],
-    [
-      { think: 'Once more.', signature: 'c2lnbmVkIHR3bw==' },
-      { call: tool, args: { city: 'Oslo' }, signature: 'Z29vZ2xlIHR3bw==' },
-    ],
-    [{ say: 'It is sunny.' }],
-  ][turn]!
-
-const schema = { type: 'object', properties: { city: { type: 'string' } } } as const
-const told = (city: string) => `${city}: sunny`
+import { scripted } from '../fakes/scripted.ts'
+import { told, weatherSchema as schema, weatherScript } from '../fakes/weather.ts'
 
 /** A client of one door that goes through all turns; gives back what it was told at last. */
 type Client = (it: Doors, model: Backend, stream: boolean) => Promise<string>
@@ -166,7 +147,7 @@ const expected: Readonly<Record<Backend, unknown>> = {
 }
 
 t.test('every stock client works with every backend, tools and reasoning over three turns', async (t) => {
-  const it = await opened(t, scripted(script))
+  const it = await opened(t, scripted(weatherScript))
   for (const [door, client] of Object.entries(clients)) {
     for (const model of backends) {
       for (const stream of [false, true]) {

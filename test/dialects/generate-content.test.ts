@@ -133,9 +133,10 @@ t.test('thoughts are told to those who ask for them, streams come as events or a
   t.match(((await (await post(cut, {}, 'chat', 'streamGenerateContent')).json()) as any[]).at(-1), failed)
 })
 
-t.test('tokens are counted by estimate, and errors told in the dialect', async (t) => {
+t.test('tokens are counted, or estimated, and errors told in the dialect', async (t) => {
   const it = await opened(t, hello)
   t.same(await (await post(it, {}, 'chat', 'countTokens')).json(), { totalTokens: 6 })
+  t.same(await (await post(it, {}, 'gemini', 'countTokens')).json(), { totalTokens: 21 })
   const unknown = await post(it, {}, 'nobody')
   t.match([unknown.status, await unknown.json()], [404, { error: { code: 404, status: 'NOT_FOUND' } }])
   const malformed = await post(it, { contents: 'Hi' })

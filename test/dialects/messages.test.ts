@@ -243,14 +243,19 @@ t.test('a stream has blocks in a row, and its end', async (t) => {
   t.match(broken.at(-1), { type: 'error', error: { type: 'api_error' }, request_id: String })
 })
 
-t.test('tokens are counted by estimate, and errors told in the dialect', async (t) => {
+t.test('tokens are counted, or estimated, and errors told in the dialect', async (t) => {
   const it = await opened(t, hello)
   const client = new Anthropic({ baseURL: it.base, apiKey: it.key, maxRetries: 0 })
-  const { data, response } = await client.messages
-    .countTokens({ model: 'messages', messages: [{ role: 'user', content: 'x'.repeat(400) }] })
-    .withResponse()
-  t.equal(data.input_tokens, 105)
-  t.equal(response.headers.get('x-sealgate-estimated'), 'true')
+  for (const [model, tokens, estimated] of [
+    ['messages', 21, null],
+    ['gemini', 21, null],
+    ['chat', 105, 'true'],
+  ] as const) {
+    const { data, response } = await client.messages
+      .countTokens({ model, messages: [{ role: 'user', content: 'x'.repeat(400) }] })
+      .withResponse()
+    t.same([data.input_tokens, response.headers.get('x-sealgate-estimated')], [tokens, estimated], model)
+  }
   const rows: readonly (readonly [status: number, type: string, call: () => Promise<Response>])[] = [
     [400, 'invalid_request_error', () => post(it, { max_tokens: '1' })],
     [401, 'authentication_error', () => post(it, {}, { authorization: 'Bearer no' })],
@@ -285,5 +290,5 @@ t.test('a beta that the operator refuses is named, and no backend is asked', asy
     for (const betas of ['files-api-2025-04-15', 'files-api-2025-04-14x,x-computer-use-1', ''])
       t.equal((await refused(path, betas)).status, 200, `${path}: ${betas}`)
   }
-  t.equal(it.backend.asked.length, 3)
+  t.equal(it.backend.asked.length, 6)
 })

@@ -29,11 +29,13 @@ const lines = (events: readonly (readonly [event: string | null, data: unknown])
     )
     .join('')
 
-/** Answers in the dialect of the path that it is asked by: chat completions, Messages or Gemini. Its turn is how many results of tools it has seen. */
+/** Answers in the dialect of the path that it is asked by: chat completions, Messages or Gemini. A prompt has 21 tokens. Its turn is how many results of tools it has seen. */
 export const scripted =
   (script: Script) =>
   ({ path, body }: Asked): Take => {
     if (path.endsWith('/models') || path.includes('/models?')) return { headers: json, body: '{"data":[],"models":[]}' }
+    if (path.endsWith('/count_tokens')) return { headers: json, body: '{"input_tokens":21}' }
+    if (path.endsWith(':countTokens')) return { headers: json, body: '{"totalTokens":21}' }
     const asked = JSON.parse(body.toString()) as Json
     if (path.endsWith('/chat/completions')) return asChat(asked, script)
     if (path.endsWith('/messages')) return asMessages(asked, script)

@@ -57,6 +57,13 @@ export const simple = (): Stage => {
         if (typeof scene === 'object') throw broken()
         return { kind: 'completion', completion }
       },
+      async countTokens({ body, model }, signal) {
+        last = { ...body, model }
+        if (scene === 'silent') await wait(signal)
+        if (typeof scene === 'object' || scene === 'garbles') throw broken()
+        play(signal)
+        return { tokens: 21 }
+      },
     },
   }
 }

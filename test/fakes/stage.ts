@@ -3,6 +3,7 @@ import { clock, random } from '../../adapters/memory/platform.ts'
 import { fetch } from '../../adapters/production/platform.ts'
 import { type AnyPlugin, use } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
+import type { Counter } from '../contracts/counter.ts'
 import type { Scene, Stage } from '../contracts/upstream.ts'
 import { fitted } from '../fitted.ts'
 import { recorded, type Asked, type Recorded, type Take } from './recorded.ts'
@@ -42,6 +43,8 @@ export interface Recording {
   readonly encode?: (stream: Buffer) => Uint8Array
   readonly lists: RegExp
   readonly chats: RegExp
+  /** Where the backend counts tokens: its answer is `count.json`. */
+  readonly counts?: RegExp
   /** Where the path tells that a stream is wanted, and not the body. */
   readonly streams?: (path: string) => boolean
 }
@@ -71,7 +74,8 @@ export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
       return { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>secret-of-the-backend' }
     }
     if (it.lists.test(path)) return { headers: json, body: await playedFrom(it, 'models.json') }
-    if (!it.chats.test(path)) return { status: 404, headers: json, body: '{}' }
+    const counts = it.counts?.test(path) === true
+    if (!counts && !it.chats.test(path)) return { status: 404, headers: json, body: '{}' }
     last = JSON.parse(body.toString())
     if (scene === 'silent') return { body: '', pace: 'silent' }
     const status = typeof scene === 'string' ? statuses[scene] : undefined
@@ -79,12 +83,15 @@ export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
       const headers = status === 429 ? { ...json, 'retry-after': '7' } : json
       return { status, headers, body: await playedFrom(it, `error-${status}.json`) }
     }
-    const streams = last['stream'] === true || it.streams?.(path) === true
+    const streams = !counts && (last['stream'] === true || it.streams?.(path) === true)
     const headers = streams ? { 'content-type': type } : json
     const end = streams ? ending : 'json'
     const encode = (bytes: Buffer) => Buffer.from(streams && it.encode ? it.encode(bytes) : bytes)
     if (scene === 'complains' && streams) return { headers, body: encode(await playedFrom(it, `stream-error.${end}`)) }
-    const recording = await playedFrom(it, `${scene === 'calls tools' ? 'tools' : 'chat'}.${end}`)
+    const played = counts ? 'count' : scene === 'calls tools' ? 'tools' : 'chat'
+    const recording = await playedFrom(it, `${played}.${end}`)
+    // A count whose numbers are words.
+    if (scene === 'garbles' && counts) return { headers, body: recording.toString().replaceAll(/\d+/g, '"many"') }
     if (scene === 'garbles' && streams) {
       const half =
         recording.indexOf('\n\n', recording.length >> 1) < 0
@@ -104,6 +111,12 @@ export const staged = async (t: Lasting, it: Recording): Promise<Stage> => {
   const upstream = await provided(t, it.provider, it.settings(server.url))
   return { upstream, model: it.model, scene: (to) => void (scene = to), asked: () => last, sockets: server.open }
 }
+
+/** A provider in front of its recorded count. */
+export const stagedCount = async (t: Lasting, it: Recording): Promise<Counter> => ({
+  ...(await staged(t, it)),
+  tokens: 21,
+})
 
 /** Plays a stream cut after every single byte, and whole once: whether each was told as what it is. */
 export const everyCut = async (

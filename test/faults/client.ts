@@ -1,5 +1,6 @@
 import { request, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { slowness } from '../slowness.ts'
 import type { Sight, Tongue } from './tongues.ts'
 
 export interface Target {
@@ -22,7 +23,7 @@ const requestOf = ({ base, key, tongue }: Target, model: string, conversation: s
   }
 }
 
-/** One call, read to its end. */
+/** One call, read to its end; `most` are the ms of a quiet machine after which it counts as hung. */
 export const call = (
   target: Target,
   model: string,
@@ -81,11 +82,14 @@ export const call = (
         end()
       })
     })
-    const timer = setTimeout(() => {
+    const late = () => {
+      const left = most * slowness() - (Date.now() - begun)
+      if (left > 0) return void (timer = setTimeout(late, left))
       sight.broken = true
       asked.destroy()
       end()
-    }, most)
+    }
+    let timer = setTimeout(late, most)
     asked.on('error', () => {
       sight.broken = true
       end()

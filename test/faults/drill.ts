@@ -10,6 +10,7 @@ import openai from '../../plugins/providers/openai.ts'
 import { call, type Target } from './client.ts'
 import { chat, type Tongue } from './tongues.ts'
 import { deadUrl, startProvider } from './provider.ts'
+import { slowness } from '../slowness.ts'
 import { patience, scenes, type Scene, type Stage, type Verdict } from './scenes.ts'
 
 export interface Result extends Verdict {
@@ -23,11 +24,20 @@ export type StartGateway = (
   settings: SettingsInput,
 ) => Promise<{ target: Omit<Target, 'tongue'>; close(): Promise<void> }>
 
-/** Ms that a first token may come later where the waits are shortened. */
+/** Ms that a first token may come later than its time on a quiet machine. */
 const spare = 3_000
 
-/** Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a minute. */
-export const settingsFor = (pace: number): SettingsInput => {
+/** A longer patience with a stall would reach the longest silence of a sealed stream. */
+const mostSlow = 3
+
+/** Ms that no scene reaches whose backend is not silent. */
+const ages = 600_000
+
+/**
+ * Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a
+ * minute. A machine that is `slow` times as busy as a quiet one has so many times the patience with a silent backend.
+ */
+export const settingsFor = (pace: number, slow = 1): SettingsInput => {
   const ms = (full: number) => Math.max(1, Math.round(full * pace))
   return {
     models: Object.fromEntries(
@@ -39,17 +49,22 @@ export const settingsFor = (pace: number): SettingsInput => {
         },
       ]),
     ),
-    // At a quicker pace the few ms between a late token and its limit would be those of a busy machine.
     timeouts: {
-      firstToken: ms(25_000) + (pace < 1 ? spare : 0),
-      idle: ms(15_000),
+      firstToken: ms(25_000) + Math.round(spare * slow),
+      idle: Math.round(ms(15_000) * slow),
       stalled: ms(30_000),
       heartbeat: ms(5_000),
     },
   }
 }
 
-/** These scenes at once: none may disturb another. */
+/** The same, but no limit in ms ends a stream: what a scene is told follows from what its backend does alone. */
+const untimed = (settings: SettingsInput): SettingsInput => ({
+  ...settings,
+  timeouts: { ...settings.timeouts, firstToken: ages, idle: ages, stalled: ages },
+})
+
+/** Scenes at once: none may disturb another. Those whose backend or reader is silent play behind all others. */
 export const drill = async (
   start: StartGateway,
   pace = 1,
@@ -57,32 +72,48 @@ export const drill = async (
   played: readonly Scene[] = scenes,
 ): Promise<readonly Result[]> => {
   const provider = await startProvider(pace)
-  const settings = settingsFor(pace)
-  const gateway = await start(provider.url, await deadUrl(), settings)
-  const stage: Stage = { target: { ...gateway.target, tongue }, provider, pace, stalled: 30_000 * pace }
+  const silent = settingsFor(pace, Math.min(mostSlow, slowness()))
+  const results = new Map<Scene, Result>()
   try {
-    // The first call of a process compiles what all others run.
-    await call(stage.target, 'S13', 'before all', false, patience(pace))
-    return await Promise.all(
-      played.map(async (scene) => {
-        try {
-          return { scene, ...(await Promise.race([scene.play(stage), hanging()])) }
-        } catch (error) {
-          return { scene, mark: 'fail' as const, note: String(error) }
-        }
-      }),
-    )
+    for (const [settings, isIts] of [
+      [untimed(silent), (scene: Scene) => scene.silent !== true],
+      [silent, (scene: Scene) => scene.silent === true],
+    ] as const) {
+      const gateway = await start(provider.url, await deadUrl(), settings)
+      const stage: Stage = { target: { ...gateway.target, tongue }, provider, pace, stalled: 30_000 * pace }
+      try {
+        // The first call of a process compiles what all others run.
+        await call(stage.target, 'S13', 'before all', false, patience(pace))
+        await Promise.all(
+          played.filter(isIts).map(async (scene) => results.set(scene, { scene, ...(await playedOut(scene, stage)) })),
+        )
+      } finally {
+        await gateway.close()
+      }
+    }
+    return played.flatMap((scene) => results.get(scene) ?? [])
   } finally {
-    await gateway.close()
     await provider.close()
   }
 }
 
-/** Ms after which a scene counts as one that never ends. */
-const longestMs = 60_000
+const playedOut = async (scene: Scene, stage: Stage): Promise<Verdict> => {
+  try {
+    return await Promise.race([scene.play(stage), hanging()])
+  } catch (error) {
+    return { mark: 'fail', note: String(error) }
+  }
+}
 
-const hanging = (): Promise<Verdict> =>
-  sleep(longestMs, { mark: 'fail', note: `no end in ${longestMs} ms` } as const, { ref: false })
+/** Ms of a quiet machine after which a scene counts as one that never ends. */
+const longestMs = 90_000
+
+const hanging = async (): Promise<Verdict> => {
+  const began = performance.now()
+  for (let left = longestMs; left > 0; left = longestMs * slowness() - (performance.now() - began))
+    await sleep(left, undefined, { ref: false })
+  return { mark: 'fail', note: `no end in ${longestMs} ms` }
+}
 
 /** Ours, listening on a free port. */
 export const startOurs: StartGateway = async (faulty, dead, settings) => {

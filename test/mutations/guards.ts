@@ -6,7 +6,7 @@ const words = 'test/plugins/guards/words.test.ts'
 
 export const guarding: readonly Changes[] = [
   {
-    file: 'core/inference/answer-chat.ts',
+    file: 'core/inference/wordings.ts',
     test: guards,
     changes: [
       {
@@ -19,6 +19,12 @@ export const guarding: readonly Changes[] = [
         from: 'body: await passage.request(native.body, signal) }',
         to: 'body: native.body }',
       },
+    ],
+  },
+  {
+    file: 'core/routes/answer-chat.ts',
+    test: guards,
+    changes: [
       {
         breaks: 'A whole answer passes the guards.',
         from: 'passage === null ? it.answer : await passage.answer(it.answer)',

@@ -83,7 +83,7 @@ export const providers: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/inference/answer-chat.ts',
+    file: 'core/inference/wordings.ts',
     test: 'test/named-providers.test.ts',
     changes: [
       {

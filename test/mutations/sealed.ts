@@ -6,6 +6,38 @@ const chunks = 'test/core/inference/collect-chunks.test.ts'
 
 export const sealed: readonly Changes[] = [
   {
+    file: 'core/sealed/enclave/frame-pacing.ts',
+    test: 'test/sealed-streams.test.ts',
+    changes: [
+      {
+        breaks: 'No chunk is longer than a frame.',
+        from: 'if (size > mostChunkBytes) {',
+        to: 'if (size < 0) {',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/enclave/short-chunks.ts',
+    test: 'test/sealed-streams.test.ts',
+    changes: [
+      {
+        breaks: 'Members that nobody knows take no frame from the text.',
+        from: 'if (fits(known)) return [known]',
+        to: '',
+      },
+      {
+        breaks: 'A text comes apart between its characters.',
+        from: 'if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1',
+        to: '',
+      },
+      {
+        breaks: 'A chunk that is long by anything but text ends its stream.',
+        from: 'if (!chunks.every(fits)) throw tooLong()',
+        to: '',
+      },
+    ],
+  },
+  {
     file: 'core/sealed/enclave/open.ts',
     test: opening,
     changes: [

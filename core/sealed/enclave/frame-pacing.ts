@@ -4,6 +4,7 @@ import { wholeDelta } from '../../dialects/chat-completions.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { mergedChunk } from './merge-chunks.ts'
+import { mostChunkBytes, shortChunks } from './short-chunks.ts'
 
 const tick = 50
 const mostChunks = 512
@@ -88,6 +89,10 @@ const take = (queue: Chunk[], model: string): PacedStream => {
   if (first === undefined) throw new Error('No chunk waits')
   let chunk: Chunk = { ...first, model, choices: first.choices.map(whole), usage: first.usage ?? null }
   let size = sizeOf(chunk)
+  if (size > mostChunkBytes) {
+    queue.unshift(...shortChunks(chunk))
+    return take(queue, model)
+  }
   for (let next = queue[0]; next !== undefined && !parts(chunk, next); next = queue[0]) {
     let text = speaks(chunk) ? textIn(queue, bucket - size) : nothing
     let more = { ...mergedChunk(chunk, text.chunk ?? next), model }

@@ -55,7 +55,8 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   },
   'POST /v1beta/models/{model}:countTokens': {
-    about: 'No backend is asked.',
+    about:
+      'The backend that would answer counts, where it can; no token is charged. Elsewhere the answer is an estimate.',
     path: { model: 'rehearsal' },
     body: { contents },
     shape: v.object({ totalTokens: v.number() }),

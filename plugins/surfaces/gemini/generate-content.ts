@@ -10,9 +10,8 @@ import { printKept } from '../../../core/dialects/json-text.ts'
 import type { Seal } from '../../../core/dialects/keepsake.ts'
 import { bytes, events, json, text } from '../../../core/http/reply.ts'
 import { route, type Request } from '../../../core/http/route.ts'
-import { inputOf } from '../../../core/inference/metering/tokens.ts'
 import { Log } from '../../../core/ports/platform.ts'
-import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { countedChat, countNeeds } from '../../../core/inference/count-chat.ts'
 import { sessionOf } from '../../../core/inference/routing/session.ts'
 import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
 import { keyHeaders, waitingComment } from '../shared/dialect-route.ts'
@@ -33,7 +32,8 @@ interface Sizes {
 }
 
 const talkOf = (
-  { input, params, caller, headers }: Request<GenerateRequest, unknown, Caller, '{model}'>,
+  { params, caller, headers }: Pick<Request<unknown, unknown, Caller, '{model}'>, 'params' | 'caller' | 'headers'>,
+  input: GenerateRequest,
   seal: Seal,
 ): DialectChat => ({
   caller,
@@ -50,7 +50,7 @@ const generate = route({
   needs: { ...chatNeeds, keepsakes: Keepsakes },
   async handle(request, { keepsakes, ...given }) {
     const seal = keepsakes.for(request.caller.organization)
-    const { answer, model, headers } = await wholeAnswer(talkOf(request, seal), given, request.signal)
+    const { answer, model, headers } = await wholeAnswer(talkOf(request, request.input, seal), given, request.signal)
     const writer = generateEvents({ model, seal, thinks: thinksAloud(request.input) })
     return text(printKept(writer.whole(answer.completion, answer.native)), undefined, 200, headers)
   },
@@ -66,7 +66,7 @@ const stream = route({
     const { id, input, caller, signal, query } = request
     const seal = keepsakes.for(caller.organization)
     const writing = (model: string) => generateEvents({ model, seal, thinks: thinksAloud(input) })
-    const it = await streamedAnswer(talkOf(request, seal), given, writing, signal)
+    const it = await streamedAnswer(talkOf(request, input, seal), given, writing, signal)
     if (query.alt === 'sse') {
       return events(
         it.events,
@@ -85,23 +85,30 @@ const stream = route({
   },
 })
 
+const CountContentRequest = v.looseObject({
+  contents: v.optional(GenerateRequest.entries.contents),
+  generateContentRequest: v.optional(GenerateRequest),
+})
+
+/** The request whose prompt is counted; the path alone names its model. */
+const countedRequest = (input: v.InferOutput<typeof CountContentRequest>): GenerateRequest => {
+  const { model: _, ...asked } = input.generateContentRequest ?? { contents: input.contents ?? [] }
+  return asked
+}
+
 const count = route({
   ...shared,
   path: '/v1beta/models/{model}:countTokens',
-  summary: 'Estimates the tokens of contents; x-sealgate-estimated marks the answer.',
-  body: {
-    ...shared.body,
-    schema: v.looseObject({
-      contents: v.optional(GenerateRequest.entries.contents),
-      generateContentRequest: v.optional(GenerateRequest),
-    }),
-  },
-  needs: { catalog: chatNeeds.catalog, keepsakes: Keepsakes },
-  async handle({ input, params, caller, signal }, { catalog, keepsakes }) {
-    await servedModel(catalog, caller, params.model, 'chat', signal)
-    const asked = input.generateContentRequest ?? { contents: input.contents ?? [] }
-    const { body } = translateContent(asked, 'generate-content', keepsakes.for(caller.organization))
-    return json({ totalTokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+  summary: 'Counts the tokens of contents by the model’s backend; x-sealgate-estimated marks an estimate.',
+  body: { ...shared.body, schema: CountContentRequest },
+  needs: { ...countNeeds, keepsakes: Keepsakes },
+  async handle(request, { keepsakes, ...given }) {
+    const { id, caller, input, signal } = request
+    const talk = talkOf(request, countedRequest(input), keepsakes.for(caller.organization))
+    const it = await countedChat(talk, { id, door: 'generate-content' }, given, signal)
+    return it.native === undefined
+      ? json({ totalTokens: it.tokens }, 200, it.headers)
+      : text(printKept(it.native.body), undefined, 200, it.headers)
   },
 })
 

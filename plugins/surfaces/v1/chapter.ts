@@ -62,7 +62,8 @@ const messages: Readonly<Record<string, Operation>> = {
     },
   },
   'POST /v1/messages/count_tokens': {
-    about: 'No backend is asked.',
+    about:
+      'The backend that would answer counts, where it can; no token is charged. Elsewhere the answer is an estimate.',
     body: { model: 'rehearsal', messages: hello },
     shape: v.object({ input_tokens: v.number() }),
     answer: { input_tokens: 9 },

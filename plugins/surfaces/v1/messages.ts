@@ -1,4 +1,5 @@
 import { Keepsakes } from '../../../core/access/keepsakes.ts'
+import { printKept } from '../../../core/dialects/json-text.ts'
 import { printMessage } from '../../../core/dialects/messages/answer.ts'
 import { refuseBetas } from '../../../core/dialects/messages/betas.ts'
 import { messagesError } from '../../../core/dialects/messages/error.ts'
@@ -8,10 +9,8 @@ import { CountRequest, MessagesRequest } from '../../../core/dialects/messages/s
 import type { GatewayError } from '../../../core/errors.ts'
 import { events, json, text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { inputOf } from '../../../core/inference/metering/tokens.ts'
 import { Settings } from '../../../core/settings.ts'
-import { servedModel } from '../../../core/inference/models/find-model.ts'
+import { countedChat, countNeeds } from '../../../core/inference/count-chat.ts'
 import { sessionOf } from '../../../core/inference/routing/session.ts'
 import { streamedAnswer, chatNeeds, wholeAnswer, type DialectChat } from '../../../core/inference/answer-chat.ts'
 import { keyHeaders, waitingComment } from '../shared/dialect-route.ts'
@@ -55,14 +54,23 @@ const create = route({
 const count = route({
   ...shared,
   path: '/v1/messages/count_tokens',
-  summary: 'Estimates the tokens of a conversation; x-sealgate-estimated marks the answer.',
-  body: { read: 'json', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
-  needs: { catalog: Catalog, keepsakes: Keepsakes, settings: Settings },
-  async handle({ input, caller, headers, signal }, { catalog, keepsakes, settings }) {
+  summary: 'Counts the tokens of a conversation by the model’s backend; x-sealgate-estimated marks an estimate.',
+  body: { read: 'relayed', schema: CountRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
+  needs: { ...countNeeds, keepsakes: Keepsakes, settings: Settings },
+  async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
     refuseBetas(headers, settings.betas.refused)
-    await servedModel(catalog, caller, input.model, 'chat', signal)
-    const { body } = translateMessages(input, 'messages', keepsakes.for(caller.organization), headers)
-    return json({ input_tokens: inputOf(body) }, 200, { 'x-sealgate-estimated': 'true' })
+    const seal = keepsakes.for(caller.organization)
+    const talk: DialectChat = {
+      caller,
+      model: input.model,
+      provider: null,
+      session: sessionOf(headers),
+      understand: (to) => translateMessages(input, to, seal, headers),
+    }
+    const it = await countedChat(talk, { id, door: 'messages' }, given, signal)
+    return it.native === undefined
+      ? json({ input_tokens: it.tokens }, 200, it.headers)
+      : text(printKept(it.native.body), undefined, 200, it.headers)
   },
 })
 

@@ -189,6 +189,59 @@ t.test('breaker', async (t) => {
   })
 })
 
+t.test('count', async (t) => {
+  const counting = (name: string, count: Upstream['countTokens']): Upstream => ({
+    ...actor(name, [say('Hi'), stop]),
+    countTokens: count!,
+  })
+  const silent = (name: string) => counting(name, (_, signal) => silence(signal))
+
+  t.test('a silent backend leaves half of five seconds to the next one', async (t) => {
+    const clock = fakeClock()
+    const its = entry([silent('a'), counting('b', async () => ({ tokens: 7 }))])
+    const call = infer(clock).count({ entry: its, body }, never)
+    let counted = false
+    void call.then(() => (counted = true))
+    await clock.pass(2_499)
+    t.equal(counted, false)
+    await clock.pass(1)
+    t.same(await call, { tokens: 7 })
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('no backend is asked twice, and none for longer than five seconds in all', async (t) => {
+    const clock = fakeClock()
+    const asked: string[] = []
+    const failing = counting('a', async () => {
+      asked.push('a')
+      throw failed()
+    })
+    const call = infer(clock, { routing: { retries: 5, hedge: { after: 1, share: 1 } } }).count(
+      { entry: entry([failing, silent('b')]), body },
+      never,
+    )
+    const end = t.rejects(call, UpstreamFailed)
+    await clock.pass(5_000)
+    await end
+    t.same(asked, ['a'])
+    t.equal(clock.armed(), 0)
+  })
+
+  t.test('faults of counts rest the counter alone, and no observer takes a count for an answer', async (t) => {
+    const seen: string[] = []
+    const its = entry([counting('a', async () => Promise.reject(failed()))])
+    const saw: BackendObserver['saw'] = (provider) => void seen.push(provider)
+    const clock = fakeClock()
+    const gateway = infer(clock, { routing: { retries: 0, breaker: { faults: 2 } } }, fixed(0), saw)
+    for (const _ of [1, 2]) await t.rejects(gateway.count({ entry: its, body }, never), UpstreamFailed)
+    await t.rejects(gateway.count({ entry: its, body }, never), Unavailable)
+    t.same(seen, [])
+    t.equal((await drain((await streamed(gateway, its)).answer.chunks)).text, 'Hi')
+    gateway.breakers.of('a/m').hold(clock.now(), 60_000)
+    t.equal(await gateway.count({ entry: its, body }, never), null, 'a backend that rests would answer no chat')
+  })
+})
+
 t.test('run', async (t) => {
   const asks = (...results: readonly unknown[]) => {
     const seen: string[] = []

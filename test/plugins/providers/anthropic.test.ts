@@ -3,12 +3,22 @@ import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { use } from '../../../core/plugin.ts'
-import type { ChatAnswer, ChatBody, Completion } from '../../../core/ports/upstream.ts'
+import type { ChatAnswer, ChatBody, Completion, Native } from '../../../core/ports/upstream.ts'
 import anthropic from '../../../plugins/providers/anthropic.ts'
 import { conform } from '../../contracts/contract.ts'
+import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked, Take } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  eventStream,
+  everyCut,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 
 const recording: Recording = {
   provider: anthropic,
@@ -18,6 +28,7 @@ const recording: Recording = {
   stream: eventStream,
   lists: /^\/v1\/models\?limit=1000$/,
   chats: /^\/v1\/messages$/,
+  counts: /^\/v1\/messages\/count_tokens$/,
 }
 
 const signal = new AbortController().signal
@@ -32,6 +43,47 @@ const read = ({ body }: Asked) => JSON.parse(body.toString())
 
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
+)
+
+t.test('the provider keeps the contract of counters', (t) =>
+  conform(t, counter.contract, (t) => stagedCount(t, recording)),
+)
+
+t.test(
+  'a prompt is counted as the vendor’s own client counts it, with the members that decide its tokens',
+  async (t) => {
+    const server = await backend(t, async () => ({ headers: json, body: await vector('anthropic/count.json') }))
+    const ours = await provided(t, anthropic, { apiKey: 'sk-ant-1', baseUrl: server.url })
+    const theirs = new Anthropic({ apiKey: 'sk-ant-1', baseURL: server.url, maxRetries: 0 })
+    const model = 'claude-sonnet-4-6'
+    const tools = [{ name: 'weather', description: 'Tells it.', input_schema: { type: 'object' as const } }]
+    const asked = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }]
+    const body = {
+      messages: [{ role: 'system', content: 'Be short.' }, ...messages],
+      tools: [
+        { type: 'function', function: { name: 'weather', description: 'Tells it.', parameters: { type: 'object' } } },
+      ],
+      temperature: 0.5,
+      stop: 'END',
+      max_tokens: 9,
+    }
+    t.same(await ours.countTokens!({ model, body }, signal), { tokens: 21 })
+    await theirs.messages.countTokens({ model, system: 'Be short.', messages: asked, tools })
+    const [one, other] = server.asked.splice(0) as [Asked, Asked]
+    t.same([one.method, one.path, read(one)], [other.method, other.path, read(other)])
+
+    const kept = { messages, cache_control: { type: 'ephemeral' }, tool_choice: { type: 'auto' }, tools }
+    const headers = { 'anthropic-beta': 'one,two', 'anthropic-version': '2023-06-01' }
+    const native = {
+      dialect: 'messages',
+      body: { ...kept, max_tokens: 9, metadata: {}, stop_sequences: ['a'] },
+      headers,
+    }
+    const counted = await ours.countTokens!({ model, body: { messages }, native: native as Native }, signal)
+    t.match(counted, { tokens: 21, native: { dialect: 'messages', body: { input_tokens: 21 } } })
+    t.same(read(server.asked.at(-1)!), { ...kept, model })
+    t.match(server.asked.at(-1)!.headers, headers, 'betas and version byte for byte')
+  },
 )
 
 t.test('a stream without message_stop throws, wherever it ends', async (t) => {

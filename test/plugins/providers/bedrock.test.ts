@@ -2,10 +2,20 @@ import t from 'tap'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import bedrock from '../../../plugins/providers/bedrock.ts'
 import { conform } from '../../contracts/contract.ts'
+import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { eventFrame, frame, framesOf, rawFrame, sumOf, wrapped } from '../../fakes/event-frames.ts'
 import { expectedSignature } from '../../fakes/signature-v4.ts'
-import { backend, everyCut, eventStream, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  everyCut,
+  eventStream,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 import { completed, failed, json, messages, refusal } from '../../fakes/vendor.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
@@ -21,6 +31,7 @@ const recording: Recording = {
   lists: /^\/(foundation-models|inference-profiles\?maxResults=1000)$/,
   chats: /^\/model\/[^/]+\/converse(-stream)?$/,
   streams: (path) => path.endsWith('-stream'),
+  counts: /^\/model\/[^/]+\/count-tokens$/,
 }
 
 const claude: Recording = {
@@ -57,6 +68,38 @@ t.test('contract of Claude', (t) =>
     { 'lists its models': 'the list is that of all models' },
   ),
 )
+
+t.test('contract of counters', (t) =>
+  conform(t, counter.contract, (t) => stagedCount(t, recording), {
+    'a refusal is the caller’s, without a word of the backend': 'a model that it does not count for is refused alike',
+  }),
+)
+
+t.test('a prompt is counted in the form in which its model is asked', async (t) => {
+  const how = { status: 200 }
+  const server = await backend(t, async () => ({
+    status: how.status,
+    headers: json,
+    body: await vector(how.status === 200 ? 'bedrock/count.json' : 'bedrock/error-400.json'),
+  }))
+  const it = await provided(t, bedrock, recording.settings(server.url))
+  const input = () => JSON.parse(server.asked.at(-1)!.body.toString()).input
+  const body = { messages: [{ role: 'system', content: 'Be short.' }, ...messages], max_tokens: 9, temperature: 0.5 }
+  t.same(await it.countTokens!({ model: recording.model, body }, never), { tokens: 21 })
+  t.same(input(), {
+    converse: { messages: [{ role: 'user', content: [{ text: 'Hi' }] }], system: [{ text: 'Be short.' }] },
+  })
+  const native = { dialect: 'messages', body: { messages }, headers: { 'anthropic-beta': 'one' } } as const
+  t.same(await it.countTokens!({ model: claude.model, body, native }, never), { tokens: 21 })
+  t.same(JSON.parse(Buffer.from(input().invokeModel.body, 'base64').toString()), {
+    max_tokens: 32_000,
+    anthropic_version: 'bedrock-2023-05-31',
+    anthropic_beta: ['one'],
+    messages,
+  })
+  how.status = 400
+  t.equal(await it.countTokens!({ model: claude.model, body }, never), null, 'a model that is not counted for')
+})
 
 t.test('a stream that ends anywhere before its last event throws', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)

@@ -6,9 +6,19 @@ import { use } from '../../../core/plugin.ts'
 import type { ChatAnswer, ChatBody, Completion, TranscribeCall } from '../../../core/ports/upstream.ts'
 import gemini from '../../../plugins/providers/gemini.ts'
 import { conform } from '../../contracts/contract.ts'
+import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import type { Asked, Take } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  eventStream,
+  everyCut,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 
 const chats = /^\/v1beta\/models\/([^/]+):(generateContent|streamGenerateContent\?alt=sse)$/
 
@@ -21,6 +31,7 @@ const recording: Recording = {
   lists: /^\/v1beta\/models\?pageSize=1000$/,
   chats,
   streams: (path) => path.includes('streamGenerateContent'),
+  counts: /^\/v1beta\/models\/[^/]+:countTokens$/,
 }
 
 const signal = new AbortController().signal
@@ -45,6 +56,28 @@ t.test('the provider keeps the contract of upstreams', (t) =>
     return { ...stage, asked: () => ({ ...stage.asked(), model }) }
   }),
 )
+
+t.test('the provider keeps the contract of counters', (t) =>
+  conform(t, counter.contract, (t) => stagedCount(t, recording)),
+)
+
+t.test('contents are counted alone, or as the request that has more', async (t) => {
+  const server = await backend(t, async () => ({ headers: json, body: await vector('gemini/count.json') }))
+  const ours = await provided(t, gemini, { apiKey: 'AIza-1', baseUrl: `${server.url}/v1beta` })
+  const theirs = new GoogleGenAI({ apiKey: 'AIza-1', httpOptions: { baseUrl: server.url } })
+  const model = 'gemini-2.5-flash'
+  t.same(await ours.countTokens!({ model, body: { messages } }, signal), { tokens: 21 })
+  await theirs.models.countTokens({ model, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
+  const [one, other] = server.asked.splice(0) as [Asked, Asked]
+  t.same([one.method, one.path, read(one)], [other.method, other.path, read(other)])
+
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const body = { contents, systemInstruction: { parts: [{ text: 'Be short.' }] } }
+  const native = { dialect: 'generate-content', body, headers: {} } as const
+  const counted = await ours.countTokens!({ model, body: { messages }, native }, signal)
+  t.match(counted, { tokens: 21, native: { body: { totalTokens: 21, promptTokensDetails: [{ tokenCount: 21 }] } } })
+  t.same(read(server.asked.at(-1)!), { generateContentRequest: { model: `models/${model}`, ...body } })
+})
 
 t.test('a stream without the end of its answer throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)

@@ -4,6 +4,7 @@ import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
 import vertex from '../../../plugins/providers/vertex.ts'
 import { conform } from '../../contracts/contract.ts'
+import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { backend, eventStream, type Lasting, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
 import { completed, failed, json, messages } from '../../fakes/vendor.ts'
@@ -42,6 +43,7 @@ const gemini: Recording = {
     `^${place}/publishers/google/models/gemini-2.5-flash:(generateContent|streamGenerateContent\\?alt=sse)$`,
   ),
   streams: (path) => path.includes('streamGenerateContent'),
+  counts: new RegExp(`^${place}/publishers/google/models/gemini-2.5-flash:countTokens$`),
 }
 const claude: Recording = {
   ...gemini,
@@ -49,6 +51,7 @@ const claude: Recording = {
   vectors: 'anthropic',
   chats: new RegExp(`^${place}/publishers/anthropic/models/claude-sonnet-4-6:(rawPredict|streamRawPredict)$`),
   streams: (path) => path.includes('streamRawPredict'),
+  counts: new RegExp(`^${place}/publishers/anthropic/models/count-tokens:rawPredict$`),
 }
 const open: Recording = {
   ...gemini,
@@ -70,6 +73,46 @@ for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude, 'open 
     conform(t, upstream.contract, (t) => signedStage(t, it), { 'lists its models': 'the list is that of all models' }),
   )
 }
+
+for (const [name, it] of Object.entries({ Gemini: gemini, Claude: claude })) {
+  t.test(`contract of counters of ${name}`, (t) =>
+    conform(t, counter.contract, async (t) => ({ ...(await signedStage(t, it)), tokens: 21 })),
+  )
+}
+
+t.test('a prompt is counted in the form of its model, and open models count none', async (t) => {
+  const server = await backend(t, async ({ path }) => {
+    if (path === '/token') return { headers: json, body: await vector('vertex/token.json') }
+    return {
+      headers: json,
+      body: await vector(path.includes('anthropic') ? 'anthropic/count.json' : 'gemini/count.json'),
+    }
+  })
+  const it = await provided(t, vertex, settings(server.url))
+  const asked = () => JSON.parse(server.asked.at(-1)!.body.toString())
+  const body = {
+    messages: [{ role: 'system', content: 'Be short.' }, ...messages],
+    max_tokens: 9,
+    service_tier: 'flex',
+  }
+  t.same(await it.countTokens!({ model: gemini.model, body }, never), { tokens: 21 })
+  t.same(asked(), {
+    systemInstruction: { parts: [{ text: 'Be short.' }] },
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    generationConfig: { maxOutputTokens: 9 },
+  })
+  const native = {
+    dialect: 'messages',
+    body: { messages, max_tokens: 5 },
+    headers: { 'anthropic-beta': 'one' },
+  } as const
+  t.match(await it.countTokens!({ model: claude.model, body, native }, never), { tokens: 21, native: { body: {} } })
+  t.same(asked(), { anthropic_version: 'vertex-2023-10-16', model: claude.model, messages })
+  t.equal(server.asked.at(-1)!.headers['anthropic-beta'], 'one')
+  const before = server.asked.length
+  t.equal(await it.countTokens!({ model: open.model, body }, never), null)
+  t.equal(server.asked.length, before, 'nobody is asked')
+})
 
 /** A cloud that signs in, lists, and answers what the path asks for. */
 const cloud = async (t: Lasting, own: object = {}) => {

@@ -3,10 +3,20 @@ import t from 'tap'
 import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import vllm from '../../../plugins/providers/vllm.ts'
 import { conform } from '../../contracts/contract.ts'
+import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
 import { decideCall, decides, decisionsAnswer } from '../../fakes/deciding.ts'
 import type { Asked } from '../../fakes/recorded.ts'
-import { backend, eventStream, everyCut, provided, staged, vector, type Recording } from '../../fakes/stage.ts'
+import {
+  backend,
+  eventStream,
+  everyCut,
+  provided,
+  staged,
+  stagedCount,
+  vector,
+  type Recording,
+} from '../../fakes/stage.ts'
 
 const recording: Recording = {
   provider: vllm,
@@ -16,6 +26,7 @@ const recording: Recording = {
   stream: eventStream,
   lists: /^\/v1\/models$/,
   chats: /^\/v1\/chat\/completions$/,
+  counts: /^\/tokenize$/,
 }
 
 const signal = new AbortController().signal
@@ -25,6 +36,22 @@ const messages = [{ role: 'user' as const, content: 'Hi' }]
 t.test('the provider keeps the contract of upstreams', (t) =>
   conform(t, upstream.contract, (t) => staged(t, recording)),
 )
+
+t.test('the provider keeps the contract of counters', (t) =>
+  conform(t, counter.contract, (t) => stagedCount(t, recording)),
+)
+
+t.test('a prompt of text is counted with its tools, and one with images is not', async (t) => {
+  const server = await backend(t, async () => ({ headers: json, body: await vector('vllm/count.json') }))
+  const it = await provided(t, vllm, recording.settings(server.url))
+  const { model } = recording
+  const tools = [{ type: 'function', function: { name: 'look' } }]
+  t.same(await it.countTokens!({ model, body: { messages, tools, max_tokens: 9 } }, signal), { tokens: 21 })
+  t.same(JSON.parse(server.asked[0]!.body.toString()), { model, messages, tools })
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+  t.equal(await it.countTokens!({ model, body: { messages: [{ role: 'user', content: [image] }] } }, signal), null)
+  t.equal(server.asked.length, 1)
+})
 
 t.test('a stream without its end mark throws, wherever it ends', async (t) => {
   const { bytes, fooled } = await everyCut(t, recording)

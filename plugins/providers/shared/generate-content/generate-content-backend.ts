@@ -3,6 +3,7 @@ import { readKept, readObject } from '../../../../core/dialects/backend.ts'
 import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
 import type { DrawCall, Drawn, ModelType, Upstream } from '../../../../core/ports/upstream.ts'
+import { countOf } from './count-content.ts'
 import { chunksOf, completionOf } from './generate-content-answers.ts'
 import {
   drawBody,
@@ -24,6 +25,8 @@ export interface GenerateContentBackend {
   /** The voice for a caller who names none. */
   readonly voice: string
   readonly post: Post
+  /** The body of a request for a count. */
+  readonly counted: (model: string, body: JsonObject) => JsonObject
 }
 
 /** Names of the past, which stay as they are. Whatever is not here is newer. */
@@ -56,7 +59,9 @@ export const meant = (fault: unknown): unknown => {
   return new UpstreamFailed(undefined, { again, answered, code, retryAfter: Number(wait[1]) * 1000, cause: said })
 }
 
-export type GenerateContentUpstream = Required<Pick<Upstream, 'chat' | 'draw' | 'edit' | 'speak' | 'transcribe'>>
+export type GenerateContentUpstream = Required<
+  Pick<Upstream, 'chat' | 'countTokens' | 'draw' | 'edit' | 'speak' | 'transcribe'>
+>
 
 /** Everything that Gemini's models do by generating content, wherever they are served. */
 export const generateContentBackend = ({
@@ -64,6 +69,7 @@ export const generateContentBackend = ({
   random,
   voice,
   post,
+  counted,
 }: GenerateContentBackend): GenerateContentUpstream => {
   const generate = async (model: string, body: JsonObject, signal: AbortSignal) =>
     readObject(await post(model, 'generateContent', body, signal))
@@ -91,6 +97,12 @@ export const generateContentBackend = ({
       }
       const answer = await post(model, 'streamGenerateContent?alt=sse', body, signal)
       return { kind: 'chunks', chunks: chunksOf(answer, reading) }
+    },
+
+    async countTokens(call, signal) {
+      const { model } = call
+      const body = generateBody({ ...call, stream: false }, generationOf(model))
+      return countOf(await post(model, 'countTokens', counted(model, body), signal), call)
     },
 
     draw: (call, signal) => drawing(call, drawBody(call), signal),
