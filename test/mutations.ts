@@ -21,6 +21,7 @@ import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
+import { signIns } from './mutations/sign-in.ts'
 import { suites } from './mutations/suite.ts'
 import { usage } from './mutations/usage.ts'
 import { webhook } from './mutations/webhook.ts'
@@ -52,6 +53,7 @@ export const mutations: readonly Mutation[] = [
   readers,
   reference,
   sealed,
+  signIns,
   suites,
   usage,
   webhook,

@@ -18,6 +18,7 @@ import { receiptRoutes } from './receipts.ts'
 import { retrievalRoutes } from './retrieval.ts'
 import { sealedRoutes } from './sealed-inference.ts'
 import { selfRoutes } from './self.ts'
+import { signInRoutes } from './sign-in.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 import { v1Routes } from './v1/all.ts'
@@ -36,7 +37,7 @@ const chapters: Readonly<Record<Surface, readonly AnyRoute[]>> = {
   files: fileRoutes,
   index: retrievalRoutes,
   admin: [...adminRoutes, ...usageRoutes, ...auditRoutes, ...operating],
-  console: consoleRoutes,
+  console: [...consoleRoutes, ...signInRoutes],
   mcp: mcpRoutes,
 }
 

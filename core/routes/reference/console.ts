@@ -9,10 +9,27 @@ export const consoleChapter: Chapter = {
   words: {
     release: 'The hash of all files of the console.',
     file: 'The name of a file of the console.',
+    issuer: 'The name of an issuer in the configuration.',
+    logins: 'The logins that the console offers.',
+    authorize: 'Where a login begins, without the secrets of the browser.',
+    redirect: 'Where the issuer sends the reader back.',
+    code: 'The code of the issuer.',
+    verifier: 'What the code was bound to (RFC 7636).',
+    nonce: 'What the ID token has to repeat.',
+    iss: 'Who answered the browser (RFC 9207).',
+    link: 'What stands behind `#link=`.',
+    credential: 'What opens the gateway in the place of a key.',
+    expires_at: 'When it ends, as Unix time in ms.',
   },
   operations: {
     'GET /console': { about: 'A setting turns it off.', types: { 'text/html': 'The page.' } },
     'GET /console/{release}/{file}': { about: 'The page names its files.', types: file },
+    'GET /console/logins': { about: 'Each comes from an issuer of the configuration; all of it is public.' },
+    'POST /console/logins/{issuer}': {
+      about: 'The answer is an access token of the issuer, which counts as a credential until it ends.',
+    },
+    'POST /console/session': { about: 'A link is taken once, within five minutes of the first start.' },
+    'DELETE /console/session': { about: 'The credential is refused at once by every process.' },
     'GET /console/{release}/pages/{file}': { about: 'The page names its files.', types: file },
   },
 }
