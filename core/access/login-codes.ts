@@ -47,7 +47,7 @@ export const LoginCodes = one<LoginCodes>('LoginCodes')
 /** Ms for a whole answer. */
 const patienceMs = 10_000
 const mostBytes = 64 * 1024
-/** Exchanges under way at once in a process: whoever sends codes has proved nothing yet. */
+/** Exchanges under way at once in a process: the sender of a code has proved nothing yet. */
 const mostAtOnce = 32
 
 type Tokens = Readonly<Record<string, unknown>>

@@ -15,7 +15,7 @@ interface Departure {
   readonly name: string
   readonly state: string
   readonly nonce: string
-  /** Whoever has the code alone has nothing. */
+  /** The code alone is worth nothing. */
   readonly verifier: string
   readonly keep: boolean
   /** The page that the reader wanted. */

@@ -89,6 +89,8 @@ export const meanings: Readonly<Record<string, string>> = {
   'issuers.<name>.user.claim': 'The claim that names the user, by its name or by its path with dots.',
   'issuers.<name>.user.prefix':
     'What stands before that claim in the name of the user; absent, the name of the issuer and a dot. Empty only where nobody chooses the claim.',
+  'issuers.<name>.login':
+    'How readers of the console log in at the issuer; absent where they don’t ([console.md](console.md#signing-in)).',
   'issuers.<name>.login.client': 'The id of the console as a client of the issuer ([console.md](console.md#signing-in)).',
   'issuers.<name>.login.secret':
     'The secret of that client, as `$NAME` alone: a file with the secret itself is refused. Absent for a public client.',
