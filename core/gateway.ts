@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { Audit, audit } from './access/audit.ts'
+import { ConsoleSessions, consoleSessions } from './access/console-sessions.ts'
 import { issuerKeys } from './access/issuer-keys.ts'
 import { keepsakes } from './access/keepsakes.ts'
 import { Keyring, keyring } from './access/keyring.ts'
@@ -82,6 +83,8 @@ export interface Gateway {
   /** A server of our own around it, not yet listening: what Node itself refuses is answered in the envelope too. */
   server(): Server
   readonly keys: Keyring
+  /** Makes links that open the console once. */
+  readonly consoleSessions: Pick<ConsoleSessions, 'link'>
   readonly audit: Audit
   readonly sweep: Sweep
   /** What `again` does, with its row in the audit. */
@@ -127,6 +130,7 @@ const traces = plugin({ port: CurrentTrace, name: 'live', create: () => currentT
 /** The parts of the gateway itself, which stay through every reload. */
 const ownParts: readonly AnyPlugin[] = [
   keyring,
+  consoleSessions,
   issuerKeys,
   keepsakes,
   audit,
@@ -190,7 +194,10 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   const eras = generations(base, { upstreams, enclave, tools, guards }, settings, served.prepared)
   const { siblings } = base.supply({ siblings: Siblings })
   answerOfBackends(siblings, () => eras.supply({ backends: Backends }).backends, closing.signal)
-  const shown = base.supply({ keys: Keyring, audit: Audit, sweep: Sweep, reload: Reload, metrics: Metrics })
+  const shown = base.supply({
+    ...{ keys: Keyring, consoleSessions: ConsoleSessions, audit: Audit },
+    ...{ sweep: Sweep, reload: Reload, metrics: Metrics },
+  })
   const listener = withoutPrefix(settings.prefix, served.listener)
   const { clock, random, log, rows } = base.supply({ clock: Clock, random: Random, log: Log, rows: MetadataStore })
 

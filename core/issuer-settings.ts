@@ -19,6 +19,44 @@ const isGuarded = (text: string): boolean => {
   return (protocol === 'https:' || (protocol === 'http:' && isNear(hostname))) && username === '' && password === ''
 }
 
+/** Parameters of a login that the gateway and the browser say themselves. */
+const own =
+  /^(?:client_(?:id|secret)|response_(?:type|mode)|redirect_uri|scope|state|nonce|code|code_(?:challenge|challenge_method|verifier)|grant_type)$/
+
+const address = v.pipe(v.string(), v.check(isGuarded, 'an https URL, or an http URL of this machine'))
+
+/** The console's own login at the issuer, as a client of it. */
+const Login = v.strictObject({
+  client: v.pipe(v.string(), v.minLength(1)),
+  /** Absent for a public client. */
+  secret: v.optional(v.pipe(v.string(), v.minLength(1))),
+  authorize: address,
+  token: address,
+  /** Where the issuer sends readers back: the console, to the letter. */
+  redirect: v.pipe(
+    address,
+    v.check((text) => /^[^?#]*\/console$/.test(text), 'an address that ends with /console'),
+  ),
+  scope: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => text.split(' ').includes('openid'), 'openid among them'),
+    ),
+    'openid',
+  ),
+  /** Said in both requests. */
+  parameters: v.optional(
+    v.record(
+      v.pipe(
+        v.string(),
+        v.check((name) => !own.test(name), 'a parameter that the gateway does not say itself'),
+      ),
+      v.string(),
+    ),
+    {},
+  ),
+})
+
 /** What people get whose token says what `when` asks. */
 export const PersonGrant = v.strictObject({
   /** By claim: what it has to be, or to have among its values. */
@@ -36,7 +74,7 @@ export const IssuerSettings = v.strictObject({
   /** `iss` of its tokens, to the letter. */
   issuer: v.pipe(v.string(), v.minLength(1)),
   /** Where its public keys are. */
-  keys: v.pipe(v.string(), v.check(isGuarded, 'an https URL, or an http URL of this machine')),
+  keys: address,
   /** What `aud` of its tokens has. */
   audience: v.pipe(v.string(), v.minLength(1)),
   algorithms: v.optional(v.pipe(v.array(v.picklist(algorithms)), v.minLength(1)), [...algorithms]),
@@ -54,6 +92,8 @@ export const IssuerSettings = v.strictObject({
     }),
     {},
   ),
+  /** How readers of the console log in; absent where they don't. */
+  login: v.exactOptional(Login),
   /** The claim that narrows the scopes of a grant; absent, no claim does. */
   scopes: v.optional(claim),
   /** The first that fits decides; a token that none fits is refused. */
@@ -61,4 +101,5 @@ export const IssuerSettings = v.strictObject({
 })
 
 export type IssuerSettings = v.InferOutput<typeof IssuerSettings>
+export type LoginSettings = v.InferOutput<typeof Login>
 export type PersonGrant = v.InferOutput<typeof PersonGrant>

@@ -114,6 +114,13 @@ export const SettingsShape = v.strictObject({
     }),
     {},
   ),
+  console: v.optional(
+    v.strictObject({
+      /** Ms that a session lasts which a link opened. */
+      session: v.optional(v.pipe(ms, v.maxValue(86_400_000)), 28_800_000),
+    }),
+    {},
+  ),
   dashboardUrl: v.optional(v.pipe(v.string(), v.url())),
   /** Keys that begin with sk_test; by default only in development. */
   testKeys: v.optional(v.boolean()),
@@ -121,7 +128,7 @@ export const SettingsShape = v.strictObject({
   trustedProxies: v.optional(v.array(v.string()), []),
   cors: v.optional(
     v.strictObject({
-      /** Origins whose pages may call with a key of their own, to the letter; never `/admin` and `/metrics`. */
+      /** Origins whose pages may call with a key of their own, to the letter; never `/admin`, `/console` and `/metrics`. */
       origins: v.optional(v.array(v.pipe(v.string(), v.check(isOrigin, 'an origin such as https://example.org'))), []),
     }),
     {},

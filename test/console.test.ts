@@ -65,6 +65,26 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     t.equal((await fetch(it.base + path)).status, 404, path)
 })
 
+t.test('few scripts stand before the first view, and a page that is signed in waits for none by name', async (t) => {
+  const it = await running(t, memory())
+  const page = await (await fetch(`${it.base}/console`)).text()
+  const named = (rel: string) =>
+    [...page.matchAll(new RegExp(`rel="${rel}" href="console/\\w+/([^"]+)"`, 'g'))].map((it) => it[1]!)
+  const [first, later] = [named('modulepreload'), named('later')]
+  t.ok(first.length >= 5 && first.length <= 12, `${first.length} scripts beside main.js`)
+  t.ok(first.includes('sign-in.js'))
+  t.ok(['inside.js', 'pages.js', 'pages/home.js'].every((name) => later.includes(name)))
+  const scripts = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
+  t.same([...first, ...later, 'main.js'].sort(), scripts.sort(), 'each is named once')
+  const root = /console\/\w+\//.exec(page)![0]
+  const loads = new Set(['main.js', ...first])
+  for (const name of loads) {
+    const code = await (await fetch(`${it.base}/${root}${name}`)).text()
+    for (const [, to] of code.matchAll(/^(?:import|\} from|.*\bfrom) ?["']\.\/([^"']+)["']/gm))
+      t.ok(loads.has(to!), `${name} waits for ${to}, which is named`)
+  }
+})
+
 t.test('the console can be switched off, and stands under a prefix', async (t) => {
   const off = await running(t, memory(), { surfaces: ['chat', 'admin'] })
   t.equal((await fetch(`${off.base}/console`)).status, 404)

@@ -28,6 +28,15 @@ t.test('a terminal has the first screen', { skip: !hasScript && 'there is no scr
   const text = said.replace(/\u001b\[\d+m/g, '').replaceAll('\r', '')
   const url = /serves (http:\/\/127\.0\.0\.1:\d+)\n/.exec(text)![1]!
   const key = /export SEALGATE_KEY=(sk_live_\w{44})\n/.exec(text)![1]!
+  const link = /\n {2}console {8}(http:\/\/127\.0\.0\.1:\d+)\/console#link=([\w-]{43})\n/.exec(text)!
+  t.equal(link[1], url, 'a link to the console')
+  const redeem = () => fetch(`${url}/console/session`, { method: 'POST', body: JSON.stringify({ link: link[2] }) })
+  const opened = await redeem()
+  t.equal(opened.status, 201)
+  const { data } = (await opened.json()) as { data: { credential: string } }
+  const self = await fetch(`${url}/admin/self`, { headers: { authorization: `Bearer ${data.credential}` } })
+  t.match(await self.json(), { data: { operator: true } }, 'the session can do what the first key can')
+  t.equal((await redeem()).status, 401, 'once')
   t.match(text, /✓ rehearsal: \d+ models/)
   t.match(text, /✗ openai: 401, the key was refused\n/)
   t.match(text, `configuration  ${file}\n`)
@@ -56,7 +65,7 @@ t.test('without one there are lines', async (t) => {
   t.ok(await until(() => /^sealgate enclave /m.test(it.said), 20_000))
   t.match(it.said, /^sealgate backend ✓ rehearsal: \d+ models/m)
   t.match(it.said, /^sealgate enclave (development: it proves nothing|✗ )/m)
-  t.notMatch(it.said, /sk_live|\u001b/)
+  t.notMatch(it.said, /sk_live|#link=|\u001b/)
   t.equal(await it.stop('SIGTERM'), 0)
 })
 

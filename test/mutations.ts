@@ -22,6 +22,7 @@ import { providers } from './mutations/providers.ts'
 import { readers } from './mutations/readers.ts'
 import { reference } from './mutations/reference.ts'
 import { sealed } from './mutations/sealed.ts'
+import { signIns } from './mutations/sign-in.ts'
 import { suites } from './mutations/suite.ts'
 import { surfaces } from './mutations/surfaces.ts'
 import { usage } from './mutations/usage.ts'
@@ -55,6 +56,7 @@ export const mutations: readonly Mutation[] = [
   readers,
   reference,
   sealed,
+  signIns,
   suites,
   surfaces,
   usage,

@@ -28,6 +28,7 @@ export const verbs = [
   'key.create',
   'key.update',
   'key.revoke',
+  'session.open',
   'reload',
   'backend.ask',
   'backend.rest',

@@ -15,6 +15,13 @@ const base58 = (bytes: Uint8Array): string => {
   return text.padStart(44, alphabet[0])
 }
 
+/** A new credential of a console's session: no key begins like it. */
+export const newSessionCredential = (random: Random): string => `${sessionPrefix}${base58(random.bytes(32))}`
+
+const sessionPrefix = 'sk_console_'
+
+export const isSessionCredential = (credential: string): boolean => credential.startsWith(sessionPrefix)
+
 /** A new key: 32 random bytes behind a prefix that secret scanners know. */
 export const newCredential = (mode: Mode, random: Random): string => `sk_${mode}_${base58(random.bytes(32))}`
 

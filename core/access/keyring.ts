@@ -8,7 +8,7 @@ import { MetadataStore } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import { blockListOf } from './addresses.ts'
 import { type Caller, type Maker, scopes } from './caller.ts'
-import { type Mode, credentialHash, newCredential, modeOf } from './credential.ts'
+import { credentialHash, newCredential, modeOf } from './credential.ts'
 import { type KeyRow, keyOf, keys, lives } from './key-row.ts'
 import { type RegisterAct, keyRegister } from './register.ts'
 
@@ -29,6 +29,8 @@ export interface Holder {
 export interface Keyring {
   /** Null for every kind of bad key. A key that was revoked anywhere is refused within 5 seconds. */
   find(credential: string): Promise<Holder | null>
+  /** The same by the hash under which a key is stored, for what stands in the place of that key. */
+  held(hash: string): Promise<Holder | null>
   /** The credential is in this answer and nowhere else. With `credential`, that one is taken instead of a new one. */
   create(key: NewKey, credential?: string): Promise<{ readonly credential: string; readonly row: KeyRow }>
   list(organization: string | null, limit: number, offset: number): Promise<{ rows: readonly KeyRow[]; total: number }>
@@ -59,12 +61,12 @@ export const keyring = plugin({
     /** Its limits as they are now; the configured ones for a maker whose row was taken out of the store. */
     const makerOf = async (key: string): Promise<Maker> => ({ key, limits: (await get(key, null))?.limits ?? {} })
 
-    const look = async (hash: string, mode: Mode | null): Promise<Holder | null> => {
+    const look = async (hash: string, isKey: boolean): Promise<Holder | null> => {
       // Before it is read: it may be revoked while it is on its way here.
       const until = clock.now() + freshMs
       const found = await rows.get(keys, hash)
       const row = found && keyOf(found)
-      if (row === null || mode === null || !lives(row, clock.now())) return null
+      if (row === null || !isKey || !lives(row, clock.now())) return null
       if (row.mode === 'test' && !testKeys) return null
       const holder = holds(row, await Promise.all(row.makers.map(makerOf)))
       if (known.size >= remembered) known.clear()
@@ -72,22 +74,24 @@ export const keyring = plugin({
       return holder
     }
 
+    const recalled = async (hash: string, isKey: boolean): Promise<Holder | null> => {
+      const seen = known.get(hash)
+      if (seen !== undefined) {
+        const now = clock.now()
+        // A clock that was set back keeps nobody in.
+        if (now < seen.until && seen.until - now <= freshMs && now < seen.expires) return seen.holder
+        known.delete(hash)
+      }
+      const asking = asked.get(hash)
+      if (asking !== undefined) return asking
+      const answer = look(hash, isKey).finally(() => asked.delete(hash))
+      asked.set(hash, answer)
+      return answer
+    }
+
     return {
-      async find(credential) {
-        const hash = credentialHash(credential)
-        const seen = known.get(hash)
-        if (seen !== undefined) {
-          const now = clock.now()
-          // A clock that was set back keeps nobody in.
-          if (now < seen.until && seen.until - now <= freshMs && now < seen.expires) return seen.holder
-          known.delete(hash)
-        }
-        const asking = asked.get(hash)
-        if (asking !== undefined) return asking
-        const answer = look(hash, modeOf(credential)).finally(() => asked.delete(hash))
-        asked.set(hash, answer)
-        return answer
-      },
+      find: async (credential) => recalled(credentialHash(credential), modeOf(credential) !== null),
+      held: (hash) => recalled(hash, true),
 
       async create(key, credential = newCredential(key.mode ?? 'live', random)) {
         const mode = modeOf(credential)

@@ -4,6 +4,7 @@ import { plugin } from '../plugin.ts'
 import { Clock, Log } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import type { Caller } from './caller.ts'
+import { complaining } from './complaining.ts'
 import { credentialHash } from './credential.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { personOf } from './person.ts'
@@ -24,24 +25,9 @@ export const Logins = one<Logins>('Logins')
 /** Ms that a token is taken as it was found; no longer than a key. */
 const freshMs = 5_000
 const remembered = 10_000
-/** Ms between two lines of the log on the same reason of the same issuer. */
-const quiet = 10_000
 const longestKid = 256
 
 type Named = readonly [name: string, issuer: IssuerSettings]
-
-/** Tells why tokens are refused, a line for each reason now and then. */
-const complaining = (clock: Clock, log: Log) => {
-  const told = new Map<string, { readonly at: number; more: number }>()
-  return (issuer: string | null, { reason, seconds }: TokenFlaw): void => {
-    const name = `${issuer ?? ''}/${reason}`
-    const now = clock.now()
-    const last = told.get(name)
-    if (last !== undefined && now >= last.at && now - last.at < quiet) return void last.more++
-    told.set(name, { at: now, more: 0 })
-    log.warn('login.refused', { issuer, reason, seconds, more: last?.more ?? 0 })
-  }
-}
 
 export const logins = plugin({
   port: Logins,

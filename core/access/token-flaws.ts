@@ -18,6 +18,8 @@ export type Reason =
   | 'signature'
   | 'user'
   | 'grant'
+  | 'code'
+  | 'nonce'
 
 export interface TokenFlaw {
   readonly reason: Reason
@@ -61,7 +63,12 @@ const isIdentity = (typ: unknown): boolean => typeof typ === 'string' && /^(id|r
 
 const isTime = (it: unknown): it is number => typeof it === 'number' && Number.isFinite(it)
 
-const flawOfTimes = ({ claims }: UnprovedToken, { skew, lifetime }: IssuerSettings, now: number): TokenFlaw | null => {
+/** What is wrong with the times of a token; null where nothing is. */
+export const flawOfTimes = (
+  { claims }: UnprovedToken,
+  { skew, lifetime }: IssuerSettings,
+  now: number,
+): TokenFlaw | null => {
   const { exp, iat, nbf = iat } = claims
   if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return tokenFlaw('times')
   if ((exp - iat) * 1000 > lifetime) return tokenFlaw('lifetime')

@@ -1,85 +1,88 @@
-import { addressOf } from './address.ts'
-import { append, el } from './element.ts'
+import { type Arrival, arrivalAt } from './arrival.ts'
+import { el } from './element.ts'
 import { Refused, baseOf, gatewayAt } from './gateway.ts'
-import { liveFeed } from './live-feed.ts'
-import type { Page, View } from './page.ts'
-import { pages } from './pages.ts'
-import { button, heading, note, refusal } from './parts.ts'
-import { sessionOf } from './session.ts'
-import { type Shell, shellOf } from './shell.ts'
+import type { Inside } from './inside.ts'
+import { fetchLater } from './later.ts'
+import { exchanged, redeemed, returned } from './login.ts'
+import { type Pass, isOfLink, sessionOf } from './session.ts'
 import { signIn } from './sign-in.ts'
-import { type Sight, sightOf } from './sight.ts'
 
 const session = sessionOf(sessionStorage)
 const base = baseOf(location)
-const never = new AbortController().signal
+const outside = gatewayAt(base, null, new AbortController().signal)
 
-let here = new AbortController()
-let sight: Sight | null = null
-let shell: Shell | null = null
+/** The longest time that a timer takes. */
+const mostMs = 2 ** 31 - 1
+
+let inside: Inside | null = null
+let ending: ReturnType<typeof setTimeout> | undefined
 
 const leave = (why: Error | null): void => {
-  here.abort()
+  const pass = session.pass()
+  inside?.end()
+  inside = null
+  clearTimeout(ending)
   session.close()
-  liveFeed.forget()
-  sight = null
-  shell = null
   document.title = 'Sign in · sealgate'
-  document.body.replaceChildren(signIn(why, open))
+  document.body.replaceChildren(signIn({ base, gateway: outside, why, open }))
   document.getElementById('key')?.focus()
+  // The form is painted before the browser is busy with the rest.
+  requestAnimationFrame(() => setTimeout(fetchLater))
+  if (why === null && pass !== null && isOfLink(pass)) void revoke(pass)
 }
 
-const open = async (key: string, keep: boolean): Promise<void> => {
-  sight = await sightOf(gatewayAt(base, key, never))
-  session.open(key, keep)
-  const seen = pages.filter(({ sees }) => sight !== null && sees(sight))
-  shell = shellOf(seen, key.slice(-4), () => leave(null))
-  document.body.replaceChildren(...shell.root)
-  await turn()
-}
-
-const shown = async (page: Page, view: View, main: HTMLElement): Promise<void> => {
-  const content = await page.show(view).catch((error: unknown) => {
-    if (error instanceof Refused && error.status === 401) throw error
-    return [heading(page.title), refusal(error), button('Try again', () => void turn())]
-  })
-  if (view.signal.aborted) return
-  main.replaceChildren()
-  append(main, [content])
-  main.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
-  scrollTo(0, 0)
-}
-
-/** Shows the page that the address names, if the key may see it. */
-const turn = async (): Promise<void> => {
-  const key = session.key()
-  if (key === null || sight === null || shell === null) return leave(null)
-  here.abort()
-  here = new AbortController()
-  const { signal } = here
-  const { page: name, path, query } = addressOf(location.hash)
-  const page = pages.find((it) => it.name === name)
-  shell.at(name)
-  document.title = `${page?.title ?? 'Not here'} · sealgate`
-  if (page === undefined || !page.sees(sight)) {
-    shell.main.replaceChildren(heading('Not here'), note('This key sees no such page.'))
-    return
+/** Signing out ends the credential of a link at the gateway too. */
+const revoke = async ({ credential }: Pass): Promise<void> => {
+  try {
+    await gatewayAt(base, credential, new AbortController().signal).ask('DELETE', '/console/session')
+  } catch (error) {
+    if (inside === null) leave(asError(error))
   }
-  shell.main.setAttribute('aria-busy', 'true')
-  const go = (hash: string): void => void (location.hash = hash)
-  const view = { gateway: gatewayAt(base, key, signal), sight, path, query, signal, go, leave }
-  await shown(page, view, shell.main).catch((error: unknown) => {
-    if (!signal.aborted) leave(error instanceof Error ? error : null)
-  })
-  if (!signal.aborted) shell?.main.removeAttribute('aria-busy')
+}
+
+const asError = (error: unknown): Error | null => (error instanceof Error ? error : null)
+
+const open = async (pass: Pass, keep: boolean): Promise<void> => {
+  fetchLater()
+  const { enter } = await import('./inside.ts')
+  const entered = await enter(base, pass, leave)
+  inside?.end()
+  clearTimeout(ending)
+  inside = entered
+  session.open(pass, keep)
+  const { until } = pass
+  const end = (): void => leave(new Refused(401, 'The time of this sign-in is over'))
+  if (until !== null) ending = setTimeout(end, Math.min(mostMs, until - Date.now()))
+  await inside.turn()
+}
+
+/** Signs in by what the address brought. Throws Refused. */
+const admit = async (arrival: Arrival): Promise<void> => {
+  if (arrival.by === 'link') return open(await redeemed(outside, arrival.link), false)
+  const answer = returned(arrival.answer, sessionStorage)
+  const pass = await exchanged(outside, answer)
+  history.replaceState(null, '', answer.hash || location.pathname)
+  return open(pass, answer.keep)
 }
 
 const begin = async (): Promise<void> => {
-  const key = session.key()
-  if (key === null) return leave(null)
+  const arrival = arrivalAt(location, history)
+  const pass = session.pass()
+  if (arrival === null && pass === null) return leave(null)
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, 'Signing in')))
-  await open(key, true).catch((error: unknown) => leave(error instanceof Error ? error : null))
+  try {
+    if (arrival !== null) await admit(arrival)
+    else if (pass !== null) await open(pass, true)
+  } catch (error) {
+    leave(asError(error))
+  }
 }
 
-addEventListener('hashchange', () => void turn())
+/** A link that is pasted into an open tab brings no new document. */
+const turned = (): void => {
+  if (inside === null || location.hash.startsWith('#link=')) void begin()
+  else void inside.turn()
+}
+
+addEventListener('hashchange', turned)
 void begin()

@@ -1,29 +1,43 @@
 const slot = 'sealgate.console.key'
 
 /** The shape of every key, so that nothing else is ever sent as one. */
-const shape = /^sk_(?:live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
+const keyShape = /^sk_(?:live|test)_[1-9A-HJ-NP-Za-km-z]{40,48}$/
+/** Of what a link or a login gives. */
+const lentShape = /^(?:sk_console_[1-9A-HJ-NP-Za-km-z]{40,48}|[\w-]+\.[\w-]+\.[\w-]+)$/
 
-/** The reader's key: in the memory of this tab, and in its session storage only where the reader asks for that. */
+/** What the reader is signed in with. */
+export interface Pass {
+  /** A key, the credential behind a link, or an access token. */
+  readonly credential: string
+  /** Unix time in ms at which it ends; null where the tab does not know. */
+  readonly until: number | null
+}
+
+/** The reader's credential: in the memory of this tab, and in its session storage only where the reader asks for that. */
 export interface Session {
-  key(): string | null
-  open(key: string, keep: boolean): void
+  pass(): Pass | null
+  open(pass: Pass, keep: boolean): void
   close(): void
 }
 
-export const isKey = (text: string): boolean => shape.test(text)
+export const isKey = (text: string): boolean => keyShape.test(text)
+
+/** Whether a link gave the credential, so that signing out ends it at the gateway too. */
+export const isOfLink = ({ credential }: Pass): boolean => credential.startsWith('sk_console_')
 
 export const sessionOf = (storage: Storage): Session => {
   const kept = storage.getItem(slot)
-  let key = kept !== null && isKey(kept) ? kept : null
+  let pass: Pass | null =
+    kept !== null && (isKey(kept) || lentShape.test(kept)) ? { credential: kept, until: null } : null
   return {
-    key: () => key,
+    pass: () => pass,
     open(given, keep) {
-      key = given
-      if (keep) storage.setItem(slot, given)
+      pass = given
+      if (keep) storage.setItem(slot, given.credential)
       else storage.removeItem(slot)
     },
     close() {
-      key = null
+      pass = null
       storage.removeItem(slot)
     },
   }

@@ -1,6 +1,8 @@
 import { el } from './element.ts'
+import { moment } from './format.ts'
 import type { Page } from './page.ts'
 import { button, link } from './parts.ts'
+import { type Pass, isKey } from './session.ts'
 
 export interface Shell {
   readonly root: readonly HTMLElement[]
@@ -9,8 +11,14 @@ export interface Shell {
   at(page: string): void
 }
 
+/** How the reader is signed in. */
+const whoOf = ({ credential, until }: Pass): HTMLElement =>
+  isKey(credential)
+    ? el('span', {}, 'Key ', el('code', {}, `…${credential.slice(-4)}`))
+    : el('span', {}, until === null ? 'Signed in' : `Signed in until ${moment(until)}`)
+
 /** What stands around every page. */
-export const shellOf = (seen: readonly Page[], hint: string, signOut: () => void): Shell => {
+export const shellOf = (seen: readonly Page[], pass: Pass, signOut: () => void): Shell => {
   const links = seen.map(({ name, title }) => link(title, `#/${name}`))
   const main = el('main', { id: 'main', tabindex: -1 })
   // A link to the fragment would be taken for a page.
@@ -20,12 +28,7 @@ export const shellOf = (seen: readonly Page[], hint: string, signOut: () => void
     { class: 'side' },
     el('p', { class: 'brand' }, 'sealgate'),
     el('nav', { 'aria-label': 'Pages' }, links),
-    el(
-      'div',
-      { class: 'who' },
-      el('span', {}, 'Key ', el('code', {}, `…${hint}`)),
-      button('Sign out', signOut, 'quiet'),
-    ),
+    el('div', { class: 'who' }, whoOf(pass), button('Sign out', signOut, 'quiet')),
   )
   return {
     root: [skip, side, main],

@@ -1,12 +1,35 @@
 import { el } from './element.ts'
-import { refusal } from './parts.ts'
-import { isKey } from './session.ts'
+import type { Gateway } from './gateway.ts'
+import { type Offer, departureTo, offersOf } from './login.ts'
+import { button, note, refusal } from './parts.ts'
+import { type Pass, isKey } from './session.ts'
 
 const noKey = new Error('no key')
 
-/** Asks for a key. `open` throws what the gateway says against it. */
-export const signIn = (why: Error | null, open: (key: string, keep: boolean) => Promise<void>): HTMLElement => {
+export interface SignIn {
+  /** Where clients find the gateway. */
+  readonly base: string
+  /** The gateway, asked without a key. */
+  readonly gateway: Gateway
+  readonly why: Error | null
+  /** Throws what the gateway says against the credential. */
+  open(pass: Pass, keep: boolean): Promise<void>
+}
+
+/** The buttons for logins that come back to this page, and a word on those that come back to another one. */
+const ways = (offers: readonly Offer[], own: string, begin: (offer: Offer) => void): readonly HTMLElement[] => {
+  const here = offers.filter(({ redirect }) => redirect === own)
+  const elsewhere = [...new Set(offers.filter((it) => !here.includes(it)).map(({ redirect }) => redirect))]
+  return [
+    ...here.map((offer) => button(`Sign in with ${offer.name}`, () => begin(offer))),
+    ...elsewhere.map((redirect) => note('A login is at ', el('code', {}, redirect), '.')),
+  ]
+}
+
+/** Asks for a key, or offers a login where the gateway has one. */
+export const signIn = ({ base, gateway, why, open }: SignIn): HTMLElement => {
   const told = el('div', {}, why && refusal(why))
+  const logins = el('div', { class: 'stack' })
   const input = el('input', {
     ...{ id: 'key', name: 'key', type: 'password', required: true, autocomplete: 'off', spellcheck: 'false' },
     ...{ placeholder: 'sk_live_…', 'aria-describedby': 'key-hint' },
@@ -14,11 +37,11 @@ export const signIn = (why: Error | null, open: (key: string, keep: boolean) => 
   const keep = el('input', { id: 'keep', type: 'checkbox' })
   const submit = el('button', { type: 'submit', class: 'main' }, 'Sign in')
   const begin = async (): Promise<void> => {
-    const key = input.value.trim()
+    const credential = input.value.trim()
     submit.disabled = true
     try {
-      if (!isKey(key)) throw noKey
-      await open(key, keep.checked)
+      if (!isKey(credential)) throw noKey
+      await open({ credential, until: null }, keep.checked)
     } catch (error) {
       told.replaceChildren(
         error === noKey
@@ -32,11 +55,22 @@ export const signIn = (why: Error | null, open: (key: string, keep: boolean) => 
     event.preventDefault()
     void begin()
   }
+  const depart = (offer: Offer): void =>
+    void departureTo(offer, keep.checked, location.hash, sessionStorage).then(
+      (address) => location.assign(address),
+      (error: unknown) => told.replaceChildren(refusal(error)),
+    )
+  // A key signs in without them.
+  void offersOf(gateway).then(
+    (offers) => logins.replaceChildren(...ways(offers, `${base}/console`, depart)),
+    () => logins.replaceChildren(),
+  )
   return el(
     'main',
     { class: 'sign-in', id: 'main' },
     el('p', { class: 'brand' }, 'sealgate'),
     el('h1', { tabindex: -1 }, 'Sign in'),
+    logins,
     el(
       'form',
       { on: { submit: submitted } },

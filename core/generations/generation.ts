@@ -1,3 +1,4 @@
+import { loginCodes } from '../access/login-codes.ts'
 import { logins } from '../access/logins.ts'
 import type { Container, Fitting } from '../container.ts'
 import { fileStore } from '../files/file-store.ts'
@@ -39,7 +40,17 @@ export interface Generation {
 /** In ms: the time for the remaining work of an ended request, such as its counts. */
 const after = 1_000
 
-const parts: readonly AnyPlugin[] = [catalog, inference, backends, logins, meter, fileStore, indexing, receiptLog]
+const parts: readonly AnyPlugin[] = [
+  catalog,
+  inference,
+  backends,
+  logins,
+  loginCodes,
+  meter,
+  fileStore,
+  indexing,
+  receiptLog,
+]
 
 export const generation = (base: Container, renewable: Renewable, settings: Settings): Generation => {
   const container = base.child()

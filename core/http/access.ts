@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Caller, hasScope } from '../access/caller.ts'
+import type { ConsoleSessions } from '../access/console-sessions.ts'
 import type { Holder, Keyring } from '../access/keyring.ts'
 import type { Logins } from '../access/logins.ts'
 import { Forbidden, GatewayError, Unauthorized, Unavailable } from '../errors.ts'
@@ -17,9 +18,14 @@ export type Admit = (
 /** Decides on the matched route who may come in: 401 for every kind of bad key or token, 403 for a missing scope, 503 when keys can't be read. */
 export const admitting = (
   keyring: Keyring,
+  sessions: ConsoleSessions,
   { trustedProxies, operators }: Pick<Settings, 'trustedProxies' | 'operators'>,
 ): Admit => {
   const addressOf = callerAddress(trustedProxies)
+  const holderOf = (credential: string, logins: Logins): Promise<Holder | null> => {
+    if (logins.takes(credential)) return personWith(credential, logins)
+    return sessions.takes(credential) ? sessions.find(credential) : keyring.find(credential)
+  }
   return async (request, access, logins, keyHeaders) => {
     if (access === 'unasked') return null
     const credential = credentialOf(request, keyHeaders)
@@ -27,8 +33,7 @@ export const admitting = (
       if (access === 'anyone') return null
       throw new Unauthorized()
     }
-    const finds = logins.takes(credential) ? personWith(credential, logins) : keyring.find(credential)
-    const holder = await finds.catch(unreadable)
+    const holder = await holderOf(credential, logins).catch(unreadable)
     if (holder === null || !holder.admits(addressOf(request))) throw new Unauthorized()
     const { caller } = holder
     if (typeof access === 'object') {
@@ -46,7 +51,10 @@ const personWith = async (token: string, logins: Logins): Promise<Holder | null>
 }
 
 /** Null when no key was sent; empty, which no key is, when it is malformed or two keys differ. */
-const credentialOf = ({ headers }: IncomingMessage, keyHeaders: readonly string[] = []): string | null => {
+export const credentialOf = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  keyHeaders: readonly string[] = [],
+): string | null => {
   const { authorization } = headers
   const bearer = authorization === undefined ? null : (/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '')
   const others = keyHeaders.flatMap((name) => (headers[name] === undefined ? [] : [String(headers[name])]))

@@ -3,6 +3,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { Container } from '../container.ts'
 import type { Caller } from '../access/caller.ts'
+import { ConsoleSessions } from '../access/console-sessions.ts'
 import { Keyring } from '../access/keyring.ts'
 import { Logins } from '../access/logins.ts'
 import { Aborted, BadRequest, type GatewayError, HttpAlone, NotFound, TooMany, Unauthorized } from '../errors.ts'
@@ -73,6 +74,7 @@ const suppliesOf = (container: Container) =>
     limiter: RateLimiter,
     settings: Settings,
     keyring: Keyring,
+    sessions: ConsoleSessions,
     metrics: Metrics,
     live: Live,
   })
@@ -142,21 +144,34 @@ const routeGenerationOf = (
   return { generation, settings, logins, pace, count, crowd, given }
 }
 
+/** Counts beside all other requests of an address. */
+const attemptsBy = (clock: Clock, { trustedProxies }: Settings) => {
+  const addressOf = callerAddress(trustedProxies)
+  return (perSecond: number) => {
+    const allow = keylessAllowance(clock)
+    return (request: IncomingMessage) => allow(addressOf(request) ?? 'unknown', perSecond)
+  }
+}
+
+/** Holds the bytes of all callers without a key; no key and no organisation is called so. */
+const strangers = { key: '', organization: '' } as const
+
 type Handle = (ctx: Koa.Context) => Promise<void>
 
 /** Puts the routes into the router. Paths without parameters are given back by name. */
 const handlersOf = (
   routes: readonly AnyRoute[],
   router: Router,
-  { keyring, settings, clock }: Supplies,
+  { keyring, sessions, settings, clock }: Supplies,
   take: ReturnType<typeof renewedPlaces>,
   entrance: Entrance,
 ): ReadonlyMap<string, Handle> => {
   const inMemory = bodyBudget()
   const gate = {
     ...{ take, clock, live: entrance.live, keyless: entrance.keyless, waits: entrance.waits },
-    admit: admitting(keyring, settings),
-    hold: (caller: Caller, { bodies }: Settings) => inMemory(caller, bodies.inMemory),
+    admit: admitting(keyring, sessions, settings),
+    attempts: attemptsBy(clock, settings),
+    hold: (caller: Caller | null, { bodies }: Settings) => inMemory(caller ?? strangers, bodies.inMemory),
     report: (context: RequestContext, thrown: unknown) => report(entrance, context, thrown),
   }
   const plain = new Map<string, Handle>()

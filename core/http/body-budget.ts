@@ -24,7 +24,7 @@ export const bodyBudget = () => {
     else counts.delete(name)
   }
 
-  return ({ key, organization }: Caller, room: Room): HeldBytes => {
+  return ({ key, organization }: Pick<Caller, 'key' | 'organization'>, room: Room): HeldBytes => {
     const [ofKey, ofOrganization] = [`key/${key}`, `organization/${organization}`]
     let own = 0
     const full = (name: string, most: number, bytes: number) => (counts.get(name) ?? 0) + bytes > most

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 type Headers = Readonly<Record<string, string>>
 
 /** Paths that no page of another origin ever reaches. */
-const closed = /^\/(?:admin|metrics)(?:\/|$)/
+const closed = /^\/(?:admin|console|metrics)(?:\/|$)/
 
 /** Headers of an answer that a page may read. */
 const shown = [

@@ -67,7 +67,7 @@ const namesModel = ({ body, path }: AnyRoute): boolean =>
 /** The statuses of errors that a route may answer with. */
 export const statusesOf = (route: AnyRoute, more: readonly number[]): readonly number[] => {
   const { access, faults = {}, body } = route
-  const asks = access !== 'unasked'
+  const asks = access !== 'unasked' || route.attempts !== undefined
   const statuses = [
     ...(body || route.query ? [400] : []),
     ...(asks ? [401, 429, 503] : []),

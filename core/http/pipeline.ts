@@ -22,9 +22,12 @@ import type { Live } from '../live/live.ts'
 interface Gate {
   readonly admit: Admit
   readonly take: ReturnType<typeof renewedPlaces>
-  readonly hold: (caller: Caller, settings: Settings) => HeldBytes
+  /** Null stands for all callers without a key together. */
+  readonly hold: (caller: Caller | null, settings: Settings) => HeldBytes
   /** Counts a request that came without a key. */
   readonly keyless: (request: IncomingMessage, settings: Settings) => void
+  /** Counts attempts of each address at one route, at most so many a second. */
+  readonly attempts: (perSecond: number) => (request: IncomingMessage) => void
   readonly clock: Clock
   readonly live: Live
   /** The headers that say when a refused request may come again. */
@@ -34,13 +37,14 @@ interface Gate {
 
 /** The way of a request through its route: key, limits, input, answer. `at` is the route's place among all. */
 export const serveRoute = (
-  { admit, take, hold, keyless, clock, live, waits, report }: Gate,
+  { admit, take, hold, keyless, attempts, clock, live, waits, report }: Gate,
   route: AnyRoute,
   at: number,
 ) => {
   const headers = Object.entries(route.headers ?? {})
   const label = labelOf(route)
   const listened = isListened(route)
+  const attempt = route.attempts === undefined ? null : attempts(route.attempts)
 
   return async (ctx: Koa.Context): Promise<void> => {
     const visit = ctx.state as RequestContext
@@ -55,8 +59,10 @@ export const serveRoute = (
     let room: HeldBytes | null = null
     try {
       const caller = await admit(ctx.req, route.access, logins, route.keyHeaders)
-      if (caller === null) keyless(ctx.req, settings)
-      else {
+      if (caller === null) {
+        keyless(ctx.req, settings)
+        attempt?.(ctx.req)
+      } else {
         visit.key = caller.key
         if (listened && live.isHeard()) {
           const { key, organization } = caller
@@ -70,9 +76,10 @@ export const serveRoute = (
       }
       const tagged = caller && taggedCaller(caller, ctx.req.headers[tagHeader])
       let intake: Intake | null = null
-      if (route.body !== undefined && caller !== null) {
+      // A body without a key is read where attempts are counted.
+      if (route.body !== undefined && (caller !== null || attempt !== null)) {
         room = hold(caller, settings)
-        const charge = (bytes: number) => count.bytes(caller, bytes)
+        const charge = caller === null ? unpaid : (bytes: number) => count.bytes(caller, bytes)
         intake = bodyIntake(ctx.req, ctx.res, { clock, held: room, charge, leastRate: settings.bodies.leastRate })
       }
       const input = intake === null ? undefined : await inputOf(ctx, route.body, settings, intake)
@@ -90,6 +97,9 @@ export const serveRoute = (
 }
 
 const nothing = {}
+
+/** Bytes of callers without a key are bounded by the route alone. */
+const unpaid = async (): Promise<void> => {}
 
 /** A field without a value stands for an absent one. */
 const queryOf = (query: Koa.Context['query']): Readonly<Record<string, unknown>> =>

@@ -98,6 +98,8 @@ export interface Route<
   readonly answer?: GenericSchema
   /** With which it is given; 200 when absent. */
   readonly status?: 201
+  /** At most so many of these a second from one address that shows no key; 429 beyond. */
+  readonly attempts?: number
   /** At most so many of these at once a key; 429 beyond. */
   readonly places?: { readonly name: string; readonly most: Bound }
   readonly errors?: Render

@@ -19,6 +19,7 @@ import { retrievalRoutes } from './retrieval.ts'
 import { sealedRoutes } from './sealed-inference.ts'
 import { selfRoutes } from './self.ts'
 import { type Served, isChapter } from './served.ts'
+import { signInRoutes } from './sign-in.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 
@@ -33,7 +34,7 @@ const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {
   files: fileRoutes,
   index: retrievalRoutes,
   admin: [...adminRoutes, ...usageRoutes, ...auditRoutes, ...operating],
-  console: consoleRoutes,
+  console: [...consoleRoutes, ...signInRoutes],
 }
 
 /** Clients that seal for a tool or an index at this address find the keys here. */

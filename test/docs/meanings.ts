@@ -73,6 +73,8 @@ export const meanings: Readonly<Record<string, string>> = {
   prefix: 'The path under which the gateway is mounted, with a slash at its beginning and none at its end. Paths without it are served too.',
   surfaces:
     'Which chapters of the interface (`decision`, `chat`, `rvenc`, `tools`, `files`, `index`, `admin`, `console`) and which surfaces are served: `v1` with `gemini`, `mcp`, and the path or the package of an own surface ([adding-a-surface.md](adding-a-surface.md)). An own surface with settings is an object with `use`. All when absent; health checks always are.',
+  'console.session':
+    'How many ms a session of the console lasts that a link of the first start opened; a day at most ([console.md](console.md#signing-in)).',
   dashboardUrl: 'Where people make keys. It is only shown in `/openapi.json`.',
   issuers:
     'Issuers of access tokens, by a name of yours: people call with a token of theirs in the place of a key ([operations.md](operations.md#people-by-their-own-login)).',
@@ -88,6 +90,18 @@ export const meanings: Readonly<Record<string, string>> = {
   'issuers.<name>.user.claim': 'The claim that names the user, by its name or by its path with dots.',
   'issuers.<name>.user.prefix':
     'What stands before that claim in the name of the user; absent, the name of the issuer and a dot. Empty only where nobody chooses the claim.',
+  'issuers.<name>.login':
+    'How readers of the console log in at the issuer; absent where they don’t ([console.md](console.md#signing-in)).',
+  'issuers.<name>.login.client': 'The id of the console as a client of the issuer ([console.md](console.md#signing-in)).',
+  'issuers.<name>.login.secret':
+    'The secret of that client, as `$NAME` alone: a file with the secret itself is refused. Absent for a public client.',
+  'issuers.<name>.login.authorize': 'Where a login begins: an https URL, or an http URL of this machine.',
+  'issuers.<name>.login.token': 'Where the gateway exchanges codes: an https URL, or an http URL of this machine.',
+  'issuers.<name>.login.redirect':
+    'Where the issuer sends readers back, to the letter: the address of the console as browsers know it, which ends with `/console`.',
+  'issuers.<name>.login.scope': 'What a login asks for; `openid` is among it.',
+  'issuers.<name>.login.parameters':
+    'What the issuer wants to be told beside it in both requests, such as `resource` or `audience`, so that its token is for this gateway.',
   'issuers.<name>.scopes':
     'The claim that lists scopes, such as `scope`: a person has those of the grant that it lists, too. Absent, those of the grant.',
   'issuers.<name>.grants': 'What people get: the first grant that fits decides, and a token that none fits is refused.',
@@ -104,7 +118,7 @@ export const meanings: Readonly<Record<string, string>> = {
     'Seals what callers keep between turns on the `v1` routes, such as signed reasoning. Replicas need the same one; absent, each start makes its own, which workers share. At least 32 characters.',
   testKeys: 'Whether `sk_test_` keys are accepted; absent, only in `development`.',
   'cors.origins':
-    'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration and metrics stay closed.',
+    'Origins whose pages may call with a key of their own, to the letter; never `*`. Administration, the console and metrics stay closed.',
   'mcp.url':
     'Where agents find `/mcp` from outside, such as `https://ai.example.org/mcp`. Its host is served beside addresses and the names of this machine, and its metadata (RFC 9728) is given.',
   trustedProxies: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed when a key is bound to addresses.',

@@ -128,7 +128,7 @@ interface Axe {
   run(options: object): Promise<{ violations: { id: string; nodes: { target: unknown[] }[] }[] }>
 }
 
-const tabOf = async (page: Page, base: string): Promise<Tab> => {
+export const tabOf = async (page: Page, base: string): Promise<Tab> => {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('request', (request) => {

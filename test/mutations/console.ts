@@ -65,13 +65,13 @@ export const consoles: readonly Changes[] = [
     changes: [
       {
         breaks: 'A key is kept only where its reader asks for that.',
-        from: 'if (keep) storage.setItem(slot, given)',
-        to: 'if (keep || given) storage.setItem(slot, given)',
+        from: 'if (keep) storage.setItem(slot, given.credential)',
+        to: 'if (keep || given) storage.setItem(slot, given.credential)',
       },
       {
         breaks: 'Signing out forgets the key.',
-        from: '      key = null\n      storage.removeItem(slot)',
-        to: '      key = null',
+        from: '      pass = null\n      storage.removeItem(slot)',
+        to: '      pass = null',
       },
     ],
   },

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Survey } from '../../../core/survey.ts'
-import { type Fault, faultsOf } from '../config/faults.ts'
+import { type Fault, faultsOf, spelledSecrets } from '../config/faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { configFromEnv } from '../config/env-config.ts'
 import type { Parsed } from '../config/jsonc.ts'
@@ -57,7 +57,7 @@ const allFaults = async (said: unknown, env: NodeJS.ProcessEnv): Promise<readonl
   // An unset variable counts as valid here; it is reported on its own below.
   const standing = { ...env, ...Object.fromEntries(unset.map(({ name }) => [name, 'http://unset.invalid'])) }
   const ready = withVariables(said, standing)
-  const shape = faultsOf(ready)
+  const shape = [...spelledSecrets(said), ...faultsOf(ready)]
   const missing = unset.map(({ path, name }) => ({ path, words: `${path.join('.')}: $${name} is not set` }))
   const sound = soundPartOf(ready, shape)
   return [...missing, ...shape, ...(sound === null ? [] : await pluginFaults(checkedConfig(sound, standing)))]

@@ -9,6 +9,7 @@ import { bootGateway } from './boot-gateway.ts'
 import type { Config } from '../config/config.ts'
 import { errorText } from './error-text.ts'
 import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
+import { consoleLink } from './console-link.ts'
 import { drawnScreen } from '../screen/show.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
@@ -36,7 +37,9 @@ export const serve = async (
     const draw: Draw = (key, terminal) => drawnScreen(origin, gateway, key, terminal)
     // The key is made last: a key of a failed start would never be shown.
     const made = given ? null : await namingStore(config, () => makeFirstKey(gateway.keys, gateway.audit))
-    if (made !== null) await orEndStart(shown(made, data, workerLink === null ? draw : null))
+    const place = { address, url: origin.url, prefix: config.prefix, surfaces: origin.surfaces }
+    const link = (key: string) => consoleLink(gateway.consoleSessions, key, place)
+    if (made !== null) await orEndStart(shown(made, data, link, workerLink === null ? draw : null))
     else if (workerLink === null && isTerminal()) await printWhole(await draw(null, true))
     begun()
     started()
@@ -58,11 +61,17 @@ export const serve = async (
 type Draw = (key: ShownKey | null, terminal: boolean) => Promise<string>
 
 /** A worker prints only the key; the leading process prints the rest. */
-const shown = async (credential: string, data: string, draw: Draw | null): Promise<void> => {
-  if (!isTerminal()) await keepKey(credential, data)
-  else if (draw === null)
-    await printWhole(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n`)
-  else await printWhole(await draw({ credential }, true))
+const shown = async (
+  credential: string,
+  data: string,
+  linkFor: (key: string) => Promise<string | null>,
+  draw: Draw | null,
+): Promise<void> => {
+  if (!isTerminal()) return void (await keepKey(credential, data))
+  const link = await linkFor(credential)
+  if (draw !== null) return printWhole(await draw({ credential, link }, true))
+  const words = link === null ? '' : `${link}   # signs in to the console once, within five minutes\n`
+  await printWhole(`\nexport SEALGATE_KEY=${credential}   # a key with every scope, shown only now\n${words}`)
 }
 
 const drained = async (

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 /** The file of the first key, when no terminal could show it. */
 const name = 'first-key'
 
-/** A start either printed its new key or kept it in a file. */
-export type ShownKey = { readonly credential: string } | { readonly file: string }
+/** A start either printed its new key, with a link to the console where it can give one, or kept the key in a file. */
+export type ShownKey = { readonly credential: string; readonly link: string | null } | { readonly file: string }
 
 /** Writes the key to a file that only its owner can read, whole or not at all. Throws the system's error. */
 const kept = async (credential: string, folder: string): Promise<string> => {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { flaw } from '../../../core/plugin.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ConfigShape } from './config.ts'
+import { nameIn } from './variables.ts'
 
 /** A fault of a configuration and its place. */
 export interface Fault {
@@ -68,3 +69,16 @@ export const faultsOf = (config: unknown): readonly Fault[] => {
   }
   return faults
 }
+
+type Members = Readonly<Record<string, unknown>>
+
+const membersOf = (it: unknown): Members => (typeof it === 'object' && it !== null ? (it as Members) : {})
+
+/** The secrets of logins that stand in the file itself, where only the name of a variable may stand. */
+export const spelledSecrets = (written: unknown): readonly Fault[] =>
+  Object.entries(membersOf(membersOf(written)['issuers'])).flatMap(([name, issuer]) => {
+    const { secret } = membersOf(membersOf(issuer)['login'])
+    const path = ['issuers', name, 'login', 'secret']
+    const isSpelled = secret !== undefined && nameIn(secret) === null
+    return isSpelled ? [{ path, words: `${path.join('.')} expected $NAME of a variable` }] : []
+  })

@@ -3,7 +3,7 @@ import { makeFolder } from '../../../core/fsync.ts'
 import { type Config, checkedConfig } from './config.ts'
 import { configFromEnv } from './env-config.ts'
 import { NotJson, type Parsed, parseJsonc } from './jsonc.ts'
-import { faultsOf } from './faults.ts'
+import { faultsOf, spelledSecrets } from './faults.ts'
 import { pluginNames } from './load-plugin.ts'
 import { withVariables } from './variables.ts'
 
@@ -33,7 +33,7 @@ export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => 
   const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
   const whole = { ...said, server, log: { ...said.log, ...(level && { level }) } }
   const ready = withVariables(whole, env)
-  const faults = faultsOf(ready)
+  const faults = [...spelledSecrets(whole), ...faultsOf(ready)]
   if (faults.length > 0) throw new Error(faults.map(({ words }) => words).join('; '))
   return checkedConfig(ready, env)
 }

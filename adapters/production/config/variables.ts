@@ -1,5 +1,5 @@
 /** The variable in a value of the configuration: `NAME` of `$NAME`. */
-const nameIn = (value: unknown): string | null =>
+export const nameIn = (value: unknown): string | null =>
   typeof value === 'string' && /^\$[A-Za-z_]\w*$/.test(value) ? value.slice(1) : null
 
 /** All variables that a configuration names, sorted, each once. */

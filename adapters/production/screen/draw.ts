@@ -15,8 +15,8 @@ export interface StartFacts {
   readonly data: string
   /** Abilities without their packages, and the command that installs them; null when none is missing. */
   readonly lacks: { readonly names: readonly string[]; readonly command: string } | null
-  /** The new first key, or the file that holds it; null when no key was made. */
-  readonly key: { readonly credential: string } | { readonly file: string } | null
+  /** The new first key with a link to the console, if any, or the file that holds the key; null when no key was made. */
+  readonly key: { readonly credential: string; readonly link: string | null } | { readonly file: string } | null
 }
 
 /** A label, its text, and the lines below. */
@@ -83,6 +83,13 @@ const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: S
   ]
 }
 
+const keyRows = (key: StartFacts['key']): readonly Row[] => {
+  if (key === null) return []
+  if ('file' in key) return [['key', exportLine(key)]]
+  const row: Row = ['key', exportLine(key), 'It has every scope and is shown only now.']
+  return key.link === null ? [row] : [row, ['console', key.link, 'It signs in once, within five minutes.']]
+}
+
 const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Row[] => {
   const { url, configuration, data, key } = start
   const curl = curlLines(start, survey)
@@ -96,9 +103,7 @@ const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Ro
     ['configuration', configuration ?? 'none: the environment decides'],
     ['enclave', enclaveLine(survey, colour)],
     ...(start.lacks === null ? [] : [['lacks', start.lacks.names.join(', '), start.lacks.command] as Row]),
-    ...(key === null
-      ? []
-      : [['key', exportLine(key), 'credential' in key ? 'It has every scope and is shown only now.' : ''] as Row]),
+    ...keyRows(key),
     ...(curl === null ? [] : [['try', ...curl] as Row]),
   ]
 }

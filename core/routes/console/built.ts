@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { firstView } from './first-view.ts'
 import { consolePage } from './page.ts'
 import { style } from './style.ts'
 
@@ -43,7 +44,7 @@ const build = async (): Promise<Built> => {
   const all = createHash('sha256')
   for (const [name, { integrity }] of files) all.update(`${name} ${integrity}\n`)
   const hash = all.digest('hex').slice(0, 32)
-  return { page: Buffer.from(consolePage(hash, files)), hash, files }
+  return { page: Buffer.from(consolePage(hash, files, firstView(files))), hash, files }
 }
 
 let building: Promise<Built> | null = null

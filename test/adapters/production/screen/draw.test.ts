@@ -12,7 +12,7 @@ const start: StartFacts = {
   configuration: null,
   data: '/srv/data',
   lacks: null,
-  key: { credential: 'sk_live_abc' },
+  key: { credential: 'sk_live_abc', link: 'http://127.0.0.1:8787/console#link=abc' },
 }
 
 const refused = Object.assign(new Error('Canary7319'), { code: 'ECONNREFUSED' })
@@ -50,6 +50,8 @@ sealgate 1.2.3 serves http://127.0.0.1:8787
   enclave        development: it proves nothing. Whoever runs this machine can read what is sealed.
   key            export SEALGATE_KEY=sk_live_abc
                  It has every scope and is shown only now.
+  console        http://127.0.0.1:8787/console#link=abc
+                 It signs in once, within five minutes.
   try            curl http://127.0.0.1:8787/v1/chat/completions -H "Authorization: Bearer $SEALGATE_KEY" \\
                    -H 'Content-Type: application/json' -d '{"model":"qwen","messages":[{"role":"user","content":"Hello"}]}'
 

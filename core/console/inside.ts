@@ -1,0 +1,71 @@
+import { addressOf } from './address.ts'
+import { append } from './element.ts'
+import { Refused, gatewayAt } from './gateway.ts'
+import { liveFeed } from './live-feed.ts'
+import type { Page, View } from './page.ts'
+import { pages } from './pages.ts'
+import { button, heading, note, refusal } from './parts.ts'
+import type { Pass } from './session.ts'
+import { shellOf } from './shell.ts'
+import { sightOf } from './sight.ts'
+
+/** The console of a reader who is signed in. */
+export interface Inside {
+  /** Shows the page that the address names, if the reader may see it. */
+  turn(): Promise<void>
+  /** Forgets what was read. */
+  end(): void
+}
+
+const never = new AbortController().signal
+
+const shown = async (page: Page, view: View, main: HTMLElement, again: () => Promise<void>): Promise<void> => {
+  const content = await page.show(view).catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 401) throw error
+    return [heading(page.title), refusal(error), button('Try again', () => void again())]
+  })
+  if (view.signal.aborted) return
+  main.replaceChildren()
+  append(main, [content])
+  main.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
+  scrollTo(0, 0)
+}
+
+/** Puts the console around its pages. Throws Refused where the gateway does not take the credential. */
+export const enter = async (base: string, pass: Pass, leave: (why: Error | null) => void): Promise<Inside> => {
+  const { credential } = pass
+  const sight = await sightOf(gatewayAt(base, credential, never))
+  const seen = pages.filter(({ sees }) => sees(sight))
+  const shell = shellOf(seen, pass, () => leave(null))
+  let here = new AbortController()
+  const go = (hash: string): void => void (location.hash = hash)
+
+  const turn = async (): Promise<void> => {
+    here.abort()
+    here = new AbortController()
+    const { signal } = here
+    const { page: name, path, query } = addressOf(location.hash)
+    const page = seen.find((it) => it.name === name)
+    shell.at(name)
+    document.title = `${page?.title ?? 'Not here'} · sealgate`
+    if (page === undefined) {
+      shell.main.replaceChildren(heading('Not here'), note('This key sees no such page.'))
+      return
+    }
+    shell.main.setAttribute('aria-busy', 'true')
+    const view = { gateway: gatewayAt(base, credential, signal), sight, path, query, signal, go, leave }
+    await shown(page, view, shell.main, turn).catch((error: unknown) => {
+      if (!signal.aborted) leave(error instanceof Error ? error : null)
+    })
+    if (!signal.aborted) shell.main.removeAttribute('aria-busy')
+  }
+
+  document.body.replaceChildren(...shell.root)
+  return {
+    turn,
+    end() {
+      here.abort()
+      liveFeed.forget()
+    },
+  }
+}
