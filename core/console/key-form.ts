@@ -1,8 +1,8 @@
-import { el, freshId } from './element.ts'
+import { el } from './element.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { secretOf } from './key-secret.ts'
 import type { View } from './page.ts'
-import { heading, link, refusal, section } from './parts.ts'
+import { field, heading, link, refusal, section } from './parts.ts'
 import { templates } from './templates.ts'
 
 const day = 86_400_000
@@ -28,17 +28,6 @@ const wantedOf = (form: HTMLFormElement): Wanted => {
     models: models.length === 0 ? null : models,
     expires_at: days === 0 ? null : Date.now() + days * day,
   }
-}
-
-const field = (label: string, hint: string, make: (id: string, hintId: string) => HTMLElement): HTMLElement => {
-  const [id, hintId] = [freshId('field'), freshId('hint')]
-  return el(
-    'div',
-    { class: 'field' },
-    el('label', { for: id }, label),
-    make(id, hintId),
-    el('small', { id: hintId }, hint),
-  )
 }
 
 const choice = ({ name, words, scopes }: (typeof templates)[number], at: number): HTMLElement =>

@@ -1,4 +1,4 @@
-import { type Child, el } from './element.ts'
+import { type Child, el, freshId } from './element.ts'
 import { Refused } from './gateway.ts'
 
 export const heading = (title: string, ...beside: readonly Child[]): HTMLElement =>
@@ -17,6 +17,18 @@ export const button = (words: string, act: () => void, kind = ''): HTMLButtonEle
 
 export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
   el('a', { href: hash, class: kind }, words)
+
+/** An input under its label, with a hint below. */
+export const field = (label: string, hint: string, make: (id: string, hintId: string) => HTMLElement): HTMLElement => {
+  const [id, hintId] = [freshId('field'), freshId('hint')]
+  return el(
+    'div',
+    { class: 'field' },
+    el('label', { for: id }, label),
+    make(id, hintId),
+    el('small', { id: hintId }, hint),
+  )
+}
 
 /** A figure with its name; `below` says what it means. */
 export const tile = (name: string, figure: Child, below: Child = null): HTMLElement =>
