@@ -10,7 +10,7 @@ import { filesIn, traces } from './fakes/traces.ts'
 
 const canary = 'canaryqheronqdecides'
 const labels = ['billing', 'technical', 'shipping']
-const count = 120
+const count = 60
 
 /** A model that claims up to 0.94 and is right in seven of ten. */
 const truthOf = (at: number): number => (at % 10 < 7 ? at % 3 : (at + 1) % 3)
@@ -39,7 +39,7 @@ const asking = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => 
   t.equal(await card(tab, 'team').locator('svg').count(), 6, 'a bar for each label of each model')
   t.same(await table(tab, 'Probabilities').locator('tbody tr').first().innerText(), 'team\tbilling\t90%\t90%')
   t.match(await table(tab, 'Calls').innerText(), /small\t0\.00625\t20 \/ 1/)
-  t.match(await table(tab, 'Calls').innerText(), 'no listed price')
+  t.match(await table(tab, 'Calls').innerText(), 'unpriced')
   t.equal(await page.evaluate('"owned" in globalThis'), false, 'a hostile name is text')
   const body = JSON.parse(stage.other.asked.at(-1)?.body.toString() ?? '') as { messages: { content: string }[] }
   t.match(body.messages[0]?.content, canary, 'the backend is asked about it')
@@ -134,7 +134,7 @@ const judging = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   t.match(await card(tab, 'Threshold').innerText(), 'small: no confidence keeps errors at 5% or below')
   t.equal(await page.locator('.square circle').count(), 2 * 5, 'a dot for each tenth that is claimed')
   t.equal(await table(tab, 'Calibration').locator('tbody tr').count(), 2 * 5)
-  t.match(await card(tab, 'Labelled cases').innerText(), '240 of 240')
+  t.match(await card(tab, 'Labelled cases').innerText(), `${2 * count} of ${2 * count}`)
 }
 
 const right = Array.from({ length: count }, (_, at) => `case ${at},${labels[at % 3]}`)
@@ -194,14 +194,14 @@ t.test('decisions in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('a question is edited, and a model that fails hides no other', (t) => editing(t, stage, tab))
   await t.test('what the page gives away runs', (t) => taking(t, { ...stage, key: credential }, tab))
   await t.test('labelled cases are judged in the tab', (t) => judging(t, stage, tab))
-  await t.test('a threshold goes into the configuration', (t) => keeping(t, stage, tab))
-  await t.test('a run is stopped', (t) => stopping(t, stage, tab))
   await t.test('both schemes, narrow and wide: axe finds nothing', async (t) => {
     await button(tab, 'Ask').click()
-    await tab.page.getByText('Answered by 1 of 1').waitFor()
+    await tab.page.getByText('Answered by 2 of 2').waitFor()
     const hash = await tab.page.evaluate(() => location.hash)
     await looks(t, tab, [[hash, 'Decisions', 'decisions']])
   })
+  await t.test('a threshold goes into the configuration', (t) => keeping(t, stage, tab))
+  await t.test('a run is stopped', (t) => stopping(t, stage, tab))
   await t.test('what was typed is nowhere on the gateway', (t) => searching(t, stage))
   await t.test('nothing went elsewhere, and the policy was never broken', (t) => {
     t.notOk(

@@ -1,8 +1,9 @@
 import { randomHalves, seededFractions } from './chance.ts'
-import { isEscalated, opinionOf } from './decision-answers.ts'
+import { decisionCost, isEscalated, opinionOf } from './decision-answers.ts'
 import type { CaseRun } from './case-run.ts'
 import type { DraftQuestion } from './decision-draft.ts'
 import { type Figures, figuresOf, isRight } from './figures.ts'
+import type { Listed } from './sight.ts'
 import { type KeptPromise, type ScoredAnswer, thresholdFor } from './promise.ts'
 
 /** How surely a threshold keeps what it promises. */
@@ -20,11 +21,17 @@ export interface CaseFigures extends Figures {
   readonly escalated: number
   /** The lowest confidence that keeps errors rare enough; null where none does. */
   readonly promise: KeptPromise | null
+  /** By the listed prices; null where one of the answers has no known cost. */
+  readonly cost: number | null
 }
+
+/** Null where either is unknown. */
+const added = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : one + other
 
 /** Null without any answer. `errors` is the share that may be wrong of the answers that are taken. */
 export const caseFigures = (
-  model: string,
+  listed: Listed,
   { answered, unanswered }: CaseRun,
   question: DraftQuestion,
   errors: number,
@@ -35,8 +42,9 @@ export const caseFigures = (
   const [fit, held] = randomHalves(scored, seededFractions(seed))
   return {
     ...figuresOf(judged, seed),
-    ...{ model, answered: answered.length, unanswered },
+    ...{ model: listed.model, answered: answered.length, unanswered },
     escalated: answered.filter(({ decided }) => isEscalated(decided)).length,
+    cost: answered.reduce<number | null>((sum, { decided }) => added(sum, decisionCost(listed, decided)), 0),
     promise: held.length === 0 ? null : thresholdFor(fit, held, { errors, certainty }),
   }
 }

@@ -1,6 +1,6 @@
 import { type CaseFigures, certainty } from './case-figures.ts'
 import { el } from './element.ts'
-import { count, decimal, percent } from './format.ts'
+import { cost, count, decimal, percent } from './format.ts'
 import { note, section } from './parts.ts'
 import { reliabilityPlot, reliabilityTable } from './reliability.ts'
 import { type Column, table } from './table.ts'
@@ -38,6 +38,12 @@ const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
         head: 'Taken',
         value: ({ promise }) => promise?.automated ?? null,
         show: ({ promise }) => (promise === null ? '–' : percent(promise.automated)),
+        number: true,
+      },
+      {
+        head: 'Cost',
+        value: (it) => it.cost,
+        show: (it) => (it.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it.cost)),
         number: true,
       },
     ],

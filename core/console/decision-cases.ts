@@ -8,14 +8,15 @@ import { count, percent } from './format.ts'
 import { type Gateway, Refused, curlOf } from './gateway.ts'
 import { UnreadCases, casesOf, mostBytes, mostCases } from './labelled-cases.ts'
 import { pause } from './page.ts'
-import { button, field, refusal, section } from './parts.ts'
+import { button, field, refusal, section, warning } from './parts.ts'
+import type { Listed } from './sight.ts'
 
 export interface CaseBench {
   readonly gateway: Gateway
   readonly path: string
   /** Aborts when the reader leaves. */
   readonly signal: AbortSignal
-  read(): { readonly draft: Draft; readonly models: readonly string[] }
+  read(): { readonly draft: Draft; readonly models: readonly Listed[] }
   /** Hears the threshold of the first model; null where none keeps the promise. */
   found(threshold: number | null): void
   leave(why: Error): void
@@ -50,7 +51,7 @@ const figuresOfAll = async (
     const ask = ({ state }: { readonly state: string }) =>
       bench.gateway.post<Decided>(
         bench.path,
-        bodyOf({ ...draft, state, isJson: false, questions: [question] }, model),
+        bodyOf({ ...draft, state, isJson: false, questions: [question] }, model.model),
         signal,
       )
     const heard = () => progress(++done, cases.length * models.length)
@@ -62,7 +63,7 @@ const figuresOfAll = async (
 }
 
 const faultOf = (error: unknown): HTMLElement =>
-  error instanceof UnreadCases ? el('p', { class: 'refusal', role: 'alert' }, error.message) : refusal(error)
+  error instanceof UnreadCases ? warning(error.message) : refusal(error)
 
 const textOf = async (input: HTMLInputElement): Promise<string> => {
   const file = input.files?.[0]
@@ -86,17 +87,12 @@ const inputsOf = () => {
     {},
     shares.map((share) => el('option', { value: share, selected: share === usualShare }, percent(share))),
   )
-  const labelled = (it: HTMLElement) => (id: string, hint: string) => {
-    it.id = id
-    it.setAttribute('aria-describedby', hint)
-    return it
-  }
   const root = el(
     'div',
     { class: 'pair' },
-    field('File', `A CSV with the columns state and answer; up to ${count(mostCases)} cases.`, labelled(file)),
-    field('Question', 'Each case is asked it alone.', labelled(question)),
-    field('Errors', 'So many of the answers taken may be wrong.', labelled(errors)),
+    field('File', `A CSV with the columns state and answer; up to ${count(mostCases)} cases.`, file),
+    field('Question', 'Each case is asked it alone.', question),
+    field('Errors', 'So many of the answers taken may be wrong.', errors),
   )
   const name = (ids: readonly string[]): void => {
     const { value } = question
@@ -125,7 +121,7 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
   const play = async (signal: AbortSignal): Promise<void> => {
     const errors = Number(inputs.errors.value)
     const { draft, models } = bench.read()
-    const curl = curlOf(bench.gateway.base, bench.path, 'POST', bodyOf(draft, models[0] ?? ''))
+    const curl = curlOf(bench.gateway.base, bench.path, 'POST', bodyOf(draft, models[0]?.model ?? ''))
     const told = { signal, progress }
     const all = await figuresOfAll(bench, await textOf(inputs.file), Number(inputs.question.value), errors, told)
     if (bench.signal.aborted) return

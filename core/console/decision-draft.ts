@@ -52,7 +52,7 @@ export const flawOf = ({ state, questions, ...it }: Draft): string | null => {
 
 type Fields = readonly (readonly [name: string, json: string])[]
 
-/** Lines are told apart by their feeds alone: JSON may hold other ends of lines inside its strings. */
+/** A feed alone ends a line here: JSON may hold other ends of lines inside its strings. */
 const inner = (lines: readonly string[]): string =>
   lines
     .join(',\n')

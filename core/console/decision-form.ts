@@ -42,11 +42,10 @@ export const decisionForm = (changed: () => void): DecisionForm => {
   const on = { input: changed }
   const questions = questionList(changed)
   const isJson = el('input', { type: 'checkbox', on: { change: changed } })
-  const whole = (id: string, hint: string, max: number) =>
-    el('input', { id, type: 'number', min: 1, max, step: 1, 'aria-describedby': hint, on })
-  const named = { autocomplete: 'off', spellcheck: 'false' } as const
+  const whole = (max: number) => el('input', { type: 'number', min: 1, max, step: 1, on })
+  const [samples, steps] = [whole(32), whole(8)]
+  const provider = el('input', { autocomplete: 'off', spellcheck: 'false', on })
   const state = el('textarea', { id: 'state', rows: 4, spellcheck: 'false', on })
-  let [samples, steps, provider] = [el('input'), el('input'), el('input')]
   const root = el(
     'div',
     { class: 'stack' },
@@ -60,16 +59,9 @@ export const decisionForm = (changed: () => void): DecisionForm => {
       el(
         'div',
         { class: 'pair' },
-        field(
-          'Samples',
-          'Reads, each with its labels in another order.',
-          (id, hint) => (samples = whole(id, hint, 32)),
-        ),
-        field('Steps', 'Denoising steps, for models that know them.', (id, hint) => (steps = whole(id, hint, 8))),
-        field('Backend', 'One of the model’s. Its answers are not escalated.', (id, hint) => {
-          provider = el('input', { id, ...named, 'aria-describedby': hint, on })
-          return provider
-        }),
+        field('Samples', 'Reads, each with its labels in another order.', samples),
+        field('Steps', 'Denoising steps, for models that know them.', steps),
+        field('Backend', 'One of the model’s. Its answers are not escalated.', provider),
       ),
     ),
   )

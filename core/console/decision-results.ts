@@ -111,7 +111,7 @@ const callTable = (answered: readonly Answered[], curl: string): HTMLElement =>
         value: ({ listed, decided }) => decisionCost(listed, decided),
         show: ({ listed, decided }) => {
           const it = decisionCost(listed, decided)
-          return it === null ? el('span', { class: 'unpriced' }, 'no listed price') : cost(it)
+          return it === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it)
         },
         number: true,
       },

@@ -40,16 +40,22 @@ const choice = ({ name, words, scopes }: (typeof templates)[number], at: number)
 
 const inputs = (): readonly HTMLElement[] => [
   el('fieldset', {}, el('legend', {}, 'What is it for?'), el('div', { class: 'choose' }, templates.map(choice))),
-  field('Name', 'Whoever reads the list of keys sees it.', (id, hint) =>
-    el('input', { id, name: 'name', maxlength: 200, required: true, autocomplete: 'off', 'aria-describedby': hint }),
+  field(
+    'Name',
+    'Whoever reads the list of keys sees it.',
+    el('input', { name: 'name', maxlength: 200, required: true, autocomplete: 'off' }),
   ),
-  field('Models', 'Names with spaces between them; empty for all that your own key may use.', (id, hint) =>
-    el('input', { id, name: 'models', autocomplete: 'off', spellcheck: 'false', 'aria-describedby': hint }),
+  field(
+    'Models',
+    'Names with spaces between them; empty for all that your own key may use.',
+    el('input', { name: 'models', autocomplete: 'off', spellcheck: 'false' }),
   ),
-  field('It ends', 'A key can be revoked at any time.', (id, hint) =>
+  field(
+    'It ends',
+    'A key can be revoked at any time.',
     el(
       'select',
-      { id, name: 'days', 'aria-describedby': hint },
+      { name: 'days' },
       ends.map(([days, words]) => el('option', { value: days }, words)),
     ),
   ),

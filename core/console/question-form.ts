@@ -42,12 +42,6 @@ export const questionForm = (
     { on: { change: () => turn(select.value) } },
     types.map(([name, words]) => el('option', { value: name, selected: name === type }, words)),
   )
-  /** Gives an input that stands already its label and its hint. */
-  const labelled = (it: HTMLElement) => (name: string, hint: string) => {
-    it.id = name
-    it.setAttribute('aria-describedby', hint)
-    return it
-  }
   const root = el(
     'fieldset',
     { class: 'question' },
@@ -55,10 +49,10 @@ export const questionForm = (
     el(
       'div',
       { class: 'pair' },
-      field('Id', 'The answer has this name.', labelled(id)),
-      field('Type', 'What is asked for.', labelled(select)),
+      field('Id', 'The answer has this name.', id),
+      field('Type', 'What is asked for.', select),
     ),
-    field('Instructions', 'The question itself.', labelled(instructions)),
+    field('Instructions', 'The question itself.', instructions),
     options,
     remove !== null && el('div', { class: 'actions' }, button('Remove the question', remove, 'quiet')),
   )

@@ -8,6 +8,7 @@ import { type Draft, type DraftQuestion, bodyOf, flawOf } from '../../core/conso
 import { decisionTemplates } from '../../core/console/decision-templates.ts'
 import { Refused } from '../../core/console/gateway.ts'
 import { casesOf, mostCases } from '../../core/console/labelled-cases.ts'
+import type { Listed } from '../../core/console/sight.ts'
 import { readOrdered } from '../../core/dialects/json.ts'
 import { parseDecision } from '../../core/dialects/typed-decision.ts'
 
@@ -128,16 +129,22 @@ t.test('an answer is read by its question, and one that lacks a label is none', 
   t.end()
 })
 
+const both = { prompt_price_per_k: 0.5, completion_price_per_k: 2 }
+const listed = (price: object): Listed => ({
+  ...{ model: 'm', clear: true, sealed: false, decides: true },
+  described: {
+    ...{ model: 'm', name: 'm', type: 'CHAT', owned_by: '', regions: [], usage_mode: 'standard' },
+    price_config: { standard: { eu: { ...price } } },
+  },
+})
+
 t.test('a cost is that of the listed prices, and unknown where another model answered too', (t) => {
-  const priced = (price: object) =>
-    ({ described: { price_config: { standard: { eu: price } } } }) as unknown as Parameters<typeof decisionCost>[0]
-  const both = { prompt_price_per_k: 0.5, completion_price_per_k: 2 }
-  t.equal(decisionCost(priced(both), decided(0)), 0.009)
-  t.equal(decisionCost(priced({ ...both, request_price: 1 }), decided(0)), 1.009)
-  t.equal(decisionCost(priced({ prompt_price_per_k: 0.5 }), decided(0)), null)
+  t.equal(decisionCost(listed(both), decided(0)), 0.009)
+  t.equal(decisionCost(listed({ ...both, request_price: 1 }), decided(0)), 1.009)
+  t.equal(decisionCost(listed({ prompt_price_per_k: 0.5 }), decided(0)), null)
   t.equal(decisionCost(undefined, decided(0)), null)
-  t.equal(decisionCost(priced(both), decided(0, { escalated: { model: 'large' } })), null)
-  t.equal(decisionCost(priced(both), decided(0, { escalated: { model: 'large', failed: true } })), 0.009)
+  t.equal(decisionCost(listed(both), decided(0, { escalated: { model: 'large' } })), null)
+  t.equal(decisionCost(listed(both), decided(0, { escalated: { model: 'large', failed: true } })), 0.009)
   t.end()
 })
 
@@ -161,10 +168,12 @@ t.test('every case is asked once, and tried again after what may pass', async (t
   })
   const run = await runCases(given, never)
   t.same([run.answered.length, run.unanswered, told.heard, told.asked], [40, 0, 40, 41])
-  const figures = caseFigures('m', run, so, 0.05)
-  t.match(figures, { answered: 40, escalated: 40, accuracy: 0.5, promise: null })
+  const figures = caseFigures(listed(both), run, so, 0.05)
+  t.match(figures, { answered: 40, escalated: 40, accuracy: 0.5, promise: null, cost: null })
   t.ok(Math.abs((figures?.ece ?? 0) - 0.4) < 1e-9, 'the model claims 0.9 and is right in a half')
-  t.equal(caseFigures('m', { answered: [], unanswered: 3 }, so, 0.05), null)
+  t.equal(caseFigures(listed(both), { answered: [], unanswered: 3 }, so, 0.05), null)
+  const alone = { answered: [1, 0].map((truth) => ({ truth, decided: decided(0.9) })), unanswered: 0 }
+  t.equal(caseFigures(listed(both), alone, so, 0.05)?.cost, 0.018)
 })
 
 t.test('a refusal that does not pass ends the run at once', async (t) => {

@@ -8,13 +8,11 @@ import { decisionTemplates } from '../decision-templates.ts'
 import { el } from '../element.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import type { Page, View } from '../page.ts'
-import { button, copied, heading, note, refusal, section } from '../parts.ts'
+import { button, copied, heading, note, refusal, section, warning } from '../parts.ts'
 import { type Listed, modelsOf } from '../sight.ts'
 
 /** Models at once: a key may ask for four decisions at a time. */
 const mostModels = 4
-
-const alert = (words: string): HTMLElement => el('p', { class: 'refusal', role: 'alert' }, words)
 
 /** Which models are asked, in the order in which they were chosen: at first those of the address. */
 const modelChoice = (models: readonly Listed[], wanted: readonly string[], changed: () => void) => {
@@ -115,7 +113,7 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
   const ask = async (): Promise<void> => {
     const [draft, chosen] = [form.read(), choice.read()]
     const flaw = chosen.length === 0 ? 'No model is chosen.' : flawOf(draft)
-    if (flaw !== null) return results.replaceChildren(alert(flaw))
+    if (flaw !== null) return results.replaceChildren(warning(flaw))
     told.textContent = 'Asking'
     begin.disabled = true
     const asked = await askedOf(view, path, draft, chosen).finally(() => (begin.disabled = false))
@@ -137,7 +135,7 @@ const drawn = (view: View, path: string, models: readonly Listed[]) => {
     gateway,
     path,
     signal,
-    read: () => ({ draft: form.read(), models: choice.read().map(({ model }) => model) }),
+    read: () => ({ draft: form.read(), models: choice.read() }),
     found: (it) => {
       threshold = it
       changed()

@@ -173,6 +173,7 @@ legend{padding:0;margin-bottom:.4rem}
 input:not([type=radio],[type=checkbox]),select,textarea{font:inherit;color:var(--text);background:var(--card);border:1px solid #83909a;border-radius:7px;padding:.4rem .6rem;min-height:2.25rem;max-width:100%}
 .option input{width:100%}
 .pair>*{min-width:0}
+summary+.pair{margin-top:.6rem}
 textarea{resize:vertical}
 input::placeholder{color:var(--dim);opacity:1}
 input[type=radio],input[type=checkbox]{accent-color:var(--accent);width:1.05rem;height:1.05rem;margin:0}
