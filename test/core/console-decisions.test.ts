@@ -6,9 +6,9 @@ import { type Decided, decisionCost, opinionOf } from '../../core/console/decisi
 import { decisionConfig, decisionSnippets } from '../../core/console/decision-code.ts'
 import { type Draft, type DraftQuestion, bodyOf, flawOf } from '../../core/console/decision-draft.ts'
 import { decisionTemplates } from '../../core/console/decision-templates.ts'
-import { Refused } from '../../core/console/gateway.ts'
+import { type Gateway, Refused } from '../../core/console/gateway.ts'
 import { casesOf, mostCases } from '../../core/console/labelled-cases.ts'
-import type { Listed } from '../../core/console/sight.ts'
+import { type Listed, sightOf } from '../../core/console/sight.ts'
 import { readOrdered } from '../../core/dialects/json.ts'
 import { parseDecision } from '../../core/dialects/typed-decision.ts'
 
@@ -210,4 +210,25 @@ t.test('a reader who stops keeps the answers so far, and nothing more is asked',
   const { answered } = await runCases(given, stopping.signal)
   t.ok(answered.length >= 7 && answered.length < 10, `${answered.length} answers`)
   t.ok(told.asked <= 12, `${told.asked} calls`)
+})
+
+t.test('the page is there for a key that asks and lists models', async (t) => {
+  const none = () => Promise.reject(new Refused(403, 'Not for this key'))
+  const decides = async (scopes: readonly string[] | null, links: object = { decisions: '/compat/v1/decision' }) => {
+    const answers: Readonly<Record<string, object>> = { '/': { links }, '/admin/self': { scopes, operator: false } }
+    const gateway: Gateway = {
+      ...{ base: '', read: none, post: none, text: none },
+      async ask<T>(_: string, path: string) {
+        if (scopes === null && path !== '/') throw new Refused(404, 'No administration')
+        return answers[path] as T
+      },
+      async *events() {},
+    }
+    return (await sightOf(gateway)).decides
+  }
+  t.equal(await decides(['chats.completion', 'models.read']), true)
+  t.equal(await decides(['chats.completion']), false)
+  t.equal(await decides(['models.read']), false)
+  t.equal(await decides(null), true, 'without administration the routes themselves refuse')
+  t.equal(await decides(['chats.completion', 'models.read'], {}), false, 'the surface is switched off')
 })

@@ -84,7 +84,7 @@ export const consoles: readonly Changes[] = [
   },
   {
     file: 'core/console/sight.ts',
-    test: browser,
+    test: deciding,
     changes: [
       {
         breaks: 'A key that may not list models sees no page of decisions.',
