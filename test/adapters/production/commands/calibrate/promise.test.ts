@@ -1,11 +1,6 @@
 import t from 'tap'
 import { seededFractions, randomHalves } from '../../../../../core/console/chance.ts'
-import {
-  binsOf,
-  brier,
-  calibrationError,
-  errorByChance,
-} from '../../../../../core/console/figures.ts'
+import { binsOf, brier, calibrationError, errorByChance } from '../../../../../core/console/figures.ts'
 import { plotOf } from '../../../../../adapters/production/commands/calibrate/plot.ts'
 import { thresholdFor, upperBound } from '../../../../../core/console/promise.ts'
 import { temperaturesOf } from '../../../../../adapters/production/commands/calibrate/temperatures.ts'
