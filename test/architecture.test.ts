@@ -92,6 +92,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/inference/decisions/calibration.ts',
     'core/inference/decisions/decision-answer.ts',
     'core/access',
+    // The sums over labelled cases, which the console's page of decisions makes too.
+    'core/console/chance.ts',
+    'core/console/figures.ts',
+    'core/console/promise.ts',
     'core/generations',
     'core/sealed/client',
     'core/sealed/enclave',

@@ -23,6 +23,8 @@ export interface Gateway {
   ask<T>(method: string, path: string, body?: object): Promise<T>
   /** A whole answer in the form of its route. Throws Refused. */
   read<T>(path: string): Promise<T>
+  /** A whole answer to a body that is JSON text already, whose order of names stays. Throws Refused. */
+  post<T>(path: string, json: string, until?: AbortSignal): Promise<T>
   /** Throws Refused. */
   text(path: string): Promise<string>
   /** Events as they come; ends with the stream. Throws Refused. */
@@ -49,21 +51,28 @@ const refusal = async (answer: Response): Promise<Refused> => {
   return new Refused(answer.status, typeof error === 'string' ? error : `The gateway answers ${answer.status}`, told)
 }
 
+const jsonOf = (body: object | string): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
 /** `key` is null for what needs none. The browser adds no credentials of its own. */
 export const gatewayAt = (base: string, key: string | null, signal: AbortSignal): Gateway => {
-  const sent = async (method: string, path: string, body?: object): Promise<Response> => {
+  const sent = async (
+    method: string,
+    path: string,
+    body?: object | string,
+    until: AbortSignal = signal,
+  ): Promise<Response> => {
     const answer = await fetch(base + path, {
       method,
-      signal,
+      signal: until,
       ...{ credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', redirect: 'error' },
       headers: {
         accept: 'application/json',
         ...(key !== null && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: jsonOf(body) }),
     }).catch((cause: unknown) => {
-      if (signal.aborted) throw cause
+      if (until.aborted) throw cause
       throw new Refused(0, 'The gateway cannot be reached')
     })
     if (!answer.ok) throw await refusal(answer)
@@ -74,6 +83,10 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal)
     ask: async <T>(method: string, path: string, body?: object) =>
       ((await (await sent(method, path, body)).json()) as { readonly data: T }).data,
     read: async <T>(path: string) => (await (await sent('GET', path)).json()) as T,
+    post: async <T>(path: string, json: string, until?: AbortSignal) => {
+      const either = until === undefined ? signal : AbortSignal.any([signal, until])
+      return (await (await sent('POST', path, json, either)).json()) as T
+    },
     text: async (path) => (await sent('GET', path)).text(),
     async *events(path) {
       const { body } = await sent('GET', path)
@@ -83,11 +96,11 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal)
 }
 
 /** A line that asks the same from a shell, where the key stands in a variable. */
-export const curlOf = (base: string, path: string, method = 'GET', body: object | null = null): string =>
+export const curlOf = (base: string, path: string, method = 'GET', body: object | string | null = null): string =>
   [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${shellWord(base + path)}`,
     `-H "Authorization: Bearer $SEALGATE_KEY"`,
-    ...(body === null ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`]),
+    ...(body === null ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(jsonOf(body))}`]),
   ].join(' \\\n  ')
 
 /** A word for a shell, whatever stands in it. */

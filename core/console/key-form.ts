@@ -1,8 +1,8 @@
-import { el, freshId } from './element.ts'
+import { el } from './element.ts'
 import { type Wanted, createKey } from './key-acts.ts'
 import { secretOf } from './key-secret.ts'
 import type { View } from './page.ts'
-import { heading, link, refusal, section } from './parts.ts'
+import { field, heading, link, refusal, section } from './parts.ts'
 import { templates } from './templates.ts'
 
 const day = 86_400_000
@@ -30,17 +30,6 @@ const wantedOf = (form: HTMLFormElement): Wanted => {
   }
 }
 
-const field = (label: string, hint: string, make: (id: string, hintId: string) => HTMLElement): HTMLElement => {
-  const [id, hintId] = [freshId('field'), freshId('hint')]
-  return el(
-    'div',
-    { class: 'field' },
-    el('label', { for: id }, label),
-    make(id, hintId),
-    el('small', { id: hintId }, hint),
-  )
-}
-
 const choice = ({ name, words, scopes }: (typeof templates)[number], at: number): HTMLElement =>
   el(
     'label',
@@ -51,16 +40,22 @@ const choice = ({ name, words, scopes }: (typeof templates)[number], at: number)
 
 const inputs = (): readonly HTMLElement[] => [
   el('fieldset', {}, el('legend', {}, 'What is it for?'), el('div', { class: 'choose' }, templates.map(choice))),
-  field('Name', 'Whoever reads the list of keys sees it.', (id, hint) =>
-    el('input', { id, name: 'name', maxlength: 200, required: true, autocomplete: 'off', 'aria-describedby': hint }),
+  field(
+    'Name',
+    'Whoever reads the list of keys sees it.',
+    el('input', { name: 'name', maxlength: 200, required: true, autocomplete: 'off' }),
   ),
-  field('Models', 'Names with spaces between them; empty for all that your own key may use.', (id, hint) =>
-    el('input', { id, name: 'models', autocomplete: 'off', spellcheck: 'false', 'aria-describedby': hint }),
+  field(
+    'Models',
+    'Names with spaces between them; empty for all that your own key may use.',
+    el('input', { name: 'models', autocomplete: 'off', spellcheck: 'false' }),
   ),
-  field('It ends', 'A key can be revoked at any time.', (id, hint) =>
+  field(
+    'It ends',
+    'A key can be revoked at any time.',
     el(
       'select',
-      { id, name: 'days', 'aria-describedby': hint },
+      { name: 'days' },
       ends.map(([days, words]) => el('option', { value: days }, words)),
     ),
   ),

@@ -1,4 +1,5 @@
 import type { Page } from './page.ts'
+import { decisions } from './pages/decisions.ts'
 import { home } from './pages/home.ts'
 import { keys } from './pages/keys.ts'
 import { live } from './pages/live.ts'
@@ -7,4 +8,4 @@ import { settings } from './pages/settings.ts'
 import { usage } from './pages/usage.ts'
 
 /** All pages in the order of the navigation. */
-export const pages: readonly Page[] = [home, live, keys, usage, models, settings]
+export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, settings]

@@ -1,4 +1,4 @@
-import { type Child, el } from './element.ts'
+import { type Child, el, freshId } from './element.ts'
 import { Refused } from './gateway.ts'
 
 export const heading = (title: string, ...beside: readonly Child[]): HTMLElement =>
@@ -18,6 +18,14 @@ export const button = (words: string, act: () => void, kind = ''): HTMLButtonEle
 export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
   el('a', { href: hash, class: kind }, words)
 
+/** An input under its label, with a hint below. */
+export const field = (label: string, hint: string, input: HTMLElement): HTMLElement => {
+  const [id, hintId] = [freshId('field'), freshId('hint')]
+  input.id = id
+  input.setAttribute('aria-describedby', hintId)
+  return el('div', { class: 'field' }, el('label', { for: id }, label), input, el('small', { id: hintId }, hint))
+}
+
 /** A figure with its name; `below` says what it means. */
 export const tile = (name: string, figure: Child, below: Child = null): HTMLElement =>
   el('div', { class: 'tile' }, el('dt', {}, name), el('dd', {}, el('b', {}, figure), el('span', {}, below)))
@@ -34,6 +42,9 @@ export const facts = (pairs: readonly (readonly [name: string, value: Child, wid
 
 const wordsOf = (error: unknown): string =>
   error instanceof Refused ? error.message : 'The console could not read the answer of the gateway'
+
+/** What is wrong with something that the reader gave, announced at once. */
+export const warning = (words: string): HTMLElement => el('p', { class: 'refusal', role: 'alert' }, words)
 
 /** A refusal in the gateway's own words, announced at once. */
 export const refusal = (error: unknown): HTMLElement =>

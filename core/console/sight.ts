@@ -11,6 +11,8 @@ export interface Sight {
   readonly operates: boolean
   /** Whether it may also rest and wake backends. */
   readonly steers: boolean
+  /** Whether it may ask models that decide. */
+  readonly decides: boolean
   readonly links: Front['links']
 }
 
@@ -38,7 +40,9 @@ export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   const may = (scope: string) => self?.scopes.includes(scope) === true
   const operates = self?.operator === true && may('api_key.read')
   const steers = operates && may('api_key.update')
-  return { administers: may('api_key.read'), measures, operates, steers, links }
+  // Without administration nobody says what the key may do, so the routes themselves refuse.
+  const decides = links['decisions'] !== undefined && (self === null || (may('chats.completion') && may('models.read')))
+  return { administers: may('api_key.read'), measures, operates, steers, decides, links }
 }
 
 /** Where models are listed, by the names of the front page's links. */
@@ -51,7 +55,7 @@ export const modelPaths = (links: Front['links']): Readonly<Record<string, strin
 
 export interface Listed {
   readonly model: string
-  /** As the standard and the sealed catalogue describe it; null where it is only listed for decisions. */
+  /** As a catalogue with prices describes it; null where none does. */
   readonly described: Model | null
   readonly clear: boolean
   readonly sealed: boolean
@@ -81,7 +85,7 @@ export const modelsOf = async (gateway: Gateway, { links }: Pick<Sight, 'links'>
   const names = new Set([...clear, ...sealed, ...deciding].map(named))
   const find = (rows: Rows, name: string) => rows.find((it) => named(it) === name)
   return [...names].sort().map((model) => {
-    const described = find(clear, model) ?? find(sealed, model)
+    const described = find(standard, model) ?? find(sealed, model) ?? find(deciding, model) ?? find(all, model)
     return {
       model,
       described: described !== undefined && 'price_config' in described ? (described as unknown as Model) : null,

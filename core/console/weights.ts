@@ -1,6 +1,6 @@
 import type { Chained } from './answers.ts'
 import { type Child, el } from './element.ts'
-import { heading, copied, link, note, section } from './parts.ts'
+import { heading, copied, link, note, section, warning } from './parts.ts'
 
 /** The part of a configuration file that gives a model these weights. */
 export const weightsConfig = ({ model, chain }: Chained, weights: readonly number[]): string => {
@@ -35,7 +35,7 @@ export const weightsForm = (it: Chained): readonly Child[] => {
     place.replaceChildren(
       texts.every(isWeight)
         ? copied(weightsConfig(it, texts.map(Number)), 'The change of the configuration')
-        : el('p', { class: 'refusal', role: 'alert' }, 'A weight is a number from 0.'),
+        : warning('A weight is a number from 0.'),
     )
   }
   draw()

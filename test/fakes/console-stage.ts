@@ -9,6 +9,7 @@ import { BadRequest } from '../../core/errors.ts'
 import { use } from '../../core/plugin.ts'
 import openai from '../../plugins/providers/openai.ts'
 import { type Running, running } from '../environments.ts'
+import { decidingAnswer } from './console-deciding.ts'
 import type { Recorded } from './recorded.ts'
 import { scripted } from './scripted.ts'
 import { backend } from './stage.ts'
@@ -30,6 +31,8 @@ export const hostile = {
 export interface ConsoleStage extends Running {
   /** The backend that answers; it is also a page of another origin. */
   readonly other: Recorded
+  /** Where its stores are. */
+  readonly folder: string
   /** Asks a model for a word; the status. */
   chat(model: string): Promise<number>
   /** The next chat waits for the function that this gives. */
@@ -70,6 +73,8 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
       const waiting = held
       held = null
       await waiting
+      const decided = decidingAnswer(asked.body)
+      if (decided !== null) return decided
     }
     if (asked.path === '/elsewhere') return { headers: { 'content-type': 'text/html' }, body: attack(base) }
     // Browsers look for an icon.
@@ -79,10 +84,11 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
   let reloads = 0
   const config = checkedConfig({ log: { level: 'silent' } }, {})
   const to = (provider: string, model = 'own') => [{ provider, model }]
+  const folder = t.testdir()
   const it = await running(
     t,
     {
-      ...(await production(config, t.testdir())),
+      ...(await production(config, folder)),
       upstreams: [
         use(openai, { baseUrl: `${other.url}/v1` }, 'house'),
         use(openai, { baseUrl: `${failing.url}/v1` }, 'broken'),
@@ -99,10 +105,13 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
       models: {
         priced: { upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },
         unpriced: { upstreams: to('house') },
-        away: { upstreams: to('broken') },
+        away: { decide: true, upstreams: to('broken') },
+        small: { decide: true, upstreams: to('house'), regions: ['eu'], price_config: { standard: { eu: price } } },
+        large: { decide: true, upstreams: to('house', 'surer') },
         chained: { upstreams: [...to('broken'), { provider: 'house', model: 'own', weight: 3, priority: 2 }] },
-        [hostile.model]: { upstreams: to('house') },
+        [hostile.model]: { decide: true, upstreams: to('house') },
       },
+      decision: { escalate: { below: 0.05, to: 'large' } },
     },
     async () => {
       if (reloads++ === 0) throw new BadRequest('Validation failed', { validator: { 'models.x': 'Expected a model' } })
@@ -118,7 +127,7 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
     const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, ...options })
     return tabOf(await context.newPage(), it.base)
   }
-  return { ...it, other, chat, holdNext, browse }
+  return { ...it, other, folder, chat, holdNext, browse }
 }
 
 const axeSource = async (): Promise<string> =>

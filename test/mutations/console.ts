@@ -3,6 +3,8 @@ import type { Changes } from './mutation.ts'
 const browser = 'test/console-browser.test.ts'
 const server = 'test/console.test.ts'
 const parts = 'test/core/console.test.ts'
+const deciding = 'test/core/console-decisions.test.ts'
+const decisionPage = 'test/console-decisions.test.ts'
 
 export const consoles: readonly Changes[] = [
   {
@@ -79,5 +81,133 @@ export const consoles: readonly Changes[] = [
     file: 'core/console/key-acts.ts',
     test: browser,
     changes: [{ breaks: 'The old key ends after a rotation.', from: '{ expires_at: until }', to: '{ name }' }],
+  },
+  {
+    file: 'core/console/sight.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A key that may not list models sees no page of decisions.',
+        from: " && may('models.read'))",
+        to: ')',
+      },
+    ],
+  },
+  {
+    file: 'core/console/csv.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A quoted cell without its end is no CSV.',
+        from: 'if (quote < 0) return null',
+        to: "if (quote < 0) return { cell: '', next: text.length }",
+      },
+    ],
+  },
+  {
+    file: 'core/console/decision-draft.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'Labels stand where the reader put them.',
+        from: 'objectOf(options.map(({ label, meaning }) => [label, wordsOf(meaning)]))',
+        to: 'JSON.stringify(Object.fromEntries(options.map(({ label, meaning }) => [label, meaning || null])))',
+      },
+      {
+        breaks: 'A line end inside a text stays what it is.',
+        from: ".split('\\n')\n    .map((line) => `  ${line}`)\n    .join('\\n')",
+        to: ".replace(/^/gm, '  ')",
+      },
+      { breaks: 'A label stands there once.', from: 'isRepeated(labelsOf(question))', to: 'false' },
+    ],
+  },
+  {
+    file: 'core/console/decision-code.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'No state ends the text of a JavaScript snippet.',
+        from: ".replaceAll('`', '\\\\u0060')",
+        to: '',
+      },
+      {
+        breaks: 'No state ends the text of a Python snippet.',
+        from: ".replaceAll(`'''`, '\\\\u0027\\\\u0027\\\\u0027')",
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/console/decision-answers.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A cost is unknown where a larger model answered too.',
+        from: 'listed === undefined || isEscalated(decided) ?',
+        to: 'listed === undefined ?',
+      },
+      {
+        breaks: 'An answer without a label is none.',
+        from: '|| !probabilities.every((it) => it !== undefined)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/console/prices.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A cost is unknown without a price that it needs.',
+        from: ' || (output > 0 && completion === null)',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/console/labelled-cases.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A row with another answer is refused.',
+        from: 'if (truth < 0) throw',
+        to: 'if (truth < -1) throw',
+      },
+      { breaks: 'A file has so many cases at most.', from: 'cases.size > mostCases', to: 'cases.size < 0' },
+      {
+        breaks: 'A case is asked once.',
+        from: 'JSON.stringify([state, answer])',
+        to: 'JSON.stringify([at, state, answer])',
+      },
+    ],
+  },
+  {
+    file: 'core/console/case-run.ts',
+    test: deciding,
+    changes: [
+      {
+        breaks: 'A refusal that does not pass ends the run.',
+        from: 'if (!mayPass(error)) throw error',
+        to: 'if (!(error instanceof Refused)) throw error',
+      },
+      { breaks: 'Cases without an answer end the run.', from: '++row >= mostUnanswered', to: '++row < 0' },
+      { breaks: 'A key keeps a place of its own.', from: 'const lanes = 3', to: 'const lanes = 30' },
+      {
+        breaks: 'A run that is stopped asks nothing more.',
+        from: 'if (signal.aborted) return\n      if (decided',
+        to: 'if (decided',
+      },
+    ],
+  },
+  {
+    file: 'core/console/decision-cases.ts',
+    test: decisionPage,
+    changes: [
+      {
+        breaks: 'A threshold that was found goes into the configuration.',
+        from: 'bench.found(all[0]?.promise?.confidence ?? null)',
+        to: 'bench.found(null)',
+      },
+    ],
   },
 ]

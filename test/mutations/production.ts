@@ -229,7 +229,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/calibrate/promise.ts',
+    file: 'core/console/promise.ts',
     test: 'test/adapters/production/commands/calibrate/promise.test.ts',
     changes: [
       {
@@ -245,7 +245,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'adapters/production/commands/calibrate/figures.ts',
+    file: 'core/console/figures.ts',
     test: 'test/adapters/production/commands/calibrate/promise.test.ts',
     changes: [{ breaks: 'Chance alone makes an error.', from: 'Number(fraction() < claim)', to: 'claim' }],
   },

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { seededFractions, randomHalves } from '../../../core/console/chance.ts'
+import { figuresOf, isRight, type Judged } from '../../../core/console/figures.ts'
+import {
+  type KeptPromise,
+  thresholdFor,
+  type ScoredAnswer,
+  type PromiseOptions,
+} from '../../../core/console/promise.ts'
 import type { Gateway } from '../../../core/gateway.ts'
 import { calibrated } from '../../../core/inference/decisions/calibration.ts'
 import { confidenceOf } from '../../../core/inference/decisions/decision-answer.ts'
 import type { Calibration } from '../../../core/settings.ts'
 import { type Case, readCases } from './calibrate/cases.ts'
-import { seededFractions, randomHalves } from './calibrate/chance.ts'
-import { accuracy, binsOf, brier, calibrationError, errorByChance, isRight, type Judged } from './calibrate/figures.ts'
 import { plotOf } from './calibrate/plot.ts'
-import { type KeptPromise, thresholdFor, type ScoredAnswer, type PromiseOptions } from './calibrate/promise.ts'
 import { replaceFile, withCalibration } from './calibrate/settings-file.ts'
 import { surprise, temperaturesOf } from './calibrate/temperatures.ts'
 import { commandUsages } from './help.ts'
@@ -95,18 +100,6 @@ const askAll = async (
     failed.abort()
   }
   return answers
-}
-
-const figuresOf = (judged: readonly Judged[], seed: number) => {
-  const [error, byChance] = [calibrationError(judged), errorByChance(judged, seededFractions(seed))]
-  return {
-    accuracy: accuracy(judged),
-    ece: error,
-    byChance,
-    excess: Math.max(0, error - byChance),
-    brier: brier(judged),
-    bins: binsOf(judged),
-  }
 }
 
 /** The report covers the held-out half alone, except for the temperatures and the order of the search. */

@@ -8,6 +8,7 @@ import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, renew } from '../page.ts'
 import { badge, heading, note } from '../parts.ts'
+import { type PriceKind, priceOf } from '../prices.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
 import { type Column, table } from '../table.ts'
 import { weightsForm } from '../weights.ts'
@@ -15,15 +16,7 @@ import { weightsForm } from '../weights.ts'
 /** Ms between two readings. */
 const pace = 5_000
 
-type Kind = 'prompt_price_per_k' | 'completion_price_per_k'
-
-/** The first listed price of this kind; null where the catalogue has none. */
-const priceOf = ({ described }: Listed, kind: Kind): number | null => {
-  const regions = Object.values(described?.price_config ?? {}).flatMap((it) => Object.values(it ?? {}))
-  return regions.map((it) => it[kind]).find((it) => it !== undefined) ?? null
-}
-
-const price = (head: string, kind: Kind): Column<Listed> => ({
+const price = (head: string, kind: PriceKind): Column<Listed> => ({
   head,
   value: (it) => priceOf(it, kind),
   show: (it) => priceOf(it, kind) ?? '–',

@@ -113,6 +113,37 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .plot .solid{fill:var(--accent)}
 .plot .hatched[height='0']{display:none}
 .plot rect.hatched{stroke:var(--accent);stroke-width:1}
+.halves{display:grid;gap:1.1rem;align-items:start}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:.7rem}
+.checks{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem}
+.question{border:1px solid var(--line);border-radius:8px;padding:.7rem .85rem .85rem;display:flex;flex-direction:column;gap:.7rem}
+.question legend{padding:0 .4rem;margin:0}
+.options{display:flex;flex-direction:column;gap:.5rem}
+.option{display:grid;gap:.4rem;align-items:center;grid-template-columns:minmax(0,1fr) auto}
+.option.choice-row{grid-template-columns:minmax(0,1fr) minmax(0,2fr) auto}
+.sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1.1rem 1.6rem}
+.bars{display:grid;grid-template-columns:minmax(3rem,auto) minmax(4rem,1fr) auto;gap:.3rem .7rem;align-items:center;align-content:start}
+.bars figcaption{grid-column:1/-1;display:flex;gap:.2rem .8rem;flex-wrap:wrap;align-items:baseline}
+.bars svg{display:block}
+.bars .rail{fill:var(--code)}
+.bars .solid{fill:var(--accent)}
+.label{max-width:16rem;overflow-wrap:anywhere}
+.square{max-width:30rem}
+.square svg[role=img]{border:0}
+.square .ends{padding-bottom:.2rem}
+.frame{fill:none;stroke:var(--line)}
+.even{stroke:var(--dim);stroke-dasharray:2 3}
+.curve{fill:none;stroke-width:2;stroke:var(--accent)}
+.dot{fill:var(--accent)}
+.curve.curve-1{stroke:var(--bad);stroke-dasharray:6 3}
+.dot.curve-1{fill:var(--bad)}
+.curve.curve-2{stroke:var(--good);stroke-dasharray:2 3}
+.dot.curve-2{fill:var(--good)}
+.curve.curve-3{stroke:var(--mixed);stroke-dasharray:9 3 2 3}
+.dot.curve-3{fill:var(--mixed)}
+.list{padding-left:1.1rem;overflow-wrap:anywhere}
+progress{accent-color:var(--accent);width:10rem;max-width:100%}
+hr{border:0;border-top:1px solid var(--line);margin:0;width:100%}
 .waterfall{display:grid;grid-template-columns:minmax(4rem,auto) minmax(0,1fr);gap:.25rem .9rem;align-items:center}
 .waterfall figcaption{grid-column:1/-1;color:var(--dim);font-size:.86rem;margin-bottom:.3rem}
 .waterfall>span{max-width:14rem;overflow-wrap:anywhere}
@@ -139,7 +170,11 @@ legend{padding:0;margin-bottom:.4rem}
 .choice small{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:11.5px;overflow-wrap:anywhere}
 .choice:has(:checked){border-color:var(--accent);background:var(--soft)}
 .field{display:flex;flex-direction:column;gap:.25rem}
-input:not([type=radio],[type=checkbox]),select{font:inherit;color:var(--text);background:var(--card);border:1px solid #83909a;border-radius:7px;padding:.4rem .6rem;min-height:2.25rem;max-width:100%}
+input:not([type=radio],[type=checkbox]),select,textarea{font:inherit;color:var(--text);background:var(--card);border:1px solid #83909a;border-radius:7px;padding:.4rem .6rem;min-height:2.25rem;max-width:100%}
+.option input{width:100%}
+.pair>*{min-width:0}
+summary+.pair{margin-top:.6rem}
+textarea{resize:vertical}
 input::placeholder{color:var(--dim);opacity:1}
 input[type=radio],input[type=checkbox]{accent-color:var(--accent);width:1.05rem;height:1.05rem;margin:0}
 .check{display:flex;align-items:center;gap:.55rem;font-weight:400}
@@ -153,8 +188,9 @@ dialog::backdrop{background:rgb(5 12 16/.5)}
 .sign-in .brand{padding:0}
 .sign-in .main{justify-content:center}
 .sign-in form{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.3rem;gap:.75rem}
+@media(min-width:84rem){.halves{grid-template:auto 1fr/minmax(0,1fr) minmax(0,1fr)}.halves>:nth-child(2){grid-area:1/2/span 2}}
 @media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
-@media(max-width:30rem){.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
+@media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
 @media(min-width:160rem){body{font-size:18px;grid-template-columns:15rem minmax(0,1fr)}code,pre{font-size:16px}main{max-width:none}}
 @media(prefers-reduced-motion:no-preference){main{transition:opacity .12s}}
 `

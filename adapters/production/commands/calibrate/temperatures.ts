@@ -1,6 +1,6 @@
+import { type Judged, mean } from '../../../../core/console/figures.ts'
 import { softened } from '../../../../core/inference/decisions/calibration.ts'
 import type { Calibration } from '../../../../core/settings.ts'
-import { type Judged, mean } from './figures.ts'
 
 type Temperatures = Pick<Calibration, 'temperature' | 'byOptions'>
 

@@ -1,13 +1,8 @@
 import t from 'tap'
-import { seededFractions, randomHalves } from '../../../../../adapters/production/commands/calibrate/chance.ts'
-import {
-  binsOf,
-  brier,
-  calibrationError,
-  errorByChance,
-} from '../../../../../adapters/production/commands/calibrate/figures.ts'
+import { seededFractions, randomHalves } from '../../../../../core/console/chance.ts'
+import { binsOf, brier, calibrationError, errorByChance } from '../../../../../core/console/figures.ts'
 import { plotOf } from '../../../../../adapters/production/commands/calibrate/plot.ts'
-import { thresholdFor, upperBound } from '../../../../../adapters/production/commands/calibrate/promise.ts'
+import { thresholdFor, upperBound } from '../../../../../core/console/promise.ts'
 import { temperaturesOf } from '../../../../../adapters/production/commands/calibrate/temperatures.ts'
 import { softened } from '../../../../../core/inference/decisions/calibration.ts'
 

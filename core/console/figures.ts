@@ -1,3 +1,5 @@
+import { seededFractions } from './chance.ts'
+
 /** Probabilities of one question beside the place of its right answer. */
 export interface Judged {
   readonly probabilities: readonly number[]
@@ -10,7 +12,7 @@ const greatest = ({ probabilities }: Judged): number => Math.max(...probabilitie
 
 export const isRight = (judged: Judged): boolean => judged.probabilities.indexOf(greatest(judged)) === judged.truth
 
-export const accuracy = (judged: readonly Judged[]): number => mean(judged.map((it) => Number(isRight(it))))
+const accuracy = (judged: readonly Judged[]): number => mean(judged.map((it) => Number(isRight(it))))
 
 /** The squared distance to the truth over all labels: 0 is perfect, 2 is sure of the wrong one. */
 export const brier = (judged: readonly Judged[]): number =>
@@ -59,4 +61,28 @@ export const errorByChance = (judged: readonly Judged[], fraction: () => number)
   const claims = judged.map(greatest)
   const drawn = () => gap(binned(claims.map((claim) => [claim, Number(fraction() < claim)])))
   return mean(Array.from({ length: rounds }, drawn))
+}
+
+export interface Figures {
+  readonly accuracy: number
+  /** How far claims are from how often they are right. */
+  readonly ece: number
+  readonly byChance: number
+  /** The error above that of chance. */
+  readonly excess: number
+  readonly brier: number
+  readonly bins: readonly Bin[]
+}
+
+/** All figures of some answers; the seed draws the error by chance. */
+export const figuresOf = (judged: readonly Judged[], seed: number): Figures => {
+  const [ece, byChance] = [calibrationError(judged), errorByChance(judged, seededFractions(seed))]
+  return {
+    accuracy: accuracy(judged),
+    ece,
+    byChance,
+    excess: Math.max(0, ece - byChance),
+    brier: brier(judged),
+    bins: binsOf(judged),
+  }
 }

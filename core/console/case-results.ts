@@ -1,0 +1,84 @@
+import { type CaseFigures, certainty } from './case-figures.ts'
+import { el } from './element.ts'
+import { cost, count, decimal, percent } from './format.ts'
+import { note, section } from './parts.ts'
+import { reliabilityPlot, reliabilityTable } from './reliability.ts'
+import { type Column, table } from './table.ts'
+
+const number = (head: string, of: (it: CaseFigures) => number, shown: (it: number) => string): Column<CaseFigures> => ({
+  head,
+  value: of,
+  show: (it) => shown(of(it)),
+  number: true,
+})
+
+const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
+  table<CaseFigures>({
+    title: 'Accuracy',
+    file: 'accuracy',
+    curl,
+    empty: 'No case was answered.',
+    rows: all,
+    columns: [
+      { head: 'Model', value: ({ model }) => model },
+      number('Cases', ({ answered }) => answered, count),
+      number('Unanswered', ({ unanswered }) => unanswered, count),
+      number('Accuracy', ({ accuracy }) => accuracy, percent),
+      number('ECE', ({ ece }) => ece, decimal),
+      number('by chance', ({ byChance }) => byChance, decimal),
+      number('Excess', ({ excess }) => excess, decimal),
+      number('Brier', ({ brier }) => brier, decimal),
+      {
+        head: 'Threshold',
+        value: ({ promise }) => promise?.confidence ?? null,
+        show: ({ promise }) => (promise === null ? 'none' : promise.confidence),
+        number: true,
+      },
+      {
+        head: 'Taken',
+        value: ({ promise }) => promise?.automated ?? null,
+        show: ({ promise }) => (promise === null ? '–' : percent(promise.automated)),
+        number: true,
+      },
+      {
+        head: 'Cost',
+        value: (it) => it.cost,
+        show: (it) => (it.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(it.cost)),
+        number: true,
+      },
+    ],
+  })
+
+const promiseOf = ({ model, promise }: CaseFigures, errors: number): HTMLElement => {
+  const sure = `with ${percent(certainty)} certainty`
+  return el(
+    'li',
+    {},
+    el('b', {}, model),
+    promise === null
+      ? `: no confidence keeps errors at ${percent(errors)} or below, ${sure}. More cases may.`
+      : `: of answers with a confidence of at least ${promise.confidence}, at most ${percent(errors)} are wrong, ${sure}. ` +
+          `That is ${percent(promise.automated)} of all, of which ${percent(promise.wrong)} were wrong.`,
+  )
+}
+
+/** What labelled cases say of each model, with the plot and its table. */
+export const caseResults = (all: readonly CaseFigures[], errors: number, curl: string): readonly HTMLElement[] => {
+  const escalated = all.reduce((sum, it) => sum + it.escalated, 0)
+  return [
+    section(
+      'Threshold',
+      el(
+        'ul',
+        { class: 'list' },
+        all.map((it) => promiseOf(it, errors)),
+      ),
+    ),
+    ...(escalated === 0
+      ? []
+      : [note(`${count(escalated)} answers are those of a larger model. A named backend is judged alone.`)]),
+    figureTable(all, curl),
+    section('Claim and truth', reliabilityPlot(all)),
+    reliabilityTable(all, curl),
+  ]
+}

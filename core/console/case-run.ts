@@ -1,0 +1,84 @@
+import type { Decided } from './decision-answers.ts'
+import { Refused } from './gateway.ts'
+import type { LabelledCase } from './labelled-cases.ts'
+
+export interface AnsweredCase {
+  readonly truth: number
+  readonly decided: Decided
+}
+
+/** What came of one model's cases; fewer than asked for where the reader stopped. */
+export interface CaseRun {
+  readonly answered: readonly AnsweredCase[]
+  readonly unanswered: number
+}
+
+export interface CaseQuestions {
+  readonly cases: readonly LabelledCase[]
+  /** Throws Refused. */
+  ask(it: LabelledCase): Promise<Decided>
+  /** Resolves after so many ms. */
+  wait(ms: number): Promise<void>
+  /** Hears of each case that is over. */
+  heard(): void
+}
+
+/** Questions at once: a key has four places, and one of them is left. */
+const lanes = 3
+/** Ms between the tries of one case. */
+const waits = [500, 1_000, 2_000, 4_000] as const
+/** Cases without an answer, one after the other, after which nothing more is asked. */
+const mostUnanswered = 5
+
+/** What may pass: too much at once, a backend that fails, a gateway that is not there just now. */
+const mayPass = (error: unknown): error is Refused =>
+  error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500)
+
+/** The refusal where the last try failed too, or the reader stopped. Throws what does not pass. */
+const answerOf = async (
+  { ask, wait }: CaseQuestions,
+  it: LabelledCase,
+  signal: AbortSignal,
+): Promise<Decided | Refused> => {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask(it)
+    } catch (error) {
+      const ms = waits[tries]
+      if (!mayPass(error)) throw error
+      if (ms === undefined || signal.aborted) return error
+      await wait(ms)
+    }
+  }
+}
+
+/** Asks about each case until the reader stops. Throws the refusal that does not pass, or that went on for too long. */
+export const runCases = async (given: CaseQuestions, signal: AbortSignal): Promise<CaseRun> => {
+  const answered: AnsweredCase[] = []
+  const waiting = given.cases.values()
+  let [unanswered, row] = [0, 0]
+  let fault: unknown = null
+  const lane = async (): Promise<void> => {
+    for (const it of waiting) {
+      if (fault !== null) return
+      const decided = await answerOf(given, it, signal)
+      if (signal.aborted) return
+      if (decided instanceof Refused) {
+        unanswered++
+        if (++row >= mostUnanswered) throw decided
+      } else {
+        row = 0
+        answered.push({ truth: it.truth, decided })
+      }
+      given.heard()
+    }
+  }
+  const guarded = (): Promise<void> =>
+    lane().catch((error: unknown) => {
+      // A call that ended because the reader stopped is no fault.
+      if (!signal.aborted) fault ??= error
+    })
+  await Promise.all(Array.from({ length: lanes }, guarded))
+  if (fault !== null) throw fault
+  return { answered, unanswered }
+}

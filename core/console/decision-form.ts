@@ -1,0 +1,83 @@
+import type { Draft, DraftQuestion } from './decision-draft.ts'
+import { emptyOptions } from './decision-templates.ts'
+import { el } from './element.ts'
+import { button, field } from './parts.ts'
+import { type QuestionForm, questionForm } from './question-form.ts'
+
+export interface DecisionForm {
+  readonly root: HTMLElement
+  read(): Draft
+  put(draft: Draft): void
+}
+
+const mostQuestions = 16
+
+/** The questions under each other, with a button for one more. */
+const questionList = (changed: () => void) => {
+  let forms: readonly QuestionForm[] = []
+  const place = el('div', { class: 'stack' })
+  const read = (): readonly DraftQuestion[] => forms.map((it) => it.read())
+  const put = (questions: readonly DraftQuestion[]): void => {
+    const remove = (at: number) => () => {
+      put(read().filter((_, other) => other !== at))
+      add.focus()
+    }
+    forms = questions.map((it, at) => questionForm(it, at, changed, questions.length > 1 ? remove(at) : null))
+    place.replaceChildren(...forms.map(({ root }) => root))
+    add.disabled = questions.length >= mostQuestions
+    changed()
+  }
+  const add = button('Add a question', () => {
+    const id = `question${forms.length + 1}`
+    put([...read(), { id, type: 'choice', instructions: '', options: emptyOptions('choice') }])
+    forms.at(-1)?.root.querySelector('input')?.focus()
+  })
+  return { root: el('div', { class: 'stack' }, place, el('div', { class: 'actions' }, add)), read, put }
+}
+
+const numberOf = ({ value }: HTMLInputElement): number | null => (value === '' ? null : Number(value))
+
+/** State and questions as the reader writes them; they stand in these fields alone. */
+export const decisionForm = (changed: () => void): DecisionForm => {
+  const on = { input: changed }
+  const questions = questionList(changed)
+  const isJson = el('input', { type: 'checkbox', on: { change: changed } })
+  const whole = (max: number) => el('input', { type: 'number', min: 1, max, step: 1, on })
+  const [samples, steps] = [whole(32), whole(8)]
+  const provider = el('input', { autocomplete: 'off', spellcheck: 'false', on })
+  const state = el('textarea', { id: 'state', rows: 4, spellcheck: 'false', on })
+  const root = el(
+    'div',
+    { class: 'stack' },
+    el('div', { class: 'field' }, el('label', { for: 'state' }, 'State'), state),
+    el('label', { class: 'check' }, isJson, 'The state is JSON'),
+    questions.root,
+    el(
+      'details',
+      {},
+      el('summary', {}, 'More accuracy'),
+      el(
+        'div',
+        { class: 'pair' },
+        field('Samples', 'Reads, each with its labels in another order.', samples),
+        field('Steps', 'Denoising steps, for models that know them.', steps),
+        field('Backend', 'One of the model’s. Its answers are not escalated.', provider),
+      ),
+    ),
+  )
+  return {
+    root,
+    read: () => ({
+      ...{ state: state.value, isJson: isJson.checked, questions: questions.read(), provider: provider.value.trim() },
+      ...{ samples: numberOf(samples), steps: numberOf(steps) },
+    }),
+    put(draft) {
+      state.value = draft.state
+      isJson.checked = draft.isJson
+      samples.value = draft.samples === null ? '' : String(draft.samples)
+      steps.value = draft.steps === null ? '' : String(draft.steps)
+      provider.value = draft.provider
+      questions.put(draft.questions)
+    },
+  }
+}
