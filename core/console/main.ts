@@ -2,6 +2,7 @@ import { addressOf } from './address.ts'
 import { append, el } from './element.ts'
 import { Refused, baseOf, gatewayAt } from './gateway.ts'
 import { liveFeed } from './live-feed.ts'
+import { type OwnMachine, isOwnPage, ownMachineOf, takenToken } from './own-machine.ts'
 import type { Page, View } from './page.ts'
 import { pages } from './pages.ts'
 import { button, heading, note, refusal } from './parts.ts'
@@ -16,6 +17,7 @@ const never = new AbortController().signal
 
 let here = new AbortController()
 let sight: Sight | null = null
+let own: OwnMachine | null = null
 let shell: Shell | null = null
 
 const leave = (why: Error | null): void => {
@@ -30,7 +32,9 @@ const leave = (why: Error | null): void => {
 }
 
 const open = async (key: string, keep: boolean): Promise<void> => {
-  sight = await sightOf(gatewayAt(base, key, never))
+  const gateway = gatewayAt(base, key, never)
+  own = isOwnPage(document) ? await ownMachineOf(gateway) : null
+  sight = await sightOf(gateway)
   session.open(key, keep)
   const seen = pages.filter(({ sees }) => sight !== null && sees(sight))
   shell = shellOf(seen, key.slice(-4), () => leave(null))
@@ -67,7 +71,7 @@ const turn = async (): Promise<void> => {
   }
   shell.main.setAttribute('aria-busy', 'true')
   const go = (hash: string): void => void (location.hash = hash)
-  const view = { gateway: gatewayAt(base, key, signal), sight, path, query, signal, go, leave }
+  const view = { gateway: gatewayAt(base, key, signal, own?.gateway), sight, own, path, query, signal, go, leave }
   await shown(page, view, shell.main).catch((error: unknown) => {
     if (!signal.aborted) leave(error instanceof Error ? error : null)
   })
@@ -75,7 +79,7 @@ const turn = async (): Promise<void> => {
 }
 
 const begin = async (): Promise<void> => {
-  const key = session.key()
+  const key = takenToken(location, history) ?? session.key()
   if (key === null) return leave(null)
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, 'Signing in')))
   await open(key, true).catch((error: unknown) => leave(error instanceof Error ? error : null))

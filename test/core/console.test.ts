@@ -254,7 +254,8 @@ t.test('a tab that stops listening takes no request for one that runs', async (t
   const left = new AbortController()
   const running = { id: 'r1', ms: null }
   const gateway: Gateway = {
-    ...{ base: '', ask: none, read: none, text: none },
+    ...{ base: '', ask: none, read: none, text: none, raw: none },
+    async *sent() {},
     async *events() {
       yield { event: 'listening', data: '{"processes":1}' }
       yield { event: 'requests', data: JSON.stringify({ requests: [running], passed: 2, processes: 1 }) }

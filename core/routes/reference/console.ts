@@ -14,5 +14,6 @@ export const consoleChapter: Chapter = {
     'GET /console': { about: 'A setting turns it off.', types: { 'text/html': 'The page.' } },
     'GET /console/{release}/{file}': { about: 'The page names its files.', types: file },
     'GET /console/{release}/pages/{file}': { about: 'The page names its files.', types: file },
+    'GET /console/{release}/sealed/{file}': { about: 'The page names its files.', types: file },
   },
 }
