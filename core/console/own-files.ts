@@ -3,7 +3,7 @@ import { ask } from './dialog.ts'
 import { type Child, el, freshId } from './element.ts'
 import { count, percent } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
-import { type View, renew } from './page.ts'
+import { type View, every, renew } from './page.ts'
 import { button, note, refusal, section } from './parts.ts'
 
 interface Opened {
@@ -15,6 +15,9 @@ const path = '/own/files'
 const fileAt = (id: string): string => `${path}/${encodeURIComponent(id)}`
 
 const mostShown = 20_000
+
+/** Ms between two readings: an index comes to its end by itself. */
+const pace = 5_000
 
 /** Nothing that a file holds runs here: text is text, and a picture is one of these. */
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
@@ -223,10 +226,12 @@ const searching = (place: Place): HTMLElement => {
   )
 }
 
+const nothing = (): void => undefined
+
 /** The files with their names, on the page that the reader's own machine serves. The machine keeps the keys. */
 export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
   const listed = el('div', { class: 'stack' })
-  const [region, told] = [el('div', { class: 'stack' }), el('div')]
+  const [region, told] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
   const draw = async (): Promise<void> => renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
   const place: Place = {
     view,
@@ -240,5 +245,6 @@ export const ownFiles = async (view: View, changed: () => Promise<void>): Promis
     },
   }
   await draw()
+  every(pace, view.signal, () => Promise.all([draw(), changed()]).then(nothing, nothing))
   return el('div', { class: 'stack' }, uploading(place), searching(place), told, listed, region)
 }

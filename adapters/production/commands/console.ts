@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { built } from '../../../core/routes/console/built.ts'
 import { connect } from '../../../core/sealed/client/client.ts'
-import { clientOf, clientOptions } from './client-options.ts'
+import { type ClientValues, clientOf, clientOptions, policyOf } from './client-options.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { heldKeys } from './console/held-keys.ts'
 import { ownFiles } from './console/own-files.ts'
@@ -38,7 +38,7 @@ export const ownConsole = async (
   const client = held && connect({ ...gateway, ...held.secrets })
   const own = {
     gateway: gateway.baseUrl.replace(/\/+$/, ''),
-    policy: values.policy === undefined ? null : await readFile(values.policy, 'utf8'),
+    policy: await policyText(values),
     allowInsecureDev: values['allow-insecure-dev'],
     kid: held?.kid ?? null,
   }
@@ -63,6 +63,12 @@ export const ownConsole = async (
     server.close()
     server.closeAllConnections()
   }
+}
+
+/** What the page starts with, in the form of a policy file; `clientOf` has checked it. */
+const policyText = async ({ policy, measurements }: ClientValues): Promise<string | null> => {
+  if (measurements !== undefined) return JSON.stringify({ measurements: policyOf({ measurements }).measurements })
+  return policy === undefined ? null : readFile(policy, 'utf8')
 }
 
 const portOf = (text: string): number => {

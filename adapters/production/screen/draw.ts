@@ -84,10 +84,10 @@ const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: S
 }
 
 const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Row[] => {
-  const { url, configuration, data, key } = start
+  const { url, surfaces, configuration, data, key } = start
   const curl = curlLines(start, survey)
   return [
-    ['page', `${url}/`],
+    ['page', `${url}/`, surfaces.includes('console') ? `${url}/console   the console` : ''],
     ['API', ...apiLines(start)],
     ['docs', `${url}/docs   ${url}/openapi.json`],
     ['backends', ...backendLines(survey, colour)],

@@ -4,7 +4,7 @@ import { count, percent } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { ownFiles } from '../own-files.ts'
-import type { Page, View } from '../page.ts'
+import { type Page, type View, renew } from '../page.ts'
 import { badge, heading, note, tile, tiles } from '../parts.ts'
 import { table } from '../table.ts'
 
@@ -76,8 +76,7 @@ export const files: Page = {
   async show(view) {
     const { own } = view
     const region = el('div', { class: 'stack' })
-    const draw = async (): Promise<void> =>
-      region.replaceChildren(...(await list(view)).filter((it) => it instanceof Node))
+    const draw = async (): Promise<void> => renew(region, ...(await list(view)).filter((it) => it instanceof Node))
     await draw()
     return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]
   },

@@ -22,7 +22,7 @@ export const doing = (
   submit: HTMLButtonElement,
   signal: AbortSignal,
 ): { readonly told: HTMLElement; run(work: () => Promise<void>): void } => {
-  const told = el('div')
+  const told = el('div', { class: 'stack' })
   const run = async (work: () => Promise<void>): Promise<void> => {
     submit.disabled = true
     told.replaceChildren()

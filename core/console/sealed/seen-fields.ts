@@ -25,10 +25,12 @@ const shownOf = (value: unknown): string => {
   return text.length > 60 ? `${text.length} bytes: ${text.slice(0, head)}…` : text
 }
 
-const entriesOf = (value: unknown): readonly SeenField[] =>
-  typeof value === 'object' && value !== null
+const entriesOf = (value: unknown): readonly SeenField[] => {
+  if (Array.isArray(value)) return [{ name: 'list', shown: `${value.length} entries` }]
+  return typeof value === 'object' && value !== null
     ? Object.entries(value).map(([name, it]) => ({ name, shown: shownOf(it) }))
     : []
+}
 
 const parsed = (text: string): unknown => {
   try {
