@@ -294,11 +294,7 @@ const ownPages = async (t: Test, { it, mark }: Stage, own: Consoled, tab: Tab): 
 }
 
 const ownLooks = async (t: Test, tab: Tab): Promise<void> => {
-  await looks(t, tab, [
-    ['#/files', 'Files', 'files-own'],
-    ['#/sealed', 'Sealed playground', 'sealed-own'],
-  ])
-  await tab.go('#/files', 'Files')
+  await looks(t, tab, [['#/files', 'Files', 'files-own']])
   const row = tab.page.getByRole('region', { name: 'Your files' }).locator('tbody tr')
   await row.getByRole('button', { name: 'Remove' }).click()
   t.same(await tab.axe(), [], 'the question')

@@ -23,7 +23,7 @@ export interface Outcome {
   readonly words: string
 }
 
-/** Something that somebody between this tab and the enclave could do. */
+/** A change that an attacker between this tab and the enclave can make. */
 interface Try {
   readonly name: string
   /** Resolves where nobody minds. Throws what the client says. */

@@ -34,20 +34,27 @@ export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElem
   const prompt = el('textarea', { id, rows: 3, required: true, autocomplete: 'off' })
   const submit = el('button', { type: 'submit', class: 'main' }, 'Send sealed')
   const { told, run } = doing(submit, signal)
-  const shows = ({ role, content }: Spoken): HTMLElement => {
+  const shows = ({ role, content }: Spoken): { readonly line: HTMLElement; readonly words: HTMLElement } => {
     const words = el('p', {}, content)
-    log.append(el('li', { class: role }, el('b', {}, role === 'user' ? 'You' : 'Model'), words))
-    return words
+    const line = el('li', { class: role }, el('b', {}, role === 'user' ? 'You' : 'Model'), words)
+    log.append(line)
+    return { line, words }
   }
   const send = async (): Promise<void> => {
     const asked: Spoken = { role: 'user', content: prompt.value }
     witness.begins(asked.content)
     const lines = [...said, asked]
-    shows(asked)
+    const [mine, its] = [shows(asked), shows({ role: 'assistant', content: '' })]
     prompt.value = ''
-    const place = shows({ role: 'assistant', content: '' })
     let answer = ''
-    for await (const piece of spoken(client(), model(), lines, signal)) place.textContent = answer += piece
+    try {
+      for await (const piece of spoken(client(), model(), lines, signal)) its.words.textContent = answer += piece
+    } catch (error) {
+      // What was not answered is no part of the conversation.
+      for (const { line } of [mine, its]) line.remove()
+      prompt.value = asked.content
+      throw error
+    }
     witness.ends(answer)
     said.push(asked, { role: 'assistant', content: answer })
   }

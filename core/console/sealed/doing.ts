@@ -17,7 +17,7 @@ const wordsOf = (error: unknown): string => {
 /** What this page refuses before anything is sent. */
 export class RefusedHere extends Error {}
 
-/** Does something once at a time; a fault is told below its button. */
+/** Does one piece of work at a time. A fault appears above the button. */
 export const doing = (
   submit: HTMLButtonElement,
   signal: AbortSignal,

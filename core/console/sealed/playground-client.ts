@@ -13,7 +13,7 @@ const apiKey = 'the key of the reader'
 
 /**
  * The sealed client of this tab. Its key-encryption key is made here and ends with the tab: a page takes no other one,
- * because whoever serves a page decides what it does.
+ * because the server of a page decides what the page does.
  */
 export const playgroundClient = ({ gateway, policy, fetch, ...more }: Playing): Client => {
   if (Object.keys(more).length > 0) throw new TypeError('A page takes no key of its reader')

@@ -5,7 +5,7 @@ export interface SeenField {
   readonly shown: string
 }
 
-/** What somebody between the two ends sees of a body. */
+/** The parts of a body that the gateway can read. */
 export interface SeenBody {
   readonly bytes: number
   readonly fields: readonly SeenField[]
@@ -61,7 +61,7 @@ const formFields = (text: string): readonly SeenField[] =>
     }),
   )
 
-/** Reads a body as somebody without keys does. `type` is its media type. */
+/** Reads a body without any key. `type` is its media type. */
 export const seenBody = (bytes: Uint8Array, type: string): SeenBody => {
   // Each byte is one character, so that sizes hold.
   const text = new TextDecoder('latin1').decode(bytes)

@@ -1,4 +1,4 @@
-/** How the page is told apart that the reader's own machine serves. */
+/** The mark of the page that the reader's own machine serves. */
 const ownMark = '<meta name="sealgate-console" content="own">'
 
 /**

@@ -185,8 +185,8 @@ progress{accent-color:var(--accent);flex:1 1 8rem;min-width:6rem}
 .exchanges{display:flex;flex-direction:column;gap:.8rem;max-height:34rem;overflow-y:auto}
 .exchange{display:flex;flex-direction:column;gap:.35rem;border-left:2px solid var(--line);padding-left:.7rem}
 .seen dl{font-size:.86rem}
-.seen dl>div{display:grid;grid-template-columns:minmax(0,7.5rem) minmax(0,1fr);gap:.5rem}
-.seen dt{color:var(--dim);overflow-wrap:anywhere}
+.seen dl>div{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr);gap:.5rem}
+.seen dt{color:var(--dim);font-size:.8rem;overflow-wrap:anywhere}
 .picture{max-width:100%;height:auto}
 @media(max-width:75rem){.halves{grid-template-columns:minmax(0,1fr)}}
 @media(max-width:34rem){.beside,.checks li{grid-template-columns:minmax(0,1fr)}}

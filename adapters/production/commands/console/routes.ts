@@ -11,7 +11,7 @@ import type { OwnFiles } from './own-files.ts'
 
 export interface ConsoleDoor {
   readonly built: Built
-  /** What the page is told about this machine. */
+  /** The facts about this machine for the page. */
   readonly own: { readonly gateway: string; readonly kid: string | null }
   readonly apiKey: string
   /** Null where this machine has no keys of files. */
