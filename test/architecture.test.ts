@@ -52,7 +52,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'core/sealed/evidence': ['core/sealed/wire/bytes.ts', 'core/sealed/wire/hex.ts'],
   'core/sealed/client': ['core/sealed/wire', 'core/sealed/evidence', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
   // It runs in browsers, and the gateway hands out its bytes.
-  'core/console': [],
+  'core/console': ['core/console/sealed/playground.ts'],
+  // A browser loads it, and the client, only when the page of the playground opens.
+  'core/console/sealed': ['core/console', 'core/sealed/client', 'core/sealed/evidence', 'core/sealed/wire'],
   core: [
     'core/ports',
     'core/access',
@@ -97,6 +99,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/console/figures.ts',
     'core/console/promise.ts',
     'core/generations',
+    // The reader's own machine serves the same console.
+    'core/routes/console/built.ts',
+    'core/routes/console/headers.ts',
     'core/sealed/client',
     'core/sealed/enclave',
     'core/sealed/evidence',
@@ -185,7 +190,7 @@ const importFaults = (house: House): readonly string[] => {
           own !== 'core/sealed/wire' || /^(@noble\/|#(?:aead|x25519)$)/.test(from) || file.endsWith('.node.ts')
         const browser = own !== 'core/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         // What a stranger must trust takes nothing from outside.
-        const alone = own !== 'core/sealed/evidence' && own !== 'core/console'
+        const alone = own !== 'core/sealed/evidence' && !own.startsWith('core/console')
         if (!free || !browser || !alone) faults.push(`${file} may not import ${from}`)
         continue
       }

@@ -302,9 +302,15 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('a key signs in, and stays in the memory of the tab', (t) => signingIn(t, stage))
 
   await t.test('a key sees the pages of what it may read', async (t) => {
-    const plain = ['Home', 'Models', 'Settings']
+    const plain = ['Home', 'Models', 'Sealed playground', 'Settings']
     await ofAKey(t, stage, ['chats.completion'], plain)
-    await ofAKey(t, stage, ['api_key.read'], ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Settings'])
+    await ofAKey(
+      t,
+      stage,
+      ['api_key.read'],
+      ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Settings'],
+    )
+    await ofAKey(t, stage, ['files.encrypted.read'], ['Home', 'Models', 'Sealed playground', 'Files', 'Settings'])
   })
 
   const tab = await stage.browse({ locale: 'en-GB', timezoneId: 'Pacific/Auckland' })

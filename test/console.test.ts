@@ -1,10 +1,18 @@
 import './fakes/unwatched.ts'
 import { createHash } from 'node:crypto'
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import ts from 'typescript'
 import { memory } from '../adapters/memory/index.ts'
+import { writeKeys } from '../adapters/production/commands/key-file.ts'
+import { built } from '../core/routes/console/built.ts'
+import { newKek } from '../core/sealed/client/client.ts'
 import { running } from './environments.ts'
+import { type Consoled, consoled } from './fakes/consoled.ts'
 
 /** Word by word. */
 const policy =
@@ -38,7 +46,9 @@ t.test('every file stands under the hash of all, carries its own, and never chan
   const page = await (await fetch(`${it.base}/console`)).text()
   const files = filesOf(page)
   const served = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
-  t.equal(files.length, served.length + 1, 'the scripts and the style')
+  const names = files.map(({ path }) => path.split('/').slice(2).join('/'))
+  for (const name of [...served, 'style.css', 'sealed/sealed.client.client.js'])
+    t.ok(names.includes(name), `${name} is served`)
   let sum = gzipSync(page).length
   for (const { path, integrity } of files) {
     const answer = await fetch(`${it.base}/${path}`)
@@ -60,6 +70,9 @@ t.test('every file stands under the hash of all, carries its own, and never chan
     `/console/${hash}/main.d.ts`,
     `/console/${hash}/..%2Fcontainer.js`,
     `/console/${hash}/pages/..%2Fmain.js`,
+    `/console/${hash}/sealed/..%2Fmain.js`,
+    `/console/${wrong}/sealed/playground.js`,
+    `/console/${hash}/sealed/aead.node.js`,
     `/console/${hash}/pages`,
   ])
     t.equal((await fetch(it.base + path)).status, 404, path)
@@ -108,4 +121,124 @@ t.test('no script of the console reads markup, or knows another origin', async (
     )
     t.notMatch(text.replaceAll('http://www.w3.org/2000/svg', ''), /['"`]https?:\/\//, name)
   }
+})
+
+/** The tokens of a script, whatever it calls other scripts. */
+const tokensOf = (code: string): string => {
+  const { outputText } = ts.transpileModule(code, {
+    compilerOptions: { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, removeComments: true },
+  })
+  return outputText.replace(/^[ \t]+/gm, '').replace(/\b(from |import\()(['"])[^'"\n]+\2/g, '$1it')
+}
+
+t.test('a served script is the compiled one, and names served scripts alone', async (t) => {
+  const { files } = await built()
+  const scripts = [...files].filter(([name]) => name.endsWith('.js'))
+  const strangers = scripts.flatMap(([name, { bytes }]) =>
+    ts
+      .preProcessFile(Buffer.from(bytes).toString(), true, true)
+      .importedFiles.filter((it) => !files.has(posix.join(posix.dirname(name), it.fileName)))
+      .map((it) => `${name} imports ${it.fileName}`),
+  )
+  t.same(strangers, [])
+  t.ok(scripts.length > 150)
+  for (const [name, path] of [
+    ['main.js', 'dist/core/console/main.js'],
+    ['sealed/attacks.js', 'dist/core/console/sealed/attacks.js'],
+    ['sealed/sealed.client.seal-request.js', 'dist/core/sealed/client/seal-request.js'],
+    ['sealed/noble.ciphers.aes.js', 'node_modules/@noble/ciphers/aes.js'],
+    ['sealed/noble.hashes.sha2.js', 'node_modules/@noble/hashes/sha2.js'],
+    ['sealed/noble.curves.ed25519.js', 'node_modules/@noble/curves/ed25519.js'],
+    ['sealed/noble.post-quantum.ml-dsa.js', 'node_modules/@noble/post-quantum/ml-dsa.js'],
+  ] as const)
+    t.equal(tokensOf(Buffer.from(files.get(name)!.bytes).toString()), tokensOf(await readFile(path, 'utf8')), name)
+  t.match(
+    Buffer.from(files.get('sealed/noble.post-quantum.ml-kem.js')!.bytes).toString(),
+    'MIT License',
+    'licences stay',
+  )
+})
+
+/** Asks the own machine as a program of this user. */
+const asks = (own: Consoled, path: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
+  new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    request(own.base + path, { method, headers }, (answer) => {
+      let text = ''
+      answer.on('data', (part) => (text += part))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+    })
+      .on('error', reject)
+      .end()
+  })
+
+const guarded = async (t: Test, own: Consoled, key: Readonly<Record<string, string>>): Promise<void> => {
+  const status = async (...given: Parameters<typeof asks>) => (await asks(...given)).status
+  t.equal(await status(own, '/console', {}), 200, 'the page has nothing of its reader')
+  for (const path of ['/own', '/own/files', '/admin/self', '/rvenc/keys', '/'])
+    for (const headers of [{}, { authorization: `Bearer ${own.token}x` }, { authorization: own.token }])
+      t.equal(await status(own, path, headers), 401, path)
+  for (const path of ['/own', '/console', '/admin/self']) {
+    t.equal(await status(own, path, { ...key, host: 'sealgate.example' }), 403, 'a name that was rebound')
+    t.equal(await status(own, path, { ...key, origin: 'https://sealgate.example' }), 403, 'a page of another origin')
+  }
+  t.equal(await status(own, '/console', {}, 'POST'), 401, 'only reading the page needs no token')
+  t.equal(await status(own, '/own/files/other', key), 404)
+  t.equal(await status(own, '/own', key, 'POST'), 404)
+}
+
+t.test('the own machine guards its door, and keeps both keys to itself', async (t) => {
+  const it = await running(t, memory())
+  const folder = t.testdir({})
+  const [file, policy] = [join(folder, 'keys.json'), join(folder, 'policy.json')]
+  const kek = newKek()
+  await writeKeys(file, { kek, wrapped_rag_dek: null }, false)
+  await writeFile(policy, '{"profile":"strict"}')
+  const own = await consoled(t, ['--gateway', `${it.base}/`, '--keys', file, '--policy', policy], {
+    SEALGATE_KEY: it.key,
+  })
+  const key = { authorization: `Bearer ${own.token}` }
+  t.match(own.token, /^own_[\w-]{43}$/)
+  await guarded(t, own, key)
+  const told = await asks(own, '/own', key)
+  t.match(JSON.parse(told.text), {
+    data: { gateway: it.base, policy: '{"profile":"strict"}', allowInsecureDev: false },
+  })
+  t.notMatch(told.text, kek)
+  t.notMatch(told.text, it.key)
+  t.match(
+    JSON.parse((await asks(own, '/admin/self', key)).text),
+    { data: { operator: true } },
+    'by the key of the process',
+  )
+  t.equal((await asks(own, '//sealgate.example/admin/self', key)).status, 200, 'a path names no host')
+  const page = (await asks(own, '/console', {})).text
+  t.equal(
+    page.replace('<meta name="sealgate-console" content="own">', ''),
+    await (await fetch(`${it.base}/console`)).text(),
+  )
+  await new Promise((resolve) => it.server.close(resolve).closeAllConnections())
+  t.match(await asks(own, '/admin/self', key), { status: 503, text: '{"error":"The gateway cannot be reached"}' })
+})
+
+t.test('the own machine hands its key to the gateway that was named, and to no other', async (t) => {
+  const asked: (string | undefined)[] = []
+  const elsewhere = createServer((request, answer) => {
+    asked.push(request.headers.authorization)
+    answer.end('{}')
+  })
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  const to = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`
+  const gateway = createServer((_, answer) => answer.writeHead(302, { location: to, 'set-cookie': 'a=b' }).end())
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => [elsewhere, gateway].map((it) => it.close().closeAllConnections()))
+  const base = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+  const own = await consoled(t, ['--gateway', base], { SEALGATE_KEY: `sk_live_${'1'.repeat(44)}` })
+  const answer = await fetch(`${own.base}/admin/self`, {
+    headers: { authorization: `Bearer ${own.token}` },
+    redirect: 'manual',
+  })
+  t.equal(answer.status, 302)
+  t.equal(answer.headers.get('location'), null)
+  t.equal(answer.headers.get('set-cookie'), null)
+  t.same(asked, [], 'a redirect is not followed')
 })

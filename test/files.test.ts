@@ -300,6 +300,14 @@ const limited = (t: Test, files: object, bodies = {}) => running(t, memory(), { 
 t.test('an organisation has its quota', async (t) => {
   const it = await limited(t, { quota: { bytes: 1000, files: 3 } })
   await up(it, randomBytes(600))
+  t.match(await json(await it.call('GET', '/files/storage')), {
+    data: { stored: { bytes: 600, files: 1 }, quota: { bytes: 1000, files: 3 } },
+  })
+  const { credential } = await it.gateway.keys.create({ organization: 'other' })
+  const authorization = `Bearer ${credential}`
+  t.match(await json(await it.call('GET', '/files/storage', undefined, { authorization })), {
+    data: { stored: { bytes: 0, files: 0 } },
+  })
   const over = await it.call('POST', '/files/encrypted/upload', uploadOf(randomBytes(500)))
   t.match(await json(over), { error: 'The storage of the organisation is used up' })
   const small = await up(it, randomBytes(100))

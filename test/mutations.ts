@@ -15,6 +15,7 @@ import { madeFiles } from './mutations/made-files.ts'
 import { medias } from './mutations/media.ts'
 import { mcp } from './mutations/mcp.ts'
 import type { Change, Mutation } from './mutations/mutation.ts'
+import { playgrounds } from './mutations/playground.ts'
 import { production } from './mutations/production.ts'
 import { programs } from './mutations/programs.ts'
 import { proofs } from './mutations/proof.ts'
@@ -49,6 +50,7 @@ export const mutations: readonly Mutation[] = [
   madeFiles,
   medias,
   mcp,
+  playgrounds,
   production,
   programs,
   proofs,

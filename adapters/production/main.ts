@@ -51,6 +51,10 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { seal } = await import('./commands/seal.ts')
     await seal(args, process.env)
   },
+  async console(args) {
+    const { ownConsole } = await import('./commands/console.ts')
+    await ownConsole(args, process.env)
+  },
   async mcp(args) {
     const { mcp } = await import('./commands/mcp.ts')
     await mcp(args, process.env)

@@ -160,3 +160,40 @@ export interface LiveNews {
   readonly passed: number
   readonly processes: number
 }
+
+/** A sealed file, as the gateway keeps it. */
+export interface StoredFile {
+  readonly id: string
+  readonly kid: string
+  readonly file_size: number
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly type_hint: string
+  readonly rag_status: string
+  readonly binding: string | null
+}
+
+export interface Storage {
+  readonly stored: { readonly bytes: number; readonly files: number }
+  /** Null for no limit. */
+  readonly quota: { readonly bytes: number | null; readonly files: number | null }
+}
+
+/** A sealed file, as the reader's own machine reads it. */
+export interface OpenedFile {
+  readonly id: string
+  /** Null for a file that its keys do not open, as the one below. */
+  readonly name: string | null
+  readonly mime: string | null
+  readonly file_size: number
+  readonly created_at: string
+  readonly rag_status: string
+}
+
+export interface FoundText {
+  readonly fileId: string
+  readonly name: string | null
+  readonly page: number | null
+  readonly snippet: string
+  readonly score: number
+}

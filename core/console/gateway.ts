@@ -29,6 +29,13 @@ export interface Gateway {
   text(path: string): Promise<string>
   /** Events as they come; ends with the stream. Throws Refused. */
   events(path: string): AsyncIterable<StreamEvent>
+  /** Sends bytes, and gives the events that tell how far they are. Throws Refused. */
+  sent(path: string, bytes: Blob): AsyncIterable<StreamEvent>
+  /**
+   * Sends what others made, with the reader's key in place of theirs. The answer may be a refusal. A request without a
+   * signal goes on when the reader leaves.
+   */
+  raw(path: string, init: RequestInit): Promise<Response>
 }
 
 /** The path of a route with its query; null and empty values are left out. */
@@ -53,8 +60,14 @@ const refusal = async (answer: Response): Promise<Refused> => {
 
 const jsonOf = (body: object | string): string => (typeof body === 'string' ? body : JSON.stringify(body))
 
-/** `key` is null for what needs none. The browser adds no credentials of its own. */
-export const gatewayAt = (base: string, key: string | null, signal: AbortSignal): Gateway => {
+/** The browser adds nothing of its own to a request, and keeps no answer. */
+const bare = { credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', redirect: 'error' } as const
+
+/**
+ * `key` is null for what needs none. `named` is where clients find the gateway, when the page asks it through the reader's
+ * own machine.
+ */
+export const gatewayAt = (base: string, key: string | null, signal: AbortSignal, named = base): Gateway => {
   const sent = async (
     method: string,
     path: string,
@@ -64,7 +77,7 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal)
     const answer = await fetch(base + path, {
       method,
       signal: until,
-      ...{ credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', redirect: 'error' },
+      ...bare,
       headers: {
         accept: 'application/json',
         ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -78,8 +91,20 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal)
     if (!answer.ok) throw await refusal(answer)
     return answer
   }
+  const raw: Gateway['raw'] = (path, init) => {
+    const headers = new Headers(init.headers)
+    if (key !== null) headers.set('authorization', `Bearer ${key}`)
+    return fetch(base + path, { ...init, ...bare, headers })
+  }
   return {
-    base,
+    base: named,
+    raw,
+    async *sent(path, bytes) {
+      const headers = { 'content-type': 'application/octet-stream' }
+      const answer = await raw(path, { method: 'POST', body: bytes, headers, signal })
+      if (!answer.ok) throw await refusal(answer)
+      if (answer.body !== null) yield* eventsOf(answer.body)
+    },
     ask: async <T>(method: string, path: string, body?: object) =>
       ((await (await sent(method, path, body)).json()) as { readonly data: T }).data,
     read: async <T>(path: string) => (await (await sent('GET', path)).json()) as T,

@@ -2,6 +2,7 @@ import { addressOf } from './address.ts'
 import { append } from './element.ts'
 import { Refused, gatewayAt } from './gateway.ts'
 import { liveFeed } from './live-feed.ts'
+import { isOwnPage, ownMachineOf } from './own-machine.ts'
 import type { Page, View } from './page.ts'
 import { pages } from './pages.ts'
 import { button, heading, note, refusal } from './parts.ts'
@@ -34,7 +35,9 @@ const shown = async (page: Page, view: View, main: HTMLElement, again: () => Pro
 /** Puts the console around its pages. Throws Refused where the gateway does not take the credential. */
 export const enter = async (base: string, pass: Pass, leave: (why: Error | null) => void): Promise<Inside> => {
   const { credential } = pass
-  const sight = await sightOf(gatewayAt(base, credential, never))
+  const gateway = gatewayAt(base, credential, never)
+  const own = isOwnPage(document) ? await ownMachineOf(gateway) : null
+  const sight = await sightOf(gateway)
   const seen = pages.filter(({ sees }) => sees(sight))
   const shell = shellOf(seen, pass, () => leave(null))
   let here = new AbortController()
@@ -53,7 +56,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
       return
     }
     shell.main.setAttribute('aria-busy', 'true')
-    const view = { gateway: gatewayAt(base, credential, signal), sight, path, query, signal, go, leave }
+    const view = { gateway: gatewayAt(base, credential, signal, own?.gateway), sight, own, path, query, signal, go, leave }
     await shown(page, view, shell.main, turn).catch((error: unknown) => {
       if (!signal.aborted) leave(error instanceof Error ? error : null)
     })

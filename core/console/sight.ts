@@ -13,6 +13,8 @@ export interface Sight {
   readonly steers: boolean
   /** Whether it may ask models that decide. */
   readonly decides: boolean
+  /** Whether it may read the sealed files of its user. */
+  readonly keepsFiles: boolean
   readonly links: Front['links']
 }
 
@@ -42,7 +44,8 @@ export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   const steers = operates && may('api_key.update')
   // Without administration nobody says what the key may do, so the routes themselves refuse.
   const decides = links['decisions'] !== undefined && (self === null || (may('chats.completion') && may('models.read')))
-  return { administers: may('api_key.read'), measures, operates, steers, decides, links }
+  const keepsFiles = may('files.encrypted.read')
+  return { administers: may('api_key.read'), measures, operates, steers, decides, keepsFiles, links }
 }
 
 /** Where models are listed, by the names of the front page's links. */

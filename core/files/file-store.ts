@@ -11,7 +11,7 @@ import { MetadataStore, type Query } from '../ports/metadata-store.ts'
 import { Settings } from '../settings.ts'
 import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
 import { deduplicating } from './deduplication.ts'
-import { quotaOf, storage } from './quota.ts'
+import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
 import { type FileRow, type Labels, type Owner, files, idOf, isTimely, nameOf, pathOf } from './record.ts'
 
 export interface StoredFile {
@@ -59,6 +59,8 @@ export interface FileStore {
   content(row: FileRow, range: Range | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** A link to the store itself; null when the store offers no links. */
   link(row: FileRow): Promise<{ readonly url: string; readonly ttl: number } | null>
+  /** What the owner's organisation stores, and how much it may store. */
+  storage(owner: Owner): Promise<{ readonly stored: Stored; readonly quota: Quota }>
   /** Wraps the file's key with another key; the content stays. */
   rewrap(owner: Owner, id: string, change: Rewrapping): Promise<FileRow>
   remove(owner: Owner, id: string): Promise<void>
@@ -129,6 +131,11 @@ export const fileStore = plugin({
     return {
       find,
       admit,
+
+      storage: async ({ organization }) => ({
+        stored: await stored.of(organization),
+        quota: quotaOf(organization, settings),
+      }),
 
       async receive(owner, parts, signal) {
         const uuid = uuid7(clock, random)

@@ -3,14 +3,15 @@ import { type MetadataStore, kind } from '../ports/metadata-store.ts'
 import type { Settings } from '../settings.ts'
 import { files } from './record.ts'
 
-interface Stored {
+/** Sealed bytes and their files. */
+export interface Stored {
   readonly bytes: number
   readonly files: number
 }
 
 const stored = kind<Stored>('stored')
 
-type Quota = Settings['files']['quota']
+export type Quota = Settings['files']['quota']
 
 /** The storage limits of an organisation. */
 export const quotaOf = (organization: string, { files, organizations }: Settings): Quota =>
@@ -29,6 +30,9 @@ export const storage = (rows: MetadataStore) => {
     rows.add(stored, organization, { bytes, files: count })
 
   return {
+    of: async (organization: string): Promise<Stored> =>
+      (await rows.get(stored, organization)) ?? { bytes: 0, files: 0 },
+
     /** Counts a new file. Throws when the file exceeds the quota; the file is not counted then. */
     async enter(organization: string, bytes: number, quota: Quota): Promise<void> {
       const now = (await add(organization, bytes, 1))!

@@ -38,4 +38,13 @@ const pageFile = route({
   handle: ({ params }) => fileOf(params.release, `pages/${params.file}`),
 })
 
-export const consoleRoutes = [page, file, pageFile] as const
+const sealedFile = route({
+  method: 'GET',
+  path: '/console/{release}/sealed/{file}',
+  summary: 'A script of the sealed playground or of the client that it runs.',
+  access: 'unasked',
+  needs: {},
+  handle: ({ params }) => fileOf(params.release, `sealed/${params.file}`),
+})
+
+export const consoleRoutes = [page, file, pageFile, sealedFile] as const

@@ -123,6 +123,18 @@ const list = route({
   },
 })
 
+const amounts = v.object({ bytes: v.nullable(v.number()), files: v.nullable(v.number()) })
+
+const stored = route({
+  method: 'GET',
+  path: '/files/storage',
+  summary: 'What the key’s organisation stores, and how much it may store.',
+  access: { scope: 'files.encrypted.read' },
+  answer: enveloped(v.object({ stored: v.object({ bytes: v.number(), files: v.number() }), quota: amounts })),
+  needs: { fileStore: FileStore },
+  handle: async ({ caller }, { fileStore }) => data(await fileStore.storage(caller)),
+})
+
 const get = route({
   method: 'GET',
   path: '/files/encrypted/{id}',
@@ -195,4 +207,4 @@ const remove = route({
   },
 })
 
-export const fileRoutes = [upload, list, get, content, rewrap, remove] as const
+export const fileRoutes = [upload, list, stored, get, content, rewrap, remove] as const

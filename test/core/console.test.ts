@@ -1,4 +1,7 @@
+import { readFile, readdir } from 'node:fs/promises'
 import t from 'tap'
+import { newKek } from '../../core/sealed/client/client.ts'
+import { recoveryCode } from '../../core/sealed/client/backup.ts'
 import { addressOf } from '../../core/console/address.ts'
 import type { Chained, Usage } from '../../core/console/answers.ts'
 import { faultsOf, lampOf } from '../../core/console/backing.ts'
@@ -13,6 +16,10 @@ import { quantileOf, samplesOf, sumOf as total } from '../../core/console/promet
 import { attemptWords, lengthOf, standOf } from '../../core/console/running.ts'
 import { troublesOf } from '../../core/console/sentences.ts'
 import { snippetsOf } from '../../core/console/snippets.ts'
+import { isOwnToken, takenToken } from '../../core/console/own-machine.ts'
+import { checkWords } from '../../core/console/sealed/check-words.ts'
+import { holdsKek } from '../../core/console/sealed/playground-client.ts'
+import { seenBody } from '../../core/console/sealed/seen-fields.ts'
 import { daysBetween, sumOf, sumsBy } from '../../core/console/sums.ts'
 import { trafficOf } from '../../core/console/traffic.ts'
 import { weightsConfig } from '../../core/console/weights.ts'
@@ -254,7 +261,8 @@ t.test('a tab that stops listening takes no request for one that runs', async (t
   const left = new AbortController()
   const running = { id: 'r1', ms: null }
   const gateway: Gateway = {
-    ...{ base: '', ask: none, read: none, post: none, text: none },
+    ...{ base: '', ask: none, read: none, post: none, text: none, raw: none },
+    async *sent() {},
     async *events() {
       yield { event: 'listening', data: '{"processes":1}' }
       yield { event: 'requests', data: JSON.stringify({ requests: [running], passed: 2, processes: 1 }) }
@@ -267,4 +275,55 @@ t.test('a tab that stops listening takes no request for one that runs', async (t
   await liveFeed.listen(gateway, '/admin/live', left.signal)
   t.equal(liveFeed.state(), 'Not listening')
   t.same([liveFeed.find('r1'), liveFeed.passed()], [{ ...running, lost: true }, 2])
+})
+
+t.test('each check of evidence has plain words', async (t) => {
+  const folder = 'core/sealed/evidence'
+  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')))
+  const ids = new Set(texts.flatMap((text) => [...text.matchAll(/checks\.run\('([^']+)'/g)].map(([, id = '']) => id)))
+  t.ok(ids.size > 15)
+  for (const id of ids) t.match(checkWords(id), /^[A-Z].+\.$/, id)
+  t.equal(checkWords('toString'), 'toString')
+})
+
+t.test('a key of files is known in each of its forms', (t) => {
+  const kek = newKek()
+  for (const text of [kek, ` ${kek}\n`, recoveryCode(kek), JSON.stringify({ kek, wrapped_rag_dek: null }, null, 2)])
+    t.equal(holdsKek(text), true)
+  for (const text of ['', 'herons', kek.slice(1), `${kek} herons`, '{"kek":null}']) t.equal(holdsKek(text), false)
+  t.end()
+})
+
+t.test('what the gateway sees of a body is told as it stands there', (t) => {
+  const seen = (text: string, type: string) => seenBody(new TextEncoder().encode(text), type)
+  const hex = 'ab'.repeat(40)
+  t.same(seen(JSON.stringify({ nonce: hex, model: 'm' }), 'application/json'), {
+    bytes: 104,
+    fields: [
+      { name: 'nonce', shown: `40 bytes: ${hex.slice(0, 24)}…` },
+      { name: 'model', shown: 'm' },
+    ],
+  })
+  t.same(seen('{"data":{"id":"file_1"}}', 'application/json').fields, [{ name: 'id', shown: 'file_1' }])
+  t.same(seen('no json', 'application/json').fields, [])
+  t.same(seen(`event: data\ndata: ${hex}\n\nevent: done\ndata: [DONE]\n\n`, 'text/event-stream').fields.length, 1)
+  const form = `--b\r\ncontent-disposition: form-data; name="kid"\r\n\r\nk1\r\n--b\r\ncontent-disposition: form-data; name="encrypted_content"; filename="sealed"\r\ncontent-type: application/octet-stream\r\n\r\n12345\r\n--b--\r\n`
+  t.same(seen(form, 'multipart/form-data; boundary=b').fields, [
+    { name: 'kid', shown: 'k1' },
+    { name: 'encrypted_content', shown: '5 bytes' },
+  ])
+  t.end()
+})
+
+t.test('a token of the own machine is taken once from the address', (t) => {
+  const token = `own_${'a'.repeat(43)}`
+  const gone: string[] = []
+  const history = { replaceState: (_: unknown, __: string, url: string) => void gone.push(url) } as unknown as History
+  const at = (hash: string) => takenToken({ hash, pathname: '/console' } as Location, history)
+  t.equal(at(`#${token}`), token)
+  t.same(gone, ['/console'])
+  for (const hash of ['', '#/home', `#${token}a`, `#/${token}`]) t.equal(at(hash), null)
+  t.same(gone, ['/console'], 'another address stays')
+  t.equal(isOwnToken(`sk_live_${'1'.repeat(44)}`), false)
+  t.end()
 })

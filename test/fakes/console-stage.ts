@@ -120,14 +120,19 @@ export const consoleStage = async (t: Test): Promise<ConsoleStage> => {
   base = it.base
   const chat = async (model: string) =>
     (await it.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status
+  const open = browsing(t)
+  return { ...it, other, folder, chat, holdNext, browse: (options) => open(it.base, options) }
+}
+
+/** One Chromium, which opens tabs for consoles at any address. */
+export const browsing = (t: Test): ((base: string, options?: BrowserContextOptions) => Promise<Tab>) => {
   let browser: Promise<Browser> | null = null
   t.teardown(async () => (await browser)?.close())
-  const browse = async (options: BrowserContextOptions = {}) => {
+  return async (base, options = {}) => {
     browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] })
     const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, ...options })
-    return tabOf(await context.newPage(), it.base)
+    return tabOf(await context.newPage(), base)
   }
-  return { ...it, other, folder, chat, holdNext, browse }
 }
 
 const axeSource = async (): Promise<string> =>

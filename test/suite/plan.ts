@@ -11,6 +11,7 @@ const longest: readonly string[] = [
   'tools',
   'interface',
   'console-browser',
+  'console-sealed',
   'commands',
   'replicas',
   'serve',

@@ -17,6 +17,7 @@ sealgate usage [--by day]                        adds up what was used
 sealgate audit                                   shows administrative acts
 sealgate enclave                                 the confidential process alone, as SEALGATE_CONFIG says
 sealgate seal --base-url U [-- PROGRAM]          a local proxy that seals what unmodified programs send
+sealgate console --gateway URL                   the console from this installation, with names and content of sealed files
 sealgate mcp [--root FOLDER] [--tools a,b]       sealed tools for agents, over standard input and output
 sealgate verify URL                              shows what the enclave proves
 sealgate releases digest|write|sign|check FILE   lists of releases: makes, signs and checks them
@@ -86,6 +87,13 @@ sealgate seal -- PROGRAM [ARGUMENT...]
   --redact                       hides numbers, keys and addresses before sealing, and puts them back into answers
   --guards FILE                  guards of this machine, as the configuration has them under guards
   -- PROGRAM                     starts the program with its address, a key of this run and nothing else; ends with it${client}`,
+
+  console: `sealgate console --gateway URL [--port N] [--policy FILE] [--keys FILE]
+sealgate console --hashes
+  --gateway URL                  where the gateway is; the same as --base-url
+  --port N                       8789 by default; 0 takes any free port
+  --hashes                       prints the SHA-256 of each script of the console of this installation
+It prints an address with a new token. Whoever has the token uses your key, and reads and stores your files.${ownKeys}${client}`,
 
   mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]
   --root FOLDER                  tools may read files under it; none by default; may stand more than once

@@ -91,10 +91,10 @@ const keyRows = (key: StartFacts['key']): readonly Row[] => {
 }
 
 const rowsOf = (start: StartFacts, survey: Survey, colour: boolean): readonly Row[] => {
-  const { url, configuration, data, key } = start
+  const { url, surfaces, configuration, data, key } = start
   const curl = curlLines(start, survey)
   return [
-    ['page', `${url}/`],
+    ['page', `${url}/`, surfaces.includes('console') ? `${url}/console   the console` : ''],
     ['API', ...apiLines(start)],
     ['docs', `${url}/docs   ${url}/openapi.json`],
     ['backends', ...backendLines(survey, colour)],

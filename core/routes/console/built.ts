@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFile, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { browserModules } from './browser-modules.ts'
 import { firstView } from './first-view.ts'
 import { consolePage } from './page.ts'
 import { style } from './style.ts'
@@ -16,35 +17,33 @@ export interface ConsoleFile {
 
 export interface Built {
   readonly page: Uint8Array
+  /** The page that the reader's own machine serves. */
+  readonly ownPage: Uint8Array
   /** Of all files together. */
   readonly hash: string
   readonly files: ReadonlyMap<string, ConsoleFile>
 }
 
 /** A source that runs uncompiled serves what was compiled last. */
-const folder = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/core/console/' : '../../console/', import.meta.url),
-)
+const core = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../../dist/core/' : '../../', import.meta.url))
 
 const fileOf = (content: string, type: string): ConsoleFile => {
   const bytes = Buffer.from(content)
   return { bytes, type, integrity: `sha256-${createHash('sha256').update(bytes).digest('base64')}` }
 }
 
-const script = async (name: string): Promise<readonly [string, ConsoleFile]> => {
-  const compiled = await readFile(join(folder, name), 'utf8')
-  // The map stays on the builder's machine.
-  return [name, fileOf(compiled.replace(/^\/\/# sourceMappingURL=.*\n?/m, ''), 'text/javascript; charset=utf-8')]
-}
-
 const build = async (): Promise<Built> => {
-  const names = (await readdir(folder, { recursive: true })).map((it) => it.replaceAll('\\', '/')).sort()
-  const scripts = await Promise.all(names.filter((it) => it.endsWith('.js')).map(script))
+  const folder = join(core, 'console')
+  const names = (await readdir(folder, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
+  const modules = await browserModules(core, names)
+  const scripts = [...modules].map(([name, code]) => [name, fileOf(code, 'text/javascript; charset=utf-8')] as const)
   const files = new Map([...scripts, ['style.css', fileOf(style, 'text/css; charset=utf-8')] as const])
   const all = createHash('sha256')
   for (const [name, { integrity }] of files) all.update(`${name} ${integrity}\n`)
   const hash = all.digest('hex').slice(0, 32)
-  return { page: Buffer.from(consolePage(hash, files, firstView(files))), hash, files }
+  const first = firstView(files)
+  const pageFor = (own: boolean): Uint8Array => Buffer.from(consolePage(hash, files, first, own))
+  return { page: pageFor(false), ownPage: pageFor(true), hash, files }
 }
 
 let building: Promise<Built> | null = null

@@ -188,6 +188,44 @@ dialog::backdrop{background:rgb(5 12 16/.5)}
 .sign-in .brand{padding:0}
 .sign-in .main{justify-content:center}
 .sign-in form{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.3rem;gap:.75rem}
+.sides{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1.1rem;align-items:start}
+.beside{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,3fr);gap:1.1rem}
+h3{margin:0;font-size:.86rem;font-weight:600;color:var(--dim)}
+textarea{font:inherit;color:var(--text);background:var(--card);border:1px solid #83909a;border-radius:7px;padding:.45rem .6rem;width:100%;resize:vertical}
+textarea::placeholder{color:var(--dim);opacity:1}
+input[type=file]{width:100%}
+progress{accent-color:var(--accent);flex:1 1 8rem;min-width:6rem}
+.card>form{max-width:none}
+.verdict{border-radius:7px;padding:.55rem .8rem;font-weight:600}
+.verdict.proved{background:var(--wash-good);color:var(--good)}
+.verdict.unproved{background:var(--wash-bad);color:var(--bad)}
+.warned{background:var(--wash-mixed);border-left:3px solid var(--mixed);border-radius:7px;padding:.55rem .8rem}
+.lines,.checks,.outcomes,.said{list-style:none;display:flex;flex-direction:column;gap:.35rem}
+.said:empty,.outcomes:empty{display:none}
+.lines li{overflow-wrap:anywhere}
+.checks li{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.75rem}
+.checks .held b{color:var(--good);font-weight:550}
+.checks .failed b{color:var(--bad)}
+.said li{padding:.5rem .75rem;border-radius:7px;background:var(--page)}
+.said .assistant{background:var(--soft)}
+.said b{font-size:.82rem;color:var(--dim);font-weight:550}
+.said p{white-space:pre-wrap;overflow-wrap:anywhere}
+.outcomes li{display:flex;flex-wrap:wrap;gap:.1rem 1rem;justify-content:space-between;padding:.5rem .75rem;border-radius:7px;background:var(--page)}
+.outcomes b{font-weight:550}
+.outcomes small{flex-basis:100%}
+.outcomes [data-end=taken]{background:var(--wash-bad)}
+.side-by-side{display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.side-by-side pre,.card>pre{white-space:pre-wrap;overflow-wrap:anywhere;max-height:16rem;overflow-y:auto}
+.side-by-side pre:empty,.card>pre:empty{display:none}
+.exchanges{display:flex;flex-direction:column;gap:.8rem;max-height:34rem;overflow-y:auto}
+.exchange{display:flex;flex-direction:column;gap:.35rem;border-left:2px solid var(--line);padding-left:.7rem}
+.seen dl{font-size:.86rem}
+.seen dl>div{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr);gap:.5rem}
+.seen dt{color:var(--dim);font-size:.8rem;overflow-wrap:anywhere}
+.picture{max-width:100%;height:auto}
+@media(max-width:75rem){.sides{grid-template-columns:minmax(0,1fr)}}
+@media(max-width:34rem){.beside,.checks li{grid-template-columns:minmax(0,1fr)}}
+main>button{align-self:flex-start}
 @media(min-width:84rem){.halves{grid-template:auto 1fr/minmax(0,1fr) minmax(0,1fr)}.halves>:nth-child(2){grid-area:1/2/span 2}}
 @media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
 @media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}

@@ -56,5 +56,6 @@ export const consoleChapter: Chapter = {
     },
     'DELETE /console/session': { about: 'The credential is refused at once by every process.' },
     'GET /console/{release}/pages/{file}': { about: 'The page names its files.', types: file },
+    'GET /console/{release}/sealed/{file}': { about: 'The page names its files.', types: file },
   },
 }

@@ -60,6 +60,10 @@ export const files: Chapter = {
     'query.url': 'Whether the answer has a link to the bytes.',
     'data.url': 'A short-lived link to the sealed bytes. It is null where the store gives none.',
     url_expires_at: 'The time at which the link ends.',
+    'data.stored': 'What all users of the organisation store.',
+    'data.quota': 'How much the organisation may store. A null is no limit.',
+    bytes: 'Sealed bytes.',
+    files: 'Files.',
   },
   operations: {
     'POST /files/encrypted/upload': {
@@ -74,6 +78,13 @@ export const files: Chapter = {
       answer: {
         ...envelope,
         data: { files: [record], pagination: { limit: 20, offset: 0, total: 1, has_more: false } },
+      },
+    },
+    'GET /files/storage': {
+      about: 'An upload beyond the quota is refused with `over_quota`.',
+      answer: {
+        ...envelope,
+        data: { stored: { bytes: 4, files: 1 }, quota: { bytes: 1_000_000_000, files: null } },
       },
     },
     'GET /files/encrypted/{id}': {

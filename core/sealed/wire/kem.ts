@@ -3,7 +3,6 @@ import { expand, extract } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { sha3_256, shake256 } from '@noble/hashes/sha3.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
 import { ml_kem768 as mlKem } from '@noble/post-quantum/ml-kem.js'
 import { concat, number, same, utf8 } from './bytes.ts'
 import type { Kem } from './kem-names.ts'
@@ -11,7 +10,10 @@ import type { Kem } from './kem-names.ts'
 export { type Kem, kemOf, kems } from './kem-names.ts'
 
 export const publicKeyOf = ({ name }: Kem, seed: Uint8Array): Uint8Array => {
-  if (name === 'x-wing') return xWing.getPublicKey(seed)
+  if (name === 'x-wing') {
+    const { lattice, point } = halvesOf(seed)
+    return concat(mlKem.keygen(lattice).publicKey, x25519.publicKeyOf(point))
+  }
   return name === 'ml-kem-768' ? mlKem.keygen(seed).publicKey : x25519.publicKeyOf(seed)
 }
 
@@ -26,6 +28,12 @@ export const encapsulate = (
   const secret = randomness ?? randomBytes(32)
   const cipherText = x25519.publicKeyOf(secret)
   return { cipherText, sharedSecret: dhkem(x25519.agree(secret, publicKey), cipherText, publicKey) }
+}
+
+/** The secrets of both halves of X-Wing: the seed of ML-KEM and the secret of X25519. */
+const halvesOf = (seed: Uint8Array): { readonly lattice: Uint8Array; readonly point: Uint8Array } => {
+  const expanded = shake256(seed, { dkLen: 96 })
+  return { lattice: expanded.subarray(0, 64), point: expanded.slice(64) }
 }
 
 /** X-Wing by its two halves, each as fast as the runtime has it. */
@@ -69,9 +77,8 @@ export const opener = ({ name }: Kem, seed: Uint8Array, agree: Agreement = x2551
     return (cipherText) => dhkem(agree(seed, cipherText), cipherText, publicKey)
   }
   if (name === 'ml-kem-768') return decapsulating(seed)
-  const expanded = shake256(seed, { dkLen: 96 })
-  const open = decapsulating(expanded.subarray(0, 64))
-  const secret = expanded.slice(64)
+  const { lattice, point: secret } = halvesOf(seed)
+  const open = decapsulating(lattice)
   const publicKey = x25519.publicKeyOf(secret)
   return (cipherText) => {
     const point = cipherText.subarray(1088)

@@ -36,6 +36,7 @@ const recorded = `
 sealgate 1.2.3 serves http://127.0.0.1:8787
 
   page           http://127.0.0.1:8787/
+                 http://127.0.0.1:8787/console   the console
   API            http://127.0.0.1:8787/v1   for clients of OpenAI and Anthropic; http://127.0.0.1:8787/v1beta for Gemini
                  http://127.0.0.1:8787/std   standard chat, audio and images
                  http://127.0.0.1:8787/compat/v1/decision   typed decisions

@@ -1,0 +1,20 @@
+import { access } from 'node:fs/promises'
+import { toHex, fromHex } from '../../../../core/sealed/wire/hex.ts'
+import { kekId } from '../../../../core/sealed/wire/schedule.ts'
+import { keyFileOf, memoryFileOf, readKeys } from '../key-file.ts'
+
+/** The reader's own keys of files. They stay in this process. */
+export const heldKeys = async (env: NodeJS.ProcessEnv, said: string | undefined) => {
+  const file = keyFileOf(env, said)
+  const named = said !== undefined || env['SEALGATE_KEYS'] !== undefined
+  if (!named && !(await isThere(file))) return null
+  const { kek, wrapped_rag_dek } = await readKeys(file)
+  const wrapped = wrapped_rag_dek === null ? {} : { wrappedRagDek: wrapped_rag_dek }
+  return { kid: toHex(kekId(fromHex(kek, 32)!)), secrets: { kek, ...wrapped, memory: memoryFileOf(file) } }
+}
+
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )

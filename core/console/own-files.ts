@@ -1,0 +1,250 @@
+import type { FoundText, OpenedFile } from './answers.ts'
+import { ask } from './dialog.ts'
+import { type Child, el, freshId } from './element.ts'
+import { count, percent } from './format.ts'
+import { Refused, pathOf } from './gateway.ts'
+import { type View, every, renew } from './page.ts'
+import { button, note, refusal, section } from './parts.ts'
+
+interface Opened {
+  readonly files: readonly OpenedFile[]
+  readonly total: number
+}
+
+const path = '/own/files'
+const fileAt = (id: string): string => `${path}/${encodeURIComponent(id)}`
+
+const mostShown = 20_000
+
+/** Ms between two readings: an index comes to its end by itself. */
+const pace = 5_000
+
+/** Nothing that a file holds runs here: text is text, and a picture is one of these. */
+const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+
+const bytesAt = async ({ gateway, signal }: View, id: string): Promise<ArrayBuffer> => {
+  const answer = await gateway.raw(fileAt(id), { signal })
+  if (answer.ok) return answer.arrayBuffer()
+  const { error } = (await answer.json().catch(() => ({}))) as { error?: string }
+  throw new Refused(answer.status, error ?? 'The file could not be read')
+}
+
+const shown = (bytes: ArrayBuffer, mime: string, name: string): HTMLElement => {
+  if (pictures.includes(mime)) {
+    const picture = el('img', { alt: name, class: 'picture' })
+    picture.src = URL.createObjectURL(new Blob([bytes], { type: mime }))
+    picture.addEventListener('load', () => URL.revokeObjectURL(picture.src), { once: true })
+    return picture
+  }
+  const text = new TextDecoder().decode(bytes.slice(0, mostShown))
+  return /[\u0000-\u0008]/.test(text)
+    ? note(`${count(bytes.byteLength)} bytes that are no text.`)
+    : el('pre', { tabindex: 0, role: 'region', 'aria-label': name }, text)
+}
+
+const saved = (bytes: ArrayBuffer, name: string): void => {
+  const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
+  el('a', { href: address, download: name }).click()
+  URL.revokeObjectURL(address)
+}
+
+interface Place {
+  readonly view: View
+  readonly region: HTMLElement
+  readonly told: HTMLElement
+  again(): Promise<void>
+}
+
+const tried = ({ told, view }: Place, work: Promise<void>): void =>
+  void work.catch((error: unknown) => {
+    if (!view.signal.aborted) told.replaceChildren(refusal(error))
+  })
+
+const acts = (place: Place, { id, name, mime }: OpenedFile): Child => {
+  if (name === null) return null
+  const { view, region, again } = place
+  const open = async (): Promise<void> => {
+    const bytes = await bytesAt(view, id)
+    region.replaceChildren(
+      section(
+        name,
+        shown(bytes, mime ?? '', name),
+        el(
+          'div',
+          { class: 'actions' },
+          button('Save', () => saved(bytes, name)),
+          button('Close', () => region.replaceChildren(), 'quiet'),
+        ),
+      ),
+    )
+  }
+  const index = async (): Promise<void> => {
+    await view.gateway.ask('POST', `${fileAt(id)}/index`)
+    await again()
+  }
+  const remove = (): void =>
+    ask({
+      title: `Remove ${name}?`,
+      words: el('p', {}, 'Its bytes, its record and its index go.'),
+      yes: 'Remove',
+      async act() {
+        await view.gateway.ask('DELETE', fileAt(id))
+        await again()
+      },
+    })
+  return el(
+    'span',
+    { class: 'actions' },
+    button('Open', () => tried(place, open()), 'quiet'),
+    button('Index', () => tried(place, index()), 'quiet'),
+    button('Remove', remove, 'quiet'),
+  )
+}
+
+const rowOf = (place: Place, it: OpenedFile): HTMLElement =>
+  el(
+    'tr',
+    {},
+    el('th', { scope: 'row' }, it.name ?? el('i', {}, 'not under this key')),
+    el('td', {}, it.mime ?? '–'),
+    el('td', { class: 'number' }, count(it.file_size)),
+    el('td', {}, it.created_at.slice(0, 16)),
+    el('td', {}, it.rag_status),
+    el('td', {}, acts(place, it)),
+  )
+
+const heads = ['Name', 'Kind', 'Bytes', 'Stored, UTC', 'Index', 'Do']
+
+const fileTable = (place: Place, { files, total }: Opened): HTMLElement =>
+  section(
+    `As you see them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
+    el(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Your files' },
+      el(
+        'table',
+        {},
+        el(
+          'thead',
+          {},
+          el(
+            'tr',
+            {},
+            heads.map((head) => el('th', { scope: 'col' }, head)),
+          ),
+        ),
+        el(
+          'tbody',
+          {},
+          files.map((it) => rowOf(place, it)),
+        ),
+      ),
+    ),
+  )
+
+const uploading = (place: Place): HTMLElement => {
+  const { view, again } = place
+  const id = freshId('upload')
+  const input = el('input', { id, type: 'file', required: true })
+  const indexed = el('input', { type: 'checkbox' })
+  const bar = el('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'Sealed and sent' })
+  const state = el('span', { class: 'told', role: 'status' })
+  const submit = el('button', { type: 'submit', class: 'main' }, 'Seal and store')
+  const send = async (file: File): Promise<void> => {
+    bar.hidden = false
+    const asked = pathOf(path, { name: file.name, index: indexed.checked ? 'true' : null })
+    for await (const { event, data } of view.gateway.sent(asked, file)) {
+      const { sent = 0, size = 1, error } = JSON.parse(data) as { sent?: number; size?: number; error?: string }
+      if (event === 'error') throw new Refused(400, error ?? 'The file could not be stored')
+      bar.value = event === 'stored' ? 1 : sent / Math.max(size, 1)
+      state.textContent = event === 'stored' ? `${file.name} is stored.` : `${percent(bar.value)} sealed and sent`
+    }
+    input.value = ''
+    await again()
+  }
+  const begin = (event: Event): void => {
+    event.preventDefault()
+    const file = input.files?.item(0)
+    if (!file) return
+    submit.disabled = true
+    tried(
+      place,
+      send(file).finally(() => {
+        bar.hidden = true
+        submit.disabled = false
+      }),
+    )
+  }
+  return section(
+    'Store a file',
+    el(
+      'form',
+      { on: { submit: begin } },
+      el('div', { class: 'field' }, el('label', { for: id }, 'File of this machine'), input),
+      el('label', { class: 'check' }, indexed, 'Index it inside the enclave, so that its text is found'),
+      el('div', { class: 'actions' }, submit, bar, state),
+    ),
+  )
+}
+
+const hits = (found: readonly FoundText[]): HTMLElement =>
+  found.length === 0
+    ? note('Nothing is found. Files have to be indexed first.')
+    : el(
+        'ol',
+        { class: 'steps' },
+        found.map(({ name, fileId, page, snippet }) =>
+          el('li', {}, el('b', {}, name ?? fileId), page === null ? null : ` page ${page}`, el('p', {}, snippet)),
+        ),
+      )
+
+const searching = (place: Place): HTMLElement => {
+  const { view } = place
+  const results = el('div', { 'aria-live': 'polite' })
+  const id = freshId('search')
+  const input = el('input', { id, type: 'search', required: true, autocomplete: 'off' })
+  const search = async (): Promise<void> =>
+    results.replaceChildren(
+      hits(await view.gateway.ask<readonly FoundText[]>('POST', '/own/search', { query: input.value })),
+    )
+  return section(
+    'Search what files say',
+    el(
+      'form',
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault()
+            tried(place, search())
+          },
+        },
+      },
+      el('div', { class: 'field' }, el('label', { for: id }, 'Words'), input),
+      el('div', { class: 'actions' }, el('button', { type: 'submit' }, 'Search')),
+    ),
+    results,
+  )
+}
+
+const nothing = (): void => undefined
+
+/** The files with their names, on the page that the reader's own machine serves. The machine keeps the keys. */
+export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
+  const listed = el('div', { class: 'stack' })
+  const [region, told] = [el('div', { class: 'stack' }), el('div', { class: 'stack' })]
+  const draw = async (): Promise<void> => renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
+  const place: Place = {
+    view,
+    region,
+    told,
+    async again() {
+      told.replaceChildren()
+      // The button that was pressed has the focus, and its row may be gone.
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+      await Promise.all([draw(), changed()])
+    },
+  }
+  await draw()
+  every(pace, view.signal, () => Promise.all([draw(), changed()]).then(nothing, nothing))
+  return el('div', { class: 'stack' }, uploading(place), searching(place), told, listed, region)
+}

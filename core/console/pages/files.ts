@@ -1,0 +1,83 @@
+import type { Storage, StoredFile } from '../answers.ts'
+import { type Child, el } from '../element.ts'
+import { count, percent } from '../format.ts'
+import { curlOf, pathOf } from '../gateway.ts'
+import { wholeList } from '../listing.ts'
+import { ownFiles } from '../own-files.ts'
+import { type Page, type View, renew } from '../page.ts'
+import { badge, heading, note, tile, tiles } from '../parts.ts'
+import { table } from '../table.ts'
+
+const path = '/files/encrypted'
+
+const states: Readonly<Record<string, string>> = {
+  completed: 'good',
+  failed: 'bad',
+  running: 'mixed',
+  pending: 'mixed',
+}
+
+const indexState = ({ rag_status }: StoredFile): Child => badge(states[rag_status] ?? 'idle', rag_status)
+
+const share = (used: number, most: number | null): string =>
+  most === null ? 'no quota' : `${percent(used / most)} of ${count(most)}`
+
+const amounts = ({ stored, quota }: Storage): HTMLElement =>
+  tiles(
+    tile('Stored by the organisation', count(stored.bytes), `sealed bytes, ${share(stored.bytes, quota.bytes)}`),
+    tile('Files of the organisation', count(stored.files), share(stored.files, quota.files)),
+  )
+
+const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string): HTMLElement =>
+  table<StoredFile>({
+    title: `As the gateway sees them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
+    file: 'files',
+    rows,
+    curl,
+    empty: 'The user of this key stores no file.',
+    columns: [
+      { head: 'Id', value: ({ id }) => id, show: ({ id }) => el('code', {}, id) },
+      { head: 'Bytes', value: ({ file_size }) => file_size, show: ({ file_size }) => count(file_size), number: true },
+      { head: 'Stored, UTC', value: ({ created_at }) => created_at.slice(0, 16) },
+      {
+        head: 'Changed, UTC',
+        value: ({ updated_at }) => updated_at,
+        show: ({ updated_at }) => updated_at?.slice(0, 16) ?? '–',
+      },
+      { head: 'Key id', value: ({ kid }) => kid, show: ({ kid }) => el('code', {}, kid) },
+      { head: 'Kind', value: ({ type_hint }) => type_hint },
+      { head: 'Bound', value: ({ binding }) => (binding === null ? 'no' : 'yes') },
+      { head: 'Index', value: ({ rag_status }) => rag_status, show: indexState },
+    ],
+  })
+
+const lockedWords = note(
+  'Names, content and search take the key of the owner, and a page of the gateway is given none. ',
+  el('code', {}, 'sealgate console --gateway URL'),
+  ' serves this page from your own machine, which has the key.',
+)
+
+const list = async ({ gateway }: View): Promise<readonly Child[]> => {
+  const [{ rows, total }, storage] = await Promise.all([
+    wholeList<StoredFile>(gateway, path, 'files', {}, 5),
+    gateway.ask<Storage>('GET', '/files/storage'),
+  ])
+  return [
+    amounts(storage),
+    asTheGateway(rows, total, curlOf(gateway.base, pathOf(path, { limit: 100 }))),
+    total > rows.length && note(`The newest ${count(rows.length)} files are shown.`),
+  ]
+}
+
+export const files: Page = {
+  name: 'files',
+  title: 'Files',
+  sees: ({ keepsFiles }) => keepsFiles,
+  async show(view) {
+    const { own } = view
+    const region = el('div', { class: 'stack' })
+    const draw = async (): Promise<void> => renew(region, ...(await list(view)).filter((it) => it instanceof Node))
+    await draw()
+    return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]
+  },
+}

@@ -1,0 +1,55 @@
+import { el } from '../element.ts'
+import { badge, button, note, section } from '../parts.ts'
+import { type Outcome, type Target, attacks, played } from './attacks.ts'
+
+const ends: Readonly<Record<Outcome['end'], readonly [kind: string, words: string]>> = {
+  answered: ['good', 'answered'],
+  refused: ['good', 'refused'],
+  taken: ['bad', 'TAKEN'],
+  untried: ['idle', 'not tried'],
+}
+
+const by = { enclave: 'by the enclave', client: 'by the client in this tab' } as const
+
+const line = (it: Outcome): HTMLElement => {
+  const [kind, words] = ends[it.end]
+  return el(
+    'li',
+    { 'data-end': it.end },
+    el('b', {}, it.name),
+    el('span', {}, badge(kind, it.by === null ? words : `${words} ${by[it.by]}`)),
+    el('small', {}, `${it.words}.`),
+  )
+}
+
+/** Buttons that cheat. `target` is null while no model can be asked. */
+export const attackPane = (target: () => Target | null, signal: AbortSignal): HTMLElement => {
+  const outcomes = el('ul', { class: 'outcomes', 'aria-live': 'polite' })
+  const told = el('p', { class: 'told', role: 'status' })
+  const buttons = attacks.map((attack) =>
+    button(attack.title, () => {
+      const aim = target()
+      if (aim === null) return void (told.textContent = 'Choose a model that is served sealed.')
+      void play(attack, aim)
+    }),
+  )
+  const play = async (attack: (typeof attacks)[number], aim: Target): Promise<void> => {
+    for (const it of buttons) it.disabled = true
+    outcomes.replaceChildren()
+    told.textContent = `${attack.title}: trying`
+    for await (const outcome of played(attack, aim)) {
+      if (signal.aborted) return
+      outcomes.append(line(outcome))
+    }
+    told.textContent = `${attack.title}: done`
+    for (const it of buttons) it.disabled = false
+  }
+  return section(
+    'Try to cheat',
+    el('p', {}, 'Each button does what an attacker between this tab and the enclave could do, with real requests.'),
+    el('div', { class: 'actions' }, buttons),
+    told,
+    outcomes,
+    note('An attack sends a few short requests to the chosen model.'),
+  )
+}

@@ -1,0 +1,66 @@
+import type { Client } from '../../sealed/client/client.ts'
+import { el, freshId } from '../element.ts'
+import { section } from '../parts.ts'
+import { type Witness, doing, labelled, workForm } from './doing.ts'
+
+type Spoken = Readonly<Record<'role' | 'content', string>>
+
+/** The answer of a model as it comes, in pieces. */
+async function* spoken(
+  client: Client,
+  model: string,
+  messages: readonly Spoken[],
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const chunks = await client.chat.completions.create({ model, messages, stream: true }, { signal })
+  for await (const { choices } of chunks) {
+    const piece = choices[0]?.delta?.content
+    if (typeof piece === 'string') yield piece
+  }
+}
+
+export interface Chatting {
+  readonly client: () => Client
+  readonly model: () => string
+  readonly witness: Witness
+  readonly signal: AbortSignal
+}
+
+/** A conversation that stands in this tab alone. */
+export const chatPane = ({ client, model, witness, signal }: Chatting): HTMLElement => {
+  const id = freshId('prompt')
+  const said: Spoken[] = []
+  const log = el('ol', { class: 'said', 'aria-live': 'polite' })
+  const prompt = el('textarea', { id, rows: 3, required: true, autocomplete: 'off' })
+  const submit = el('button', { type: 'submit', class: 'main' }, 'Send sealed')
+  const { told, run } = doing(submit, signal)
+  const shows = ({ role, content }: Spoken): { readonly line: HTMLElement; readonly words: HTMLElement } => {
+    const words = el('p', {}, content)
+    const line = el('li', { class: role }, el('b', {}, role === 'user' ? 'You' : 'Model'), words)
+    log.append(line)
+    return { line, words }
+  }
+  const send = async (): Promise<void> => {
+    const asked: Spoken = { role: 'user', content: prompt.value }
+    witness.begins(asked.content)
+    const lines = [...said, asked]
+    const [mine, its] = [shows(asked), shows({ role: 'assistant', content: '' })]
+    prompt.value = ''
+    let answer = ''
+    try {
+      for await (const piece of spoken(client(), model(), lines, signal)) its.words.textContent = answer += piece
+    } catch (error) {
+      // What was not answered is no part of the conversation.
+      for (const { line } of [mine, its]) line.remove()
+      prompt.value = asked.content
+      throw error
+    }
+    witness.ends(answer)
+    said.push(asked, { role: 'assistant', content: answer })
+  }
+  return section(
+    'Chat',
+    log,
+    workForm(submit, () => run(send), labelled('Message', id, prompt), told, el('div', { class: 'actions' }, submit)),
+  )
+}

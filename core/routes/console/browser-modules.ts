@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, posix, relative } from 'node:path'
+
+/** What a browser loads for a name that Node resolves otherwise. */
+const inBrowsers: Readonly<Record<string, string>> = {
+  '#aead': 'sealed/wire/aead.js',
+  '#x25519': 'sealed/wire/x25519.js',
+}
+
+/** What a browser needs not: comments, but for those of licences, and the space before each line. */
+const ballast = [
+  /^[ \t]*\/\*(?!!)(?:(?!\*\/)[^])*\*\/[ \t]*\n/gm,
+  /^[ \t]*\/\/.*(?:\n|$)/gm,
+  /(?<=^[^'"`/\n]*)[ \t]+\/\/ .*$/gm,
+  /^[ \t]+/gm,
+]
+
+const lightened = (code: string): string => ballast.reduce((text, part) => text.replace(part, ''), code)
+
+/** Where a script names another one. */
+const named = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:\.|#|@)[^'"\n]+)\2/g
+
+const slashed = (path: string): string => path.replaceAll('\\', '/')
+
+/** What a script is called in a browser: as in the console's folder, and without folders below `sealed` otherwise. */
+const nameOf = (core: string, path: string): string => {
+  const own = slashed(relative(join(core, 'console'), path))
+  if (!own.startsWith('.')) return own
+  const [, packaged] = /^.*\/node_modules\/@(.+)$/.exec(slashed(path)) ?? []
+  return `sealed/${(packaged ?? slashed(relative(core, path))).replaceAll('/', '.')}`
+}
+
+const resolved = (core: string, specifier: string, by: string): string => {
+  const inside = inBrowsers[specifier]
+  if (inside !== undefined) return join(core, inside)
+  return specifier.startsWith('.') ? join(dirname(by), specifier) : createRequire(by).resolve(specifier)
+}
+
+/**
+ * The console's scripts and all that they import, by their names in a browser. Every import names a script of this map,
+ * so a page needs neither a bundle nor a map of imports.
+ */
+export const browserModules = async (core: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const scripts = new Map<string, string>()
+  const queue = names.map((name) => join(core, 'console', name))
+  const known = new Map(queue.map((path) => [nameOf(core, path), path]))
+  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+    const [by, own] = [path, nameOf(core, path)]
+    const code = lightened(await readFile(by, 'utf8'))
+    const linked = code.replace(named, (_, before: string, quote: string, specifier: string) => {
+      const to = resolved(core, specifier, by)
+      const name = nameOf(core, to)
+      if (!known.has(name)) queue.push(to)
+      else if (known.get(name) !== to) throw new Error('Two scripts of the console have one name')
+      known.set(name, to)
+      const way = posix.relative(posix.dirname(own), name)
+      return `${before}${quote}${way.startsWith('.') ? way : `./${way}`}${quote}`
+    })
+    scripts.set(own, linked)
+  }
+  return new Map([...scripts].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
