@@ -1,4 +1,4 @@
-import type { Part, Sum } from './ports/metadata-store.ts'
+import type { Part, Sum, SumGroup } from './ports/metadata-store.ts'
 
 /** Sums by name, which grow row by row. */
 export interface RowSums {
@@ -10,7 +10,15 @@ export interface RowSums {
   part(part: Part): readonly Sum[]
 }
 
+/** Sums by two names, which grow row by row. */
+export interface GroupedSums {
+  add(row: object): void
+  part(part: Part): readonly SumGroup[]
+}
+
 const numberOf = (it: unknown): number => (typeof it === 'number' ? it : 0)
+
+const textOf = (it: unknown): string => (typeof it === 'string' ? it : '')
 
 /** Adds up the rows of a report in this process. */
 export const rowSums = (): RowSums => {
@@ -25,8 +33,7 @@ export const rowSums = (): RowSums => {
   return {
     group(row, by, fields) {
       const it = row as Readonly<Record<string, unknown>>
-      const name = it[by]
-      const sums = sumsOf(typeof name === 'string' ? name : '', fields.length)
+      const sums = sumsOf(textOf(it[by]), fields.length)
       for (const [at, field] of fields.entries()) sums[at]! += numberOf(it[field])
     },
     tally(row, field, length) {
@@ -43,5 +50,33 @@ export const rowSums = (): RowSums => {
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .slice(0, limit)
         .map(([name, sums]) => ({ name, sums })),
+  }
+}
+
+/** The same, for each text in the field `within` and each of the fields `by`. */
+export const groupedSums = (within: string, by: readonly string[], fields: readonly string[]): GroupedSums => {
+  const all = new Map<string, readonly RowSums[]>()
+
+  return {
+    add(row) {
+      const name = textOf((row as Readonly<Record<string, unknown>>)[within])
+      let its = all.get(name)
+      if (its === undefined) all.set(name, (its = by.map(rowSums)))
+      for (const [at, sums] of its.entries()) sums.group(row, by[at]!, fields)
+    },
+    part({ after, limit }) {
+      const found: SumGroup[] = []
+      let count = 0
+      for (const name of [...all.keys()].sort()) {
+        if (count >= limit) break
+        if (after !== undefined && name <= after) continue
+        for (const [at, its] of all.get(name)!.entries()) {
+          const sums = its.part({ limit: Infinity })
+          found.push({ within: name, by: by[at]!, sums })
+          count += sums.length
+        }
+      }
+      return found
+    },
   }
 }

@@ -78,12 +78,12 @@ export const usage: readonly Changes[] = [
     changes: [
       {
         breaks: 'Counts that are written late reach the sums of their day.',
-        from: 'if (cursor !== null) await foldLates(needs, cursor, rest)',
+        from: 'if (cursor !== null) await foldLates(tables, cursor)',
         to: '',
       },
       {
         breaks: 'Counts that are written late reach the sums of their month.',
-        from: 'if (endOfMonth(monthOf(day)) <= folded) await foldMonth(rows, reports, organization, monthOf(day))',
+        from: 'if (endOfMonth(monthOf(day)) <= folded) await foldMonth(tables, { organization, month: monthOf(day), turn })',
         to: '',
       },
     ],
