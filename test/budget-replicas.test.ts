@@ -26,14 +26,15 @@ interface Bill {
   /** Millionths of calls whose use the backend told. */
   told: number
   answers: number
-  /** Answers that broke before their use was told. */
+  /** Streams of the model `m`, of which the first and then each fourth breaks before its use is told. */
+  streams: number
   cut: number
-  /** Answers that went on with one that broke. */
+  /** Answers that went on elsewhere. */
   rescued: number
 }
 
 /**
- * A backend that bills: every answer has another use, and some streams break before they tell it. Those of the model `r`
+ * A backend that bills: every answer has another use, and each fourth stream breaks before it tells it. Those of the model `r`
  * all break after they have told it, and are continued under another address.
  */
 const billing = async (t: Test) => {
@@ -41,7 +42,7 @@ const billing = async (t: Test) => {
   const bills = new Map<string, Bill>()
   const billOf = (name: string): Bill => {
     let bill = bills.get(name)
-    if (bill === undefined) bills.set(name, (bill = { told: 0, answers: 0, cut: 0, rescued: 0 }))
+    if (bill === undefined) bills.set(name, (bill = { told: 0, answers: 0, streams: 0, cut: 0, rescued: 0 }))
     return bill
   }
   const usageOf = (prompt: number, output: number) => {
@@ -67,20 +68,21 @@ const billing = async (t: Test) => {
     }
     const word = [{ index: 0, delta: { content: 'word' }, finish_reason: null }]
     if (model === 'r' && !path.startsWith('/second/')) {
+      bill.answers++
       const begun = usageOf(40, 5)
       bill.told += begun.cost
       return broken(word, { usage: begun.usage })
     }
     const { usage, cost } = usageOf(100, 5 + draw(50))
-    bill.answers++
     if (model === 'r') bill.rescued++
+    else bill.answers++
     if (!stream) {
       bill.told += cost
       const choices = [{ index: 0, message: { role: 'assistant', content: 'word' }, finish_reason: 'stop' }]
       const answer = { ...head, object: 'chat.completion', choices, usage }
       return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) }
     }
-    if (model === 'm' && draw(8) === 0) {
+    if (model === 'm' && bill.streams++ % 4 === 0) {
       bill.cut++
       return broken(word)
     }
@@ -114,8 +116,8 @@ const house = async (t: Test, redis: RedisServer) => {
       tools: {},
       surfaces: ['chat', 'admin'],
       providers: {
-        main: { use: 'openai', baseUrl: backend.url, apiKey: 'k' },
-        second: { use: 'openai', baseUrl: `${backend.url}/second`, apiKey: 'k' },
+        main: { use: 'vllm', baseUrl: backend.url, apiKey: 'k' },
+        second: { use: 'vllm', baseUrl: `${backend.url}/second`, apiKey: 'k' },
       },
       models: {
         m: { upstreams: [{ provider: 'main' }], price_config },

@@ -45,6 +45,12 @@ const rowsPerLook = 256
 
 let db: Database.Database | null = null
 
+const opened = (): Database.Database => {
+  const connection = new Database(file, { timeout: patience })
+  connection.pragma('cache_size = -65536')
+  return connection
+}
+
 /** A listing that ends early leaves its connection in the midst of it, where it sees no new commits. */
 const forget = (): void => {
   db?.close()
@@ -73,8 +79,7 @@ const adding = (asked: Exclude<Report, { readonly work: 'list' }>): Adding => {
 const report = (asked: Report, ms: number): Reported => {
   const until = performance.now() + ms
   try {
-    db ??= new Database(file, { timeout: patience })
-    const connection = db
+    const connection = (db ??= opened())
     if (asked.work === 'list') {
       const { sorting, limit, offset, countTo } = asked
       connection.exec('begin')
