@@ -147,12 +147,7 @@ const house = async (t: Test, redis: RedisServer) => {
     const { id, key: credential } = ((await made.json()) as any).data
     const call = async (at: number, stream: boolean, model = 'm'): Promise<number> => {
       const messages = [{ role: 'user', content: `${name} ${'x'.repeat(600)}` }]
-      const answer = await send(
-        at,
-        '/std/chat/completions',
-        { model, stream, max_tokens: 100, messages },
-        credential,
-      )
+      const answer = await send(at, '/std/chat/completions', { model, stream, max_tokens: 100, messages }, credential)
       await answer.text().catch(() => '')
       return answer.status
     }
@@ -266,8 +261,10 @@ t.test('whatever is killed or stands still, no budget is overspent', { skip }, a
     }
     t.ok(bill.answers >= served && bill.answers <= served + lost, 'nothing is asked twice')
     await until(async () => (await books()).requests >= bill.answers - lost, 3_000)
-    const { told, guessed, requests } = await books()
-    t.ok(requests <= bill.answers && told <= bill.told, 'nothing is written twice')
+    const { told, guessed, requests, estimated } = await books()
+    // A call whose process is killed before it asks a backend is counted as a guess, too.
+    const isOnce = requests - estimated <= bill.answers && estimated <= bill.cut + lost && told <= bill.told
+    t.ok(isOnce, `${requests} with ${estimated} guessed, of ${bill.answers} with ${bill.cut} cut and ${lost} lost`)
     t.ok(told + guessed <= budget + reservation)
   }
 })

@@ -51,7 +51,10 @@ export const foldDay = async (tables: Tables, { organization, day, turn }: Readi
 }
 
 /** Makes the tables of a month from those of its days. */
-export const foldMonth = async (tables: Tables, { organization, month, turn }: Reading & { readonly month: string }) => {
+export const foldMonth = async (
+  tables: Tables,
+  { organization, month, turn }: Reading & { readonly month: string },
+) => {
   const { rows, reports, rest } = tables
   const names = organization === null ? [...(await namesOfMonth(reports, month))] : [organization]
   while (names.length > 0) {

@@ -57,8 +57,7 @@ const groupsOf = (found: readonly Grouped[], by: readonly string[]): readonly Su
   for (const it of found) {
     const id = `${it.nth}/${it.within}`
     let group = groups.get(id)
-    if (group === undefined)
-      groups.set(id, (group = { within: decodeText(it.within), by: by[it.nth] ?? '', sums: [] }))
+    if (group === undefined) groups.set(id, (group = { within: decodeText(it.within), by: by[it.nth] ?? '', sums: [] }))
     group.sums.push(sumOf(it))
   }
   return [...groups.values()]
