@@ -40,7 +40,7 @@ const isIndexed = <T>({ indexes }: Kind<T>, { between, order, prefix }: Query<T>
 
 /**
  * `from … where …`. The text contains the kind's name, since SQLite uses a partial index only for a constant. SQLite
- * takes a kind for ten rows, and so walks all of them, unless it is told that most rows may be of the kind.
+ * expects ten rows of a kind, and so walks all of them in place of an index. The likelihood corrects this.
  */
 export const from = <T>(kind: Kind<T>, query: Query<T>): Clause => {
   const { where: fields, between, prefix } = query

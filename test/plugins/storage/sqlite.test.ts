@@ -196,7 +196,9 @@ t.test('a range and an order walk the index that begins with their field, where 
   const other = beside(t, file)
   const planOf = (query: Query<{ readonly day: string; readonly size?: number }>): string => {
     const { sql, values } = from(dated, query)
-    const steps = other.prepare(`explain query plan select id, data ${sql} ${query.order ? orderBy(query) : ''}`).all([...values])
+    const steps = other
+      .prepare(`explain query plan select id, data ${sql} ${query.order ? orderBy(query) : ''}`)
+      .all([...values])
     return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ')
   }
   const between = { field: 'day', from: '2030-01-01', to: '2030-01-02' } as const
