@@ -137,7 +137,7 @@ export const usage: readonly Changes[] = [
       {
         breaks: 'Rows of a kind without such an index are found by their kind.',
         from: 'indexes.some(([first]) => first === field)',
-        to: 'indexes.length > 0',
+        to: 'indexes.length >= 0',
       },
       { breaks: 'A range of ids is the smaller one.', from: '!prefix && indexes', to: 'indexes' },
     ],
