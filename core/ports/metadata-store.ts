@@ -91,17 +91,12 @@ export interface Sum {
 /** Rows that a report looks at. */
 export type ReportQuery<T> = Pick<Query<T>, 'where' | 'between' | 'prefix'>
 
-/** Where a page of rows begins: behind this row, in the order of the page. */
-export interface Behind {
-  readonly value: string
-  readonly id: string
-}
-
-export type PageQuery<T> = ReportQuery<T> & {
-  /** A field of text. */
-  readonly by: keyof T & string
-  readonly behind?: Behind
-  readonly limit: number
+/** Sums of the rows that have one text in the field `within`; their names are the texts in the field `by`. */
+export interface SumGroup {
+  readonly within: string
+  readonly by: string
+  /** In the order of the names. */
+  readonly sums: readonly Sum[]
 }
 
 /**
@@ -111,8 +106,6 @@ export type PageQuery<T> = ReportQuery<T> & {
 export interface Reports {
   /** As the store's own list. */
   list: MetadataStore['list']
-  /** Rows by a field of text, the last first, ties by id in the same direction. */
-  page<T>(kind: Kind<T>, query: PageQuery<T>): Promise<readonly Row<T>[]>
   /** Adds up fields of all rows that have the same text in the field `by`. Rows without a text there have an empty name. */
   group<T>(
     kind: Kind<T>,
@@ -121,6 +114,18 @@ export interface Reports {
     fields: readonly (keyof T & string)[],
     part: Part,
   ): Promise<readonly Sum[]>
+  /**
+   * One reading makes such sums for each text in the field `within` and each of the fields `by`, in this order. The part
+   * ends with the text that reaches its limit of sums, and the next one begins after that text.
+   */
+  groups<T>(
+    kind: Kind<T>,
+    query: ReportQuery<T>,
+    within: keyof T & string,
+    by: readonly (keyof T & string)[],
+    fields: readonly (keyof T & string)[],
+    part: Part,
+  ): Promise<readonly SumGroup[]>
   /** The field of each row has lists of numbers by name. Adds up the lists of the same name. */
   tally<T>(
     kind: Kind<T>,

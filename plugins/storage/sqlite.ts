@@ -123,13 +123,13 @@ export default plugin({
           await ensureIndexes(kind)
           return reports.list<T>(kind, query)
         },
-        async page(kind, query) {
-          await ensureIndexes(kind)
-          return reports.page(kind, query)
-        },
         async group(kind, query, by, fields, part) {
           await ensureIndexes(kind)
           return reports.sums({ work: 'group', ...rowsIn(from(kind, query)), by, fields, part })
+        },
+        async groups(kind, query, within, by, fields, part) {
+          await ensureIndexes(kind)
+          return reports.groups({ work: 'groups', ...rowsIn(from(kind, query)), within, by, fields, part })
         },
         async tally(kind, query, field, length, part) {
           await ensureIndexes(kind)

@@ -16,6 +16,7 @@ const chapters: Readonly<Record<string, () => Promise<Iterable<string> | AsyncIt
   calibration: async () => (await import('./decisions/calibration.ts')).calibration(),
   consoles: async () => (await import('./consoles.ts')).consoles(turns),
   outages: async () => (await import('./outages.ts')).outages(),
+  journal: async () => (await import('./journal.ts')).journal(),
   usage: async () => (await import('./usage.ts')).usage(),
   evidence: async () => (await import('./evidence.ts')).evidence(),
 }

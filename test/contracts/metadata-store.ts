@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import memory from '../../adapters/memory/metadata-store.ts'
 import { use } from '../../core/plugin.ts'
 import { reportsOf } from '../../core/listed-reports.ts'
-import { type Behind, kind, MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
+import { kind, MetadataStore, type Kind, type Part, type Query, type Sum } from '../../core/ports/metadata-store.ts'
 import { made } from '../fitted.ts'
 import { proof } from './contract.ts'
 
@@ -372,24 +372,6 @@ export const metadataStore = proof({
       deepEqual(await reportsOf(store).list(files, query as Query<File>), await store.list(files, query as Query<File>))
       equal((await reportsOf(store).list(files, query as Query<File>)).total, 8)
     },
-    'pages of a report go on behind any row': async (fresh) => {
-      const store = await filled(fresh, many)
-      const all: string[] = []
-      for (let behind: Behind | null = null; ;) {
-        const query = {
-          where: { organization: 'o' },
-          between: { field: 'name', from: 'n1' },
-          by: 'name',
-          limit: 2,
-        } as const
-        const page: readonly Row<File>[] = await reportsOf(store).page(files, { ...query, ...(behind && { behind }) })
-        all.push(...page.map(({ id }) => id))
-        const last: Row<File> | undefined = page.at(-1)
-        if (last === undefined) break
-        behind = { value: last.row.name, id: last.id }
-      }
-      deepEqual(all, ['f7', 'f5', 'f3', 'f1', 'f6', 'f4'])
-    },
     'a report adds up fields by name': async (fresh) => {
       const store = await filled(fresh, {
         ...many,
@@ -415,6 +397,30 @@ export const metadataStore = proof({
         { limit: 9 },
       )
       deepEqual(named, [{ name: '', sums: [0.5] }], 'no name is the empty one')
+    },
+    'a report adds up fields by several names within others, and cuts none of these': async (fresh) => {
+      const store = await filled(fresh, {
+        ...many,
+        other: { organization: 'p', name: 'n1', user: 'v', size: 64 },
+        last: { organization: odd, user: null, size: 0.5 },
+        out: { name: 'n9', created: 9 },
+      })
+      const query = { between: { field: 'created', to: 8 } } as const
+      const ask = (part: Part) =>
+        reportsOf(store).groups(files, query, 'organization', ['name', 'user'], ['size', 'created'], part)
+      const within = (within: string, name: readonly Sum[], user: readonly Sum[]) => [
+        { within, by: 'name', sums: name },
+        { within, by: 'user', sums: user },
+      ]
+      const sum = (name: string, ...sums: number[]): Sum => ({ name, sums })
+      const o = within('o', [sum('n0', 2, 4), sum('n1', 10, 10), sum('n2', 16, 16)], [sum('u', 28, 30)])
+      const p = within('p', [sum('n1', 64, 1)], [sum('v', 64, 1)])
+      const rest = within(odd, [sum('n', 0.5, 1)], [sum('', 0.5, 1)])
+      deepEqual(await ask({ limit: 99 }), [...o, ...p, ...rest])
+      deepEqual(await ask({ limit: 1 }), o)
+      deepEqual(await ask({ limit: 5 }), [...o, ...p])
+      deepEqual(await ask({ after: 'o', limit: 2 }), p)
+      deepEqual(await ask({ after: odd, limit: 2 }), [])
     },
     'a report adds up lists by name': async (fresh) => {
       const store = await fresh()
@@ -604,17 +610,17 @@ export const metadataStore = proof({
         },
       },
     }),
-    'pages of a report go on behind any row': (right) => ({
-      reports: {
-        ...reportsOf(right),
-        page: async (kind, { behind, ...query }) =>
-          (await reportsOf(right).page(kind, { ...query, ...(behind && { behind: { ...behind, id: '' } }) })) as never,
-      },
-    }),
     'a report adds up fields by name': (right) => ({
       reports: {
         ...reportsOf(right),
         group: (kind, query, by, fields, { limit }) => reportsOf(right).group(kind, query, by, fields, { limit }),
+      },
+    }),
+    'a report adds up fields by several names within others, and cuts none of these': (right) => ({
+      reports: {
+        ...reportsOf(right),
+        groups: async (kind, query, within, by, fields, { limit, ...part }) =>
+          (await reportsOf(right).groups(kind, query, within, by, fields, { limit, ...part })).slice(0, limit),
       },
     }),
     'a report adds up lists by name': (right) => ({

@@ -1,6 +1,7 @@
 import type { Changes } from './mutation.ts'
 
 const journal = 'test/adapters/production/usage-journal.test.ts'
+const sqlite = 'test/plugins/storage/sqlite.test.ts'
 const sums = 'test/core/inference/metering/usage-sums.test.ts'
 const tags = 'test/tags.test.ts'
 
@@ -78,14 +79,67 @@ export const usage: readonly Changes[] = [
     changes: [
       {
         breaks: 'Counts that are written late reach the sums of their day.',
-        from: 'if (cursor !== null) await foldLates(needs, cursor, rest)',
+        from: 'if (cursor !== null) await foldLates(tables, cursor)',
         to: '',
       },
       {
         breaks: 'Counts that are written late reach the sums of their month.',
-        from: 'if (endOfMonth(monthOf(day)) <= folded) await foldMonth(rows, reports, organization, monthOf(day))',
+        from: 'if (endOfMonth(monthOf(day)) <= folded) await foldMonth(tables, { organization, month: monthOf(day), turn })',
         to: '',
       },
+    ],
+  },
+  {
+    file: 'core/inference/metering/usage-fold.ts',
+    test: sums,
+    changes: [
+      { breaks: 'Sums of a later reading take the place of earlier ones.', from: 'turn: turn + 1', to: 'turn' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/fold-tables.ts',
+    test: sums,
+    changes: [
+      {
+        breaks: 'Tables have backends and tags, too.',
+        from: "const sharedGroupings = ['backend', 'tag']",
+        to: "const sharedGroupings = ['backend']",
+      },
+      {
+        breaks: 'A month is made from all of its organisations.',
+        from: 'names.splice(0, readAtOnce)',
+        to: 'names.splice(0, names.length).slice(1)',
+      },
+    ],
+  },
+  {
+    file: 'core/row-sums.ts',
+    test: sqlite,
+    changes: [
+      { breaks: 'A report goes on until its limit of sums.', from: 'count += sums.length', to: 'count += limit' },
+      { breaks: 'A report begins after a text.', from: 'after !== undefined && name <= after', to: 'name === after' },
+    ],
+  },
+  {
+    file: 'plugins/storage/postgres/reports.ts',
+    test: 'test/plugins/storage/postgres.test.ts',
+    changes: [{ breaks: 'A report ends at its limit of sums.', from: 'where before < ', to: 'where before <= ' }],
+  },
+  {
+    file: 'plugins/storage/sqlite/statement.ts',
+    test: sqlite,
+    changes: [
+      {
+        breaks: 'A range walks the index that begins with its field.',
+        from: 'isIndexed(kind, query) ? ',
+        to: 'isIndexed(kind, {}) ? ',
+      },
+      {
+        breaks: 'Rows of a kind without such an index are found by their kind.',
+        from: 'indexes.some(([first]) => first === field)',
+        to: 'indexes.length >= 0',
+      },
+      { breaks: 'A range of ids is the smaller one.', from: '!prefix && indexes', to: 'indexes' },
     ],
   },
   {

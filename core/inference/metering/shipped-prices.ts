@@ -20,9 +20,9 @@ const openai = (price: Price): Price => ({ ...price, batch: 0.5 })
 /** Longer prompts have other prices, which the table does not have. */
 const upTo = (above: number, price: Price): Price => openai({ ...price, long: { above } })
 
-/** Its cache has one factor for each kind of use. */
-const claude = (input: number, output: number): Price => ({
-  ...tokens(input, output, input * 0.1),
+/** Its cache has one factor for each kind of use; that of reading differs between models. */
+const claude = (input: number, output: number, reading = 0.1): Price => ({
+  ...tokens(input, output, input * reading),
   written: input * 1.25,
   writtenHour: input * 2,
   batch: 0.5,
@@ -63,6 +63,12 @@ export const shipped: Readonly<Record<string, PriceList>> = {
     asOf: '2026-11-22',
     sources: ['https://platform.claude.com/docs/en/about-claude/pricing'],
     models: {
+      'claude-fable-5-1': claude(10, 50, 0.025),
+      'claude-fable-5': claude(10, 50),
+      'claude-opus-5-5': claude(4, 20, 0.05),
+      'claude-sonnet-5-5': claude(2, 10, 0.05),
+      'claude-sonnet-5': claude(2, 10),
+      'claude-haiku-5-5': { ...claude(0.1, 0.5), long: { above: 100_000, ...claude(0.5, 2.5) } },
       'claude-opus-5': claude(5, 25),
       'claude-opus-4-8': claude(5, 25),
       'claude-opus-4-7': claude(5, 25),

@@ -11,7 +11,7 @@ export interface SumTable {
   readonly by: Grouping
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string
-  /** Of the one who made it; a later one has read later. */
+  /** Of the reading; a later turn has read later. */
   readonly turn: number
   /** By name, in the order of `countNames`. */
   readonly sums: Readonly<Record<string, readonly number[]>>
@@ -20,9 +20,6 @@ export interface SumTable {
 // Their ids begin with what they are looked for by, so they need no index.
 export const daySums = kind<SumTable>('usage-day')
 export const monthSums = kind<SumTable>('usage-month')
-
-/** The sums of a day that is made anew carry the next turn. */
-export const sumTurns = kind<{ readonly turn?: number }>('usage-turn')
 
 /** Names of one row. */
 const namesPerRow = 1_000

@@ -1,7 +1,7 @@
 import { Overdue, Unavailable } from '../../../core/errors.ts'
-import type { Kind, PageQuery, Reports, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Kind, Reports, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import { storedName } from '../shared/stored-name.ts'
-import { decodeJson, decodeText, encodeText, sortKey } from './encoding.ts'
+import { decodeText, encodeText } from './encoding.ts'
 import type { Pool } from './pool.ts'
 import { statement } from './statement.ts'
 
@@ -11,6 +11,12 @@ const cancelled = '57014'
 interface Named {
   readonly name: string
   readonly sums: readonly number[]
+}
+
+/** A sum under the text in the field `within` and the text in the field of this number. */
+interface Grouped extends Named {
+  readonly within: string
+  readonly nth: number
 }
 
 const sumOf = ({ name, sums }: Named): Sum => ({ name: decodeText(name), sums })
@@ -33,6 +39,30 @@ const groupedSums = (rest: string, by: string, fields: readonly string[]): strin
   return `select name, array[${sums}] as sums from (${named}) as named, json_to_record(data) as it(${columns})`
 }
 
+/** Sums of numbers by the text in `within` and the text in each of `by`, from the rows behind `rest`. */
+const sumsWithin = (rest: string, within: string, by: readonly string[], fields: readonly string[]): string => {
+  const text = (name: string) => `coalesce(data ->> '${storedName(name)}', '')`
+  const columns = fields.map((name) => `"${storedName(name)}" float8`).join(', ')
+  const sums = fields.map((name) => `coalesce(sum("${name}"), 0)`).join(', ')
+  const names = by.map((name, nth) => `(${nth}, ${text(name)})`).join(', ')
+  const named = `select ${text(within)} collate "C" as within, data ${rest}`
+  return `select within, nth, name collate "C" as name, array[${sums}] as sums
+    from (${named}) as named, json_to_record(data) as it(${columns}), lateral (values ${names}) as names(nth, name)
+    group by 1, 2, 3`
+}
+
+/** The groups of sums that stand in the order of `within` and of the fields `by`. */
+const groupsOf = (found: readonly Grouped[], by: readonly string[]): readonly SumGroup[] => {
+  const groups = new Map<string, { readonly within: string; readonly by: string; readonly sums: Sum[] }>()
+  for (const it of found) {
+    const id = `${it.nth}/${it.within}`
+    let group = groups.get(id)
+    if (group === undefined) groups.set(id, (group = { within: decodeText(it.within), by: by[it.nth] ?? '', sums: [] }))
+    group.sums.push(sumOf(it))
+  }
+  return [...groups.values()]
+}
+
 /** Sums of lists by their name in a field, from the rows behind `rest`. */
 const talliedSums = (rest: string, field: string, length: number): string => {
   const lists = `select data -> '${storedName(field)}' as lists ${rest}`
@@ -53,28 +83,24 @@ export const postgresReports = (
   return {
     list: (kind, query) => timed(list(kind, query)),
 
-    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: PageQuery<T>): Promise<readonly Row<T>[]> {
-      const collation = await prepare(kind)
-      const { values, value, from, field } = statement(schema)
-      const rest = from(kind, query, collation)
-      const key = behind && sortKey(behind.value)
-      const later = behind
-        ? ` and ${field(by)} <= ${value(key!)} and (${field(by)} < ${value(key!)} or id < ${value(encodeText(behind.id))})`
-        : ''
-      const order = `order by ${field(by)} desc nulls last, id desc limit ${value(limit)}`
-      const found = await run<{ id: string; data: string }>(
-        `select id, data::text as data ${rest}${later} ${order}`,
-        values,
-      )
-      return found.map(({ id, data }) => ({ id: decodeText(id), row: decodeJson<T>(data) }))
-    },
-
     async group(kind, query, by, fields, { after, limit }) {
       const collation = await prepare(kind)
       const { values, value, from } = statement(schema)
       const sql = groupedSums(from(kind, query, collation), by, fields)
       const later = after === undefined ? '' : ` having name > ${value(encodeText(after))}`
       return (await run<Named>(`${sql} group by name${later} order by name limit ${value(limit)}`, values)).map(sumOf)
+    },
+
+    async groups(kind, query, within, by, fields, { after, limit }) {
+      const collation = await prepare(kind)
+      const { values, value, from } = statement(schema)
+      const summed = sumsWithin(from(kind, query, collation), within, by, fields)
+      const later = after === undefined ? '' : ` where within > ${value(encodeText(after))}`
+      const begun = `select within, sum(count(*)) over (order by within) - count(*) as before from summed${later} group by within`
+      const sql = `with summed as (${summed}), begun as (${begun})
+        select within, nth, name, sums from summed join begun using (within) where before < ${value(limit)}
+        order by within, nth, name`
+      return groupsOf(await run<Grouped>(sql, values), by)
     },
 
     async tally(kind, query, field, length, { after, limit }) {

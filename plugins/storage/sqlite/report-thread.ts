@@ -1,8 +1,8 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'libsql'
-import { rowSums } from '../../../core/row-sums.ts'
-import type { Part, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import { groupedSums, rowSums } from '../../../core/row-sums.ts'
+import type { Part, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import { pageOf } from './reader.ts'
 import type { Clause } from './statement.ts'
 import type { Stored } from './writer.ts'
@@ -17,14 +17,21 @@ export type Report = Clause &
         readonly offset: number
         readonly countTo: number
       }
-    | { readonly work: 'page' }
     | { readonly work: 'group'; readonly by: string; readonly fields: readonly string[]; readonly part: Part }
+    | {
+        readonly work: 'groups'
+        readonly within: string
+        readonly by: readonly string[]
+        readonly fields: readonly string[]
+        readonly part: Part
+      }
     | { readonly work: 'tally'; readonly field: string; readonly length: number; readonly part: Part }
   )
 
 export type Reported =
   | { readonly kind: 'rows'; readonly rows: readonly Row<unknown>[]; readonly total: number }
   | { readonly kind: 'sums'; readonly sums: readonly Sum[] }
+  | { readonly kind: 'groups'; readonly groups: readonly SumGroup[] }
   | { readonly kind: 'overdue' }
   | { readonly kind: 'failed'; readonly code: string }
 
@@ -38,18 +45,41 @@ const rowsPerLook = 256
 
 let db: Database.Database | null = null
 
+const opened = (): Database.Database => {
+  const connection = new Database(file, { timeout: patience })
+  connection.pragma('cache_size = -65536')
+  return connection
+}
+
 /** A listing that ends early leaves its connection in the midst of it, where it sees no new commits. */
 const forget = (): void => {
   db?.close()
   db = null
 }
 
+interface Adding {
+  add(row: object): void
+  result(): Reported
+}
+
+/** What a report does with each row. */
+const adding = (asked: Exclude<Report, { readonly work: 'list' }>): Adding => {
+  if (asked.work === 'groups') {
+    const { within, by, fields, part } = asked
+    const groups = groupedSums(within, by, fields)
+    return { add: (row) => groups.add(row), result: () => ({ kind: 'groups', groups: groups.part(part) }) }
+  }
+  const sums = rowSums()
+  const add = (row: object): void =>
+    asked.work === 'group' ? sums.group(row, asked.by, asked.fields) : sums.tally(row, asked.field, asked.length)
+  return { add, result: () => ({ kind: 'sums', sums: sums.part(asked.part) }) }
+}
+
 /** `ms` is the time that is left. */
 const report = (asked: Report, ms: number): Reported => {
   const until = performance.now() + ms
   try {
-    db ??= new Database(file, { timeout: patience })
-    const connection = db
+    const connection = (db ??= opened())
     if (asked.work === 'list') {
       const { sorting, limit, offset, countTo } = asked
       connection.exec('begin')
@@ -57,30 +87,21 @@ const report = (asked: Report, ms: number): Reported => {
       connection.exec('commit')
       return { kind: 'rows', ...page }
     }
-    const statement = connection.prepare(asked.sql)
-    if (asked.work === 'page') {
-      const rows = (statement.all([...asked.values]) as Stored[]).map(rowOf)
-      return { kind: 'rows', rows, total: rows.length }
-    }
-    const sums = rowSums()
+    const { add, result } = adding(asked)
     let seen = 0
-    for (const { data } of statement.iterate([...asked.values]) as Iterable<Stored>) {
+    for (const { data } of connection.prepare(asked.sql).iterate([...asked.values]) as Iterable<Stored>) {
       if (++seen % rowsPerLook === 0 && performance.now() > until) {
         forget()
         return { kind: 'overdue' }
       }
-      const row = JSON.parse(data) as object
-      if (asked.work === 'group') sums.group(row, asked.by, asked.fields)
-      else sums.tally(row, asked.field, asked.length)
+      add(JSON.parse(data) as object)
     }
-    return { kind: 'sums', sums: sums.part(asked.part) }
+    return result()
   } catch (fault) {
     forget()
     return { kind: 'failed', code: String((fault as { readonly code?: unknown }).code ?? 'unknown') }
   }
 }
-
-const rowOf = ({ id, data }: Stored): Row<unknown> => ({ id, row: JSON.parse(data) as unknown })
 
 parentPort?.on('message', ({ asked, ms }: { readonly asked: Report; readonly ms: number }) =>
   parentPort?.postMessage(report(asked, ms)),

@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import { Overdue, Unavailable } from '../../../core/errors.ts'
-import type { Kind, PageQuery, Query, Row, Sum } from '../../../core/ports/metadata-store.ts'
+import type { Kind, Query, Row, Sum, SumGroup } from '../../../core/ports/metadata-store.ts'
 import type { Report, Reported } from './report-thread.ts'
 import type { Page } from './reader.ts'
-import { from, orderBy, place } from './statement.ts'
+import { from, orderBy } from './statement.ts'
 
 export interface ReportConnection {
   list<T>(kind: Kind<T>, query: Query<T>): Promise<Page<T>>
-  page<T>(kind: Kind<T>, query: PageQuery<T>): Promise<readonly Row<T>[]>
   sums(asked: Report): Promise<readonly Sum[]>
+  groups(asked: Report): Promise<readonly SumGroup[]>
   close(): Promise<void>
 }
 
@@ -112,23 +112,15 @@ export const openReports = (file: string, patience: number): ReportConnection =>
       if (found.kind !== 'rows') throw fault(found)
       return { rows: found.rows as readonly Row<T>[], total: found.total }
     },
-    async page<T>(kind: Kind<T>, { by, behind, limit, ...query }: PageQuery<T>) {
-      const { sql, values } = from(kind, query)
-      const field = `json_extract(data, ${place(by)})`
-      const later = behind === undefined ? '' : ` and (${field} < ? or (${field} = ? and id < ?)) and ${field} <= ?`
-      const more = behind === undefined ? [] : [behind.value, behind.value, behind.id, behind.value]
-      const found = await reported({
-        work: 'page',
-        sql: `select id, data ${sql}${later} order by ${field} desc, id desc limit ?`,
-        values: [...values, ...more, limit],
-      })
-      if (found.kind !== 'rows') throw fault(found)
-      return found.rows as readonly Row<T>[]
-    },
     async sums(asked) {
       const found = await reported(asked)
       if (found.kind !== 'sums') throw fault(found)
       return found.sums
+    },
+    async groups(asked) {
+      const found = await reported(asked)
+      if (found.kind !== 'groups') throw fault(found)
+      return found.groups
     },
     close,
   }

@@ -8,8 +8,9 @@ import AsyncDatabase from 'libsql/promise'
 import t, { type Test } from 'tap'
 import { Unavailable } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
-import { kind, MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { kind, MetadataStore, type Query } from '../../../core/ports/metadata-store.ts'
 import sqlite from '../../../plugins/storage/sqlite.ts'
+import { from, orderBy } from '../../../plugins/storage/sqlite/statement.ts'
 import { conform } from '../../contracts/contract.ts'
 import { metadataStore } from '../../contracts/metadata-store.ts'
 import { made } from '../../fitted.ts'
@@ -186,6 +187,27 @@ t.test('a failing write of a shared commit fails alone, unless the whole transac
     ['a', 'b', 'c', 'd'],
   )
   t.equal(await store.create(notes, 'e', note(1)), true, 'goes on')
+})
+
+t.test('a range and an order walk the index that begins with their field, where there is one', async (t) => {
+  const { store, file } = at(t)
+  const dated = kind<{ readonly day: string; readonly size?: number }>('dated', [['day']])
+  await store.create(dated, 'a', { day: '2030-01-01' })
+  const other = beside(t, file)
+  const planOf = (query: Query<{ readonly day: string; readonly size?: number }>, of = dated): string => {
+    const { sql, values } = from(of, query)
+    const steps = other
+      .prepare(`explain query plan select id, data ${sql} ${query.order ? orderBy(query) : ''}`)
+      .all([...values])
+    return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ')
+  }
+  const between = { field: 'day', from: '2030-01-01', to: '2030-01-02' } as const
+  const order = { by: 'day' } as const
+  t.equal(planOf({ between }), 'SEARCH rows USING INDEX dated:day (<expr>>? AND <expr><?)')
+  t.equal(planOf({ order }), 'SCAN rows USING INDEX dated:day')
+  const ids = 'SEARCH rows USING INDEX sqlite_autoindex_rows_1 (kind=? AND id>? AND id<?)'
+  t.equal(planOf({ between, prefix: 'a' }), ids)
+  t.equal(planOf({ between }, kind('bare')), 'SEARCH rows USING INDEX sqlite_autoindex_rows_1 (kind=?)')
 })
 
 t.test('a hundred thousand rows of one tenant', async (t) => {

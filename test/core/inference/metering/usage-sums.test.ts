@@ -253,8 +253,8 @@ t.test('a report that takes too long names a span that has half the days', async
       ...rows,
       reports: {
         list: async () => Promise.reject(new Overdue()),
-        page: async () => Promise.reject(new Overdue()),
         group: async () => Promise.reject(new Overdue()),
+        groups: async () => Promise.reject(new Overdue()),
         tally: async () => Promise.reject(new Overdue()),
       },
     }),
