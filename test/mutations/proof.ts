@@ -130,6 +130,33 @@ export const proofs: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/sealed/client/decisions.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'A sealed decision asks for its receipt.',
+        from: 'receipt ? { ...params, receipt: true } : { ...params }',
+        to: '{ ...params }',
+      },
+      {
+        breaks: 'The receipt of a decision is checked and given.',
+        from: '    receipt?.(receiptBeside(sent.request, answer))\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/embeddings.ts',
+    test: 'test/sealed-embeddings.test.ts',
+    changes: [
+      {
+        breaks: 'The receipt of embeddings is checked and given.',
+        from: '    receipt?.(receiptBeside(sent.request, answer))\n',
+        to: '',
+      },
+    ],
+  },
+  {
     file: 'core/sealed/enclave/open.ts',
     test: receipts,
     changes: [

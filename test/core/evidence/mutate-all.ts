@@ -72,6 +72,7 @@ try {
     .filter((it) => equivalence(it) === null && !(values.new && (removed.get(it.mark) ?? 'LIVES') !== 'LIVES'))
   for (const test of new Set(chosen.flatMap(({ file }) => testsOf(file))))
     if (notices(test)) throw new Error(`${test} fails with every check in its place`)
+    else console.log(`fit: ${test}`)
   let living = 0
   for (const it of chosen) {
     const verdict = tried(it)

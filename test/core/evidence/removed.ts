@@ -25,6 +25,17 @@ const equivalent: readonly { readonly file: string; readonly begins: string; rea
     begins: 'demand(at + length <= bytes.length',
     because: 'What is cut leaves the place beyond the end, which the last check refuses with the same reason.',
   },
+  {
+    file: 'der.ts',
+    begins: "if (bytes.length > 4) return malformed('integer')",
+    because: 'A longer minimal number is above 2^31, which the next line refuses with the same reason.',
+  },
+  {
+    file: 'cbor.ts',
+    begins: 'if (short > 27) return malformed()',
+    because:
+      'An argument of 16 bytes or more has to be at least 256^8, and the bound of 2^53 refuses it with the same reason.',
+  },
 ]
 
 /** The reason why a removal changes no outcome; null for every other one. */

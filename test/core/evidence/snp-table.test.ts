@@ -139,6 +139,11 @@ const certificates: readonly Row[] = [
     { ica: { extensions: [constraints(0), keyUsage(0x80)] } },
     'chain_broken: an issuer may not sign',
   ],
+  ...[Uint8Array.of(8, 0x04), Uint8Array.of(0), Uint8Array.of(0, 0x04, 0, 0)].map((usage): Row => [
+    `keyUsage of ${toHex(usage)}`,
+    { ica: { extensions: [constraints(0), extension('2.5.29.15', der(0x03, usage), true)] } },
+    'evidence_malformed: keyUsage',
+  ]),
   ['intermediate without keyUsage', { ica: { extensions: [constraints(0)] } }, null],
   ['root may not sign', { ark: { extensions: [constraints(), keyUsage(2)] } }, 'chain_broken: an issuer may not sign'],
   ['root with a path length of 0', { ark: { extensions: [constraints(0), keyUsage(6)] } }, 'chain_broken: path length'],

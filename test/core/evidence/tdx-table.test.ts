@@ -331,6 +331,11 @@ t.test('the shape of the evidence', async (t) => {
     )
     t.match(await tried({ collateral: (it) => void (it[name] = '') }), /^(evidence_malformed|collateral_invalid)/, name)
   }
+  for (const value of [1, ['x'], 'x'.repeat(65_537)])
+    t.equal(
+      await tried({}, {}, (it) => ({ ...it, collateral: { ...it.collateral, tcb_info: value } })),
+      'evidence_malformed: tcb_info',
+    )
   t.equal(await tried({}, {}, ({ collateral: _, ...rest }) => rest), 'collateral_missing: collateral')
   t.equal(await tried({}, {}, ({ quote: _, ...rest }) => rest), 'evidence_malformed: quote')
   const chain = (change: (pem: string) => string) =>
