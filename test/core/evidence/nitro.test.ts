@@ -111,7 +111,12 @@ const rows: readonly Row[] = [
   ['a certificate that is a text', { members: member('certificate', 'x') }, 'evidence_malformed: certificate'],
   [
     'PCRs as a list of pairs',
-    { members: member('pcrs', [0, 1, 2].map((at) => [at, register(0xab)])) },
+    {
+      members: member(
+        'pcrs',
+        [0, 1, 2].map((at) => [at, register(0xab)]),
+      ),
+    },
     'evidence_malformed: pcrs',
   ],
   [

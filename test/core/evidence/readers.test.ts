@@ -15,14 +15,20 @@ import {
   tags,
   timeOf,
 } from '../../../core/sealed/evidence/der.ts'
-import { algorithmOf, checkSignature, flatSignature, pointKey, publicKeyOf } from '../../../core/sealed/evidence/keys.ts'
+import {
+  algorithmOf,
+  checkSignature,
+  flatSignature,
+  pointKey,
+  publicKeyOf,
+} from '../../../core/sealed/evidence/keys.ts'
 import { readDocument } from '../../../core/sealed/evidence/nitro-document.ts'
 import { readPem } from '../../../core/sealed/evidence/pem.ts'
 import { checkList, checkRevocation, readList } from '../../../core/sealed/evidence/revocation-list.ts'
 import { roots } from '../../../core/sealed/evidence/roots.ts'
 import { readQuote } from '../../../core/sealed/evidence/tdx-quote.ts'
 import { toHex } from '../../../core/sealed/wire/hex.ts'
-import { curveSigner } from '../../fakes/platform/certificates.ts'
+import { curveSigner, pemOf } from '../../fakes/platform/certificates.ts'
 import { hex, integer, sequence } from '../../fakes/platform/der.ts'
 import { fuzzed } from './fuzz.ts'
 import { json, pem, refusal, sample } from './samples.ts'
@@ -283,6 +289,20 @@ t.test('public keys are of three kinds', async (t) => {
   const three = long.slice()
   three[three.length - 1] = 3
   t.equal(await refusal(() => publicKeyOf(three)), wanted, 'another exponent')
+})
+
+t.test('PEM has one spelling, and a bound', async (t) => {
+  const whole = ders.find(({ length }) => length % 3 === 1)!
+  const text = pemOf(whole)
+  t.equal(await refusal(() => readPem(text, 1)), null)
+  const wanted = 'evidence_malformed: pem'
+  const bits = text.replace(/[AQgw]==\n/, (last) => `${String.fromCharCode(last.charCodeAt(0) + 1)}==\n`)
+  t.not(bits, text)
+  t.equal(await refusal(() => readPem(bits, 1)), wanted, 'bits that no byte has')
+  t.equal(await refusal(() => readPem(text.replace('==\n', '\n'), 1)), wanted, 'no padding')
+  const most = Math.floor((16 * 1024) / text.length)
+  t.equal(await refusal(() => readPem(text.repeat(most), most)), null)
+  t.equal(await refusal(() => readPem(text.repeat(most + 1), most + 1)), wanted, 'more than 16 KiB')
 })
 
 t.test('a signature is of its curve and its hash', async (t) => {

@@ -95,6 +95,7 @@ const shape: readonly Row[] = [
   ['model behind Genoa', { report: set(0x189, 0xb0) }, 'platform_not_allowed: processor'],
   ['model behind Turin', { ...turin, report: set(0x189, 0x12) }, 'platform_not_allowed: processor'],
   ['reserved patch level byte', { report: set(0x3a, 1) }, 'evidence_malformed: patch level'],
+  ['reserved byte of the reported patch level', { report: set(0x182, 1) }, 'evidence_malformed: patch level'],
   ['reserved patch level byte of Turin', { ...turin, report: set(0x3c, 1) }, 'evidence_malformed: patch level'],
   ...[0x4c, 0x4f, 0x18b, 0x19f, 0x1eb, 0x1ef, 0x1f8, 0x29f].map((at): Row => [
     `byte ${at}`,

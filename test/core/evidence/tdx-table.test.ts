@@ -172,6 +172,7 @@ const data: readonly Row[] = [
   ['ppid on the list', {}, null, { ppids: ['aa'.repeat(16)] }],
   ['ppid off the list', {}, 'chip_not_allowed: ppid', { ppids: ['bb'.repeat(16)] }],
   ['a longer fmspc', { said: (it) => void (it.fmspc = new Uint8Array(7)) }, 'evidence_malformed: PCK extension'],
+  ["a PCK without Intel's extension", { pck: { extensions: [] } }, 'evidence_malformed: PCK extension'],
   ['a PCK that says its fmspc twice', { twice: true }, 'evidence_malformed: PCK extension'],
   ['15 components of the PCK', { said: (it) => void it.components.pop() }, 'evidence_malformed: PCK extension'],
 ]

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { optionalPackage } from '../../../../core/optional-package.ts'
 import { sha256 } from './provenance.ts'
 
-/** Why a bundle is refused, each reason with its sentence. */
+/** The reasons for which a bundle is refused, each with its sentence. */
 export const bundleReasons = {
   bundle_malformed: 'The Sigstore bundle is not in a form that counts',
   bundle_untrusted: 'No authority of the trusted root issued the certificate of the bundle in its time',
@@ -33,7 +33,7 @@ const insist = (holds: boolean, reason: BundleReason): void => {
   if (!holds) throw new BundleRefusal(reason)
 }
 
-/** A bundle, and whose it has to be. */
+/** A bundle, with the identity and the issuer that have to stand behind it. */
 export interface AskedBundle {
   readonly text: string
   /** The subject of the certificate, letter for letter: an address of a workflow or of mail. */
@@ -44,7 +44,7 @@ export interface AskedBundle {
   readonly trustedRoot: string
 }
 
-/** What a bundle shows. */
+/** The facts of a bundle that holds. */
 export interface BundleFacts {
   readonly identity: string
   readonly issuer: string
@@ -141,7 +141,7 @@ const signerOf = (library: Sigstore, bundle: ReturnType<typeof readBundle>, trus
   try {
     return new library.Verifier(material).verify(library.toSignedEntity(bundle, artifact)).identity
   } catch (cause) {
-    // Anything else that it throws is a reader's, about bytes of a stranger.
+    // Every other error comes from a reader of the library, about bytes of a stranger.
     throw new BundleRefusal(
       cause instanceof library.VerificationError ? reasonOf(cause.code) : 'bundle_malformed',
       cause,
