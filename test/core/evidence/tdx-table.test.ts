@@ -174,6 +174,7 @@ const data: readonly Row[] = [
   ['a longer fmspc', { said: (it) => void (it.fmspc = new Uint8Array(7)) }, 'evidence_malformed: PCK extension'],
   ["a PCK without Intel's extension", { pck: { extensions: [] } }, 'evidence_malformed: PCK extension'],
   ['a PCK that says its fmspc twice', { twice: true }, 'evidence_malformed: PCK extension'],
+  ['a component above 255', { said: (it) => void (it.components[0] = 256) }, 'evidence_malformed: PCK extension'],
   ['15 components of the PCK', { said: (it) => void it.components.pop() }, 'evidence_malformed: PCK extension'],
 ]
 
