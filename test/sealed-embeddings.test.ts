@@ -6,6 +6,7 @@ import { plugin, use } from '../core/plugin.ts'
 import type { EmbedCall } from '../core/ports/embed.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import { connect } from '../core/sealed/client/client.ts'
+import type { CheckedReceipt } from '../core/sealed/client/receipts.ts'
 import { SealgateError } from '../core/sealed/client/error.ts'
 import { toolHouse } from './fakes/agent.ts'
 import { sealing } from './fakes/proxied.ts'
@@ -53,6 +54,11 @@ t.test('sealed vectors are those of the clear route, and nothing of the texts is
     const facts = Buffer.from(JSON.stringify(it.logged.slice(seen)))
     t.same(traces([root], new Map([['log', facts]])), [])
   }
+  const receipts: CheckedReceipt[] = []
+  const receipt = (one: CheckedReceipt) => void receipts.push(one)
+  await it.client.embeddings.create({ model: 'small', input: root }, { receipt })
+  const facts = { route: 'rvenc/embeddings', model: 'small', backend: 'vectors', tokens: { input: 9, output: 0 } }
+  t.match(receipts, [{ facts }], 'with a receipt')
   const isBooked = async () => (await (await it.call('GET', '/admin/usage?limit=100')).text()).includes('"small"')
   t.ok(await until(isBooked), 'its use is booked')
 })

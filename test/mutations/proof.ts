@@ -5,6 +5,7 @@ const batches = 'test/adapters/production/evidence/batches.test.ts'
 const receipts = 'test/receipts.test.ts'
 const proof = 'test/proof.test.ts'
 const release = 'test/release.test.ts'
+const bundle = 'test/adapters/production/commands/release/sigstore-bundle.test.ts'
 
 /** What proves an enclave beside its report, and what proves an answer. */
 export const proofs: readonly Changes[] = [
@@ -129,6 +130,33 @@ export const proofs: readonly Changes[] = [
     ],
   },
   {
+    file: 'core/sealed/client/decisions.ts',
+    test: 'test/sealed-decision.test.ts',
+    changes: [
+      {
+        breaks: 'A sealed decision asks for its receipt.',
+        from: 'receipt ? { ...params, receipt: true } : { ...params }',
+        to: '{ ...params }',
+      },
+      {
+        breaks: 'The receipt of a decision is checked and given.',
+        from: '    receipt?.(receiptBeside(sent.request, answer))\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'core/sealed/client/embeddings.ts',
+    test: 'test/sealed-embeddings.test.ts',
+    changes: [
+      {
+        breaks: 'The receipt of embeddings is checked and given.',
+        from: '    receipt?.(receiptBeside(sent.request, answer))\n',
+        to: '',
+      },
+    ],
+  },
+  {
     file: 'core/sealed/enclave/open.ts',
     test: receipts,
     changes: [
@@ -241,6 +269,104 @@ export const proofs: readonly Changes[] = [
       },
       { breaks: 'The source gives the package.', from: 'sha256(own) === sha256(tarball)', to: 'true' },
       { breaks: 'A provenance says no more than the source shows.', from: 'again === text', to: 'true' },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/verify.ts',
+    test: release,
+    changes: [
+      {
+        breaks: 'A bundle names the commit of the source.',
+        from: 'facts.commits !== null && !facts.commits.includes(commit)',
+        to: 'false',
+      },
+      {
+        breaks: 'A release is refused where its bundle is.',
+        from: '  if (bundle !== null) yield await bundleChecked(bundle, tarball, source)\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/releases.ts',
+    test: bundle,
+    changes: [
+      {
+        breaks: 'A list is refused where its bundle is.',
+        from: 'asked === null ? null : await checkBundle(asked, bytes)',
+        to: 'asked',
+      },
+    ],
+  },
+  {
+    file: 'adapters/production/commands/release/sigstore-bundle.ts',
+    test: bundle,
+    changes: [
+      {
+        breaks: 'A bundle is of the identity that is asked for.',
+        from: 'said?.subjectAlternativeName === identity',
+        to: 'true',
+      },
+      {
+        breaks: 'An identity is no pattern, and has no other end.',
+        from: 'said?.subjectAlternativeName === identity',
+        to: 'new RegExp(identity).test(said?.subjectAlternativeName ?? "")',
+      },
+      {
+        breaks: 'A bundle is of the issuer that is asked for.',
+        from: 'said?.extensions?.issuer === issuer',
+        to: 'true',
+      },
+      {
+        breaks: 'A statement is about the artifact.',
+        from: "subject.some((it) => it.digest['sha256'] === digest)",
+        to: 'subject.length > 0',
+      },
+      {
+        breaks: 'A signature says whose digest it signs.',
+        from: "digest.toString('hex') === sha256(artifact)",
+        to: 'true',
+      },
+      {
+        breaks: 'A statement is a provenance.',
+        from: "predicateType === 'https://slsa.dev/provenance/v1'",
+        to: 'true',
+      },
+      {
+        breaks: 'A provenance tells of a build.',
+        from: "  if (!provenance.success) throw new BundleRefusal('bundle_of_other_statement')\n",
+        to: '  if (!provenance.success) return []\n',
+      },
+      {
+        breaks: 'A signed text of another type is no statement.',
+        from: "payloadType === 'application/vnd.in-toto+json'",
+        to: 'true',
+      },
+      {
+        breaks: 'A name in a checkpoint is no pattern.',
+        from: 'names.every((name) => /^[\\w.:/-]+$/.test(name))',
+        to: 'true',
+      },
+      {
+        breaks: 'A log shows the signature.',
+        from: 'new library.Verifier(material)',
+        to: 'new library.Verifier(material, { tlogThreshold: 0, timestampThreshold: 0 })',
+      },
+      {
+        breaks: 'A log has seen the certificate.',
+        from: 'new library.Verifier(material)',
+        to: 'new library.Verifier(material, { ctlogThreshold: 0 })',
+      },
+      {
+        breaks: 'All options of a bundle stand together.',
+        from: '!bundle || !identity || !issuer || !root',
+        to: '!bundle || !issuer || !root',
+      },
+      {
+        breaks: 'A bundle is bounded before it is read.',
+        from: '(await stat(file)).size > mostBytes',
+        to: 'false',
+      },
     ],
   },
   {

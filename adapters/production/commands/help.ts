@@ -9,6 +9,13 @@ const client = `
 const ownKeys = `
   --keys FILE or SEALGATE_KEYS   the client's own keys; ./sealgate-keys.json by default`
 
+const bundle = `
+BUNDLE demands a bundle of Sigstore too, without a network; sealgate add sigstore brings what verifies it.
+  --bundle FILE                  the bundle, about the list or the package
+  --identity TEXT                whose certificate signed it, letter for letter
+  --issuer URL                   who vouches for that identity
+  --trusted-root FILE            authorities and logs, as Sigstore's trusted_root.json names them`
+
 export const helpOverview = `sealgate [serve] [--port N] [--surfaces a,b] [--workers N]   serves the gateway
 sealgate check [FILE]                            shows what is wrong with a configuration, and what it reaches
 sealgate keys create|list|show|update|rotate|revoke   makes, shows, changes and revokes keys
@@ -112,7 +119,7 @@ It ends with 0 when the enclave is verified, 1 when it is refused, 2 when it can
 
   releases: `sealgate releases digest CONFIG
 sealgate releases write FILE --release FILE [--name N] [--days N] [--at TIME]
-sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json]
+sealgate releases check FILE --signers HEX,HEX [--threshold N] [--at TIME] [--json] [BUNDLE]
 sealgate releases sign FILE --signer FILE
   --release FILE                 JSON with version, digest, covers and images; it becomes the current one
   --name N                       what the list is called; needed for a first one
@@ -120,19 +127,19 @@ sealgate releases sign FILE --signer FILE
   --signers HEX,HEX              the keys that count, Ed25519
   --threshold N                  how many of them have to sign; all by default
   --at TIME                      as of this moment; now by default
-  --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig
+  --signer FILE                  a key of Ed25519 in PEM; its signature goes into FILE.sig${bundle}
 digest shows the release digest of an enclave that is started alone with CONFIG. The signatures of FILE are in FILE.sig. check ends with 0 when the list counts, 1 when it is refused.`,
 
   release: `sealgate release write FOLDER --config FILE --images FILE --builder URI [--source CLONE] [--name N] [--days N] [--at TIME]
 sealgate release sign FOLDER --signer FILE [--source CLONE]
-sealgate release verify FOLDER --config FILE --signers HEX,HEX [--threshold N] [--source CLONE] [--at TIME] [--json]
+sealgate release verify FOLDER --config FILE --signers HEX,HEX [--threshold N] [--source CLONE] [--at TIME] [--json] [BUNDLE]
   FOLDER                         holds the package, its bill of materials, its provenance and releases.json
   --source CLONE                 a clone of the repository after npm ci; the working folder by default
   --config FILE                  the configuration of an enclave that is started alone
   --images FILE                  JSON with covers and images, as in a list of releases
   --builder URI                  who builds; the provenance names it
   --signers HEX,HEX              the keys that count, Ed25519
-  --threshold N                  how many of them have to sign; all by default
+  --threshold N                  how many of them have to sign; all by default${bundle}
 write builds and packs the commit of the clone. verify builds it again and compares every byte. verify ends with 0 when all of it holds, 1 when it is refused, 2 when it can't be looked at.`,
 
   receipt: `sealgate receipt verify FILE --evidence FILE [--log PROOF] [--policy FILE] [--json]
@@ -167,7 +174,7 @@ rotate also takes${client}`,
   doctor: `sealgate doctor
 It prints the command that installs what is not there.`,
 
-  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets... [LANGUAGE...] [--dry-run]
+  add: `sealgate add all|ocr|voices|speech|objects|spreadsheets|sigstore... [LANGUAGE...] [--dry-run]
   LANGUAGE                       behind ocr: what it reads beside English, such as deu, jpn or chi_sim
   --dry-run                      prints the command alone
 It uses the package manager of the project in the working folder, npm by default.`,

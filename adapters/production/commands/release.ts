@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util'
 import { releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 import { errorText } from './error-text.ts'
 import { filesOf, provenanceFormat } from './release/provenance.ts'
+import { bundleOptions } from './release/sigstore-bundle.ts'
 import { addSignature } from './release/signatures.ts'
 import { verifyWhole } from './release/verify.ts'
 import { writeWhole } from './release/write.ts'
 
 const options = {
+  ...bundleOptions,
   source: { type: 'string', default: '.' },
   config: { type: 'string' },
   images: { type: 'string' },

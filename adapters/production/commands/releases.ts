@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { configurationDigest } from './release/configuration-digest.ts'
+import { refused } from './release/refused.ts'
+import { type BundleOptions, askedBundle, bundleLine, bundleOptions, checkBundle } from './release/sigstore-bundle.ts'
 import { addSignature, signaturesOf, signersOf, timeOf } from './release/signatures.ts'
 import { entryIn, writeRelease } from './write-releases.ts'
-import { reasons } from '../../../core/sealed/evidence/reason-words.ts'
-import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
 import { type Releases, readReleases, releasesFormat } from '../../../core/sealed/evidence/releases.ts'
 
 const options = {
+  ...bundleOptions,
   signers: { type: 'string' },
   threshold: { type: 'string' },
   signer: { type: 'string' },
@@ -30,7 +31,7 @@ const linesOf = ({ name, serial, ends, releases }: Releases): readonly string[] 
   }),
 ]
 
-interface ReleaseOptions {
+interface ReleaseOptions extends BundleOptions {
   readonly signers?: string | undefined
   readonly threshold?: string | undefined
   readonly signer?: string | undefined
@@ -41,18 +42,21 @@ interface ReleaseOptions {
   readonly json: boolean
 }
 
-const check = async (file: string, { signers, threshold, at, json }: ReleaseOptions): Promise<number> => {
-  const pinned = signersOf(signers, threshold)
-  const now = timeOf(at)
-  const signed = { text: await readFile(file, 'utf8'), signatures: await signaturesOf(file) }
+const check = async (file: string, { signers, threshold, at, json, ...rest }: ReleaseOptions): Promise<number> => {
+  const [pinned, now, asked] = [signersOf(signers, threshold), timeOf(at), await askedBundle(rest)]
+  const bytes = await readFile(file)
+  const signed = { text: bytes.toString(), signatures: await signaturesOf(file) }
   try {
     const list = await readReleases(signed, pinned, now)
-    show(json ? [JSON.stringify(list)] : linesOf(list))
+    const bundle = asked === null ? null : await checkBundle(asked, bytes)
+    const said = bundle === null ? list : { ...list, bundle }
+    show(json ? [JSON.stringify(said)] : [...linesOf(list), ...(bundle === null ? [] : [`✓ ${bundleLine(bundle)}`])])
     return 0
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const { reason, detail } = error
-    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${reasons[reason]}: ${reason}`])
+    const why = refused(error)
+    if (why === null) throw error
+    const { reason, detail, sentence } = why
+    show([json ? JSON.stringify({ refused: reason, detail }) : `✗ ${sentence}: ${reason}`])
     return 1
   }
 }

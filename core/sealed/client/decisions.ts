@@ -1,4 +1,5 @@
-import { cutBy } from './chat.ts'
+import { type Options, cutBy } from './chat.ts'
+import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 import type { SendSealed } from './send-sealed.ts'
 
@@ -39,15 +40,19 @@ export interface Decision {
 }
 
 export interface Decisions {
-  create(params: DecisionParams, options?: { readonly signal?: AbortSignal }): Promise<Decision>
+  create(params: DecisionParams, options?: Pick<Options, 'signal' | 'receipt'>): Promise<Decision>
 }
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 /** Typed questions that only the enclave reads. */
 export const decisions = (send: SendSealed): Decisions => ({
-  async create(params, { signal } = {}) {
-    const sent = await send('rvenc/decision', { ...params }, signal ?? null, names)
-    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Decision
+  async create(params, { signal, receipt } = {}) {
+    const said = receipt ? { ...params, receipt: true } : { ...params }
+    const sent = await send('rvenc/decision', said, signal ?? null, names)
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const decision = openAnswer(sent.request, answer) as Decision
+    receipt?.(receiptBeside(sent.request, answer))
+    return decision
   },
 })

@@ -1,4 +1,5 @@
 import { type Options, cutBy } from './chat.ts'
+import { receiptBeside } from './receipts.ts'
 import { openAnswer } from './seal-request.ts'
 import type { SendSealed } from './send-sealed.ts'
 
@@ -25,16 +26,20 @@ export interface Embeddings {
 }
 
 export interface Embedder {
-  create(params: EmbeddingParams, options?: Pick<Options, 'signal' | 'answered'>): Promise<Embeddings>
+  create(params: EmbeddingParams, options?: Options): Promise<Embeddings>
 }
 
 const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 /** Vectors of texts that only the enclave reads. */
 export const embedder = (send: SendSealed): Embedder => ({
-  async create(params, { signal, answered } = {}) {
-    const sent = await send('rvenc/embeddings', { ...params }, signal ?? null, names)
+  async create(params, { signal, receipt, answered } = {}) {
+    const said = receipt ? { ...params, receipt: true } : { ...params }
+    const sent = await send('rvenc/embeddings', said, signal ?? null, names)
     answered?.(sent.answer.headers.get('x-request-id'))
-    return openAnswer(sent.request, await sent.answer.json().catch(cutBy(signal ?? null))) as Embeddings
+    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
+    const made = openAnswer(sent.request, answer) as Embeddings
+    receipt?.(receiptBeside(sent.request, answer))
+    return made
   },
 })

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { type Question, appraise } from '../../../core/sealed/evidence/appraise.ts'
+import { type Question, appraise, inspect } from '../../../core/sealed/evidence/appraise.ts'
 import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import type { SeenNumbers } from '../../../core/sealed/evidence/finding.ts'
+import { readNotices } from '../../../core/sealed/evidence/notices.ts'
 import { type PlatformPolicy, PolicyError, parsePolicy, readPolicy } from '../../../core/sealed/evidence/policy.ts'
+import { Refusal } from '../../../core/sealed/evidence/reasons.ts'
+import { readReleases } from '../../../core/sealed/evidence/releases.ts'
 import { toHex } from '../../../core/sealed/wire/hex.ts'
 import { releaseSigner, signedList } from '../../fakes/platform/releases.ts'
 import { type SnpOptions, makeSnp, chipOf } from '../../fakes/platform/snp.ts'
+import { makeTdx } from '../../fakes/platform/tdx.ts'
+import { fuzzed } from './fuzz.ts'
 import { hexSample, pem, refusal, sample } from './samples.ts'
 
 const now = Date.parse('2026-11-10T12:00:00Z')
@@ -98,6 +103,14 @@ t.test('report data', async (t) => {
     t.equal(await said(genoa.evidence, policy, asked), 'report_data_mismatch', `another challenge, byte ${at}`)
   }
   t.equal(await said(genoa.evidence, policy, { challenge: new Uint8Array(0) }), 'report_data_mismatch')
+})
+
+t.test('an operator who looks at an enclave sees whether the evidence is about its keys', async (t) => {
+  const own = { testRoots: policy.testRoots! }
+  const seen = (asked: Partial<Question>) => refusal(() => inspect(genoa.evidence, own, { ...question, ...asked }))
+  t.equal((await inspect(genoa.evidence, own, question)).measurement, measurement)
+  t.equal(await seen({ keysetHash: challenge }), 'report_data_mismatch')
+  t.equal(await seen({ challenge: keysetHash }), 'report_data_mismatch')
 })
 
 /** The tree as the gateway builds it: each level is hashed in pairs, and an odd node moves up. */
@@ -307,6 +320,15 @@ t.test('a memory refuses evidence with lower numbers', async (t) => {
   t.equal(await crl(299), 'collateral_expired: number of a revocation list fell')
   t.equal(await crl(300), null)
   t.strictSame(seen, { lists: { 'AMD Genoa': '012c' }, releases: { example: 10 } })
+
+  const quote = makeTdx({ now, reportData: bound(challenge) })
+  const remembered = (evaluation: number) =>
+    said(quote.evidence, {
+      ...{ measurements: [measurement], testRoots: { tdx: quote.roots } },
+      memory: { load: () => ({ evaluation }), save: () => {} },
+    })
+  t.equal(await remembered(18), 'measurement_not_allowed')
+  t.equal(await remembered(19), 'collateral_expired: evaluation number fell')
 })
 
 t.test('exceptions loosen one rule until a day', async (t) => {
@@ -421,6 +443,7 @@ t.test('a policy is read strictly', async (t) => {
     [{ nitro: { maximumAge: 300_001 } }, /maximumAge/],
     [{ releases: { keys: [first.key], threshold: 0 } }, /threshold/],
     [{ releases: { keys: [first.key], threshold: 2 } }, /threshold is more/],
+    [{ notices: { keys: [first.key], threshold: 2 } }, /threshold is more/],
     [{ releases: { keys: [first.key, first.key.toUpperCase()], threshold: 2 } }, /names a key twice/],
     [{ exceptions: [{ allow: 'debug', until: '2027-01-01', because: 'x' }] }, /allow is none of/],
     [{ exceptions: [{ allow: 'tdx.status:Revoked', until: '2027-01-01', because: 'x' }] }, /allow is none of/],
@@ -452,4 +475,32 @@ t.test('real evidence refuses today', async (t) => {
     await said({ ...evidence, report: toHex(hexSample('snp/report_milan.hex')) }, { measurements: [measurement] }),
     'platform_not_allowed: report version',
   )
+})
+
+// A pinned key may sign any text, so these readers meet all of them behind a signature that holds.
+const one = { keys: [first.key], threshold: 1 }
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+fuzzed('list of releases', 9, [Buffer.from(JSON.stringify(list))], (bytes) =>
+  readReleases(signedList(textOf(bytes), [first]), one, now),
+)
+const noticeText = Buffer.from(
+  JSON.stringify({
+    ...{ format: 'sealgate-notices/1', name: 'x', serial: 1, issued: now - day, ends: now + day, withdrawn: [] },
+    ...{ minimumEvaluation: 17, refusedProducts: ['Milan'] },
+    floors: { Genoa: { bootloader: 10, tee: 2, snp: 25, microcode: 90 } },
+  }),
+)
+fuzzed('notices', 10, [noticeText], (bytes) =>
+  readNotices({ ...one, document: signedList(textOf(bytes), [first], 'sealgate-notices/1') }, now),
+)
+const policyText = JSON.stringify({
+  ...{ measurements: [measurement], releases: keys, platforms: ['nitro'], nitro: { maximumAge: 1000 } },
+  exceptions: [{ allow: 'tdx.status:OutOfDate', advisories: ['SA-1'], until: '2027-01-31', because: 'x' }],
+})
+fuzzed('policy', 11, [Buffer.from(policyText)], (bytes) => {
+  try {
+    return parsePolicy(textOf(bytes))
+  } catch (error) {
+    throw error instanceof PolicyError ? new Refusal('evidence_malformed', 'policy') : error
+  }
 })

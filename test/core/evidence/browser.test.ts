@@ -50,6 +50,17 @@ const real: readonly (readonly [name: string, asked: AskedEvidence, reason: stri
     'evidence_malformed',
   ],
   ['Genoa, whose list ended', genoa('tinfoil_report.bin'), 'collateral_expired'],
+  [
+    'a quote of another platform',
+    tdx(sample('tdx/gotdx_cos-113-tdx-quote.dat'), 'phala_tdx_quote', '2025-06-20'),
+    'collateral_invalid',
+  ],
+  [
+    'the quote without the text behind it',
+    tdx(sample('tdx/gotdx_tdx_prod_quote_SPR_E4.dat').subarray(0, 4935), 'phala_tdx_quote', '2025-06-20'),
+    'collateral_invalid',
+  ],
+  ['a Milan of a cloud', genoa('x_test_gce_sevsnp_report.pem.bin'), 'platform_not_allowed'],
   ['Azure', genoa('x_test_azure_sevsnp_report.pem.bin'), 'platform_not_allowed'],
   ['Milan', snp(hexSample('snp/report_milan.hex'), 'vcek_milan.der', 'milan', 'milan'), 'platform_not_allowed'],
   [

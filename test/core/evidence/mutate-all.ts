@@ -1,39 +1,44 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import ts from 'typescript'
+import { writeMutantsPage } from './mutants-page.ts'
+import { type Removal, removals, without } from './removals.ts'
+import { equivalence, readRemoved, writeRemoved } from './removed.ts'
 
 /**
- * Removes every `demand` of core/sealed/evidence, one at a time, and tells which removal no test notices.
- * `npm run mutate:evidence:all -- snp` tries the files that begin so.
+ * Removes every check of core/sealed/evidence, one at a time, and tells which removal no test notices.
+ * `npm run mutate:evidence:all -- snp` removes those of files that begin so, `--new` those without a verdict.
  */
+const { values, positionals } = parseArgs({
+  options: { new: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const [begin = ''] = positionals
 const folder = mkdtempSync(join(tmpdir(), 'sealgate-mutants-'))
-const begin = process.argv[2] ?? ''
-
-/** Removals that change nothing, each with the reason. */
-const equivalent: readonly { readonly file: string; readonly begins: string; readonly because: string }[] = [
-  {
-    file: 'cbor.ts',
-    begins: 'demand(at + length <= bytes.length',
-    because: 'what is cut leaves the place beyond the end, which the last check refuses with the same reason',
-  },
-]
 
 /** Which tests look at a file, the likeliest first. */
 const testsOf = (file: string): readonly string[] => {
-  if (file.startsWith('snp')) return ['snp-table', 'appraise']
-  if (file.startsWith('tdx') || file === 'pem.ts') return ['tdx-table', 'tdx-real']
+  if (file.startsWith('snp')) return ['snp-table', 'appraise', 'snp-real']
+  if (file.startsWith('tdx')) return ['tdx-table', 'tdx-real']
+  if (file === 'pem.ts') return ['tdx-table', 'readers']
   if (file.startsWith('nitro') || file === 'cbor.ts') return ['nitro']
-  if (/^(der|keys|certificate|chain|revocation-list)\.ts$/.test(file)) return ['readers', 'snp-table', 'tdx-table']
-  return ['appraise', 'snp-table', 'tdx-table']
+  if (/^(der|keys|certificate|chain|revocation-list)\.ts$/.test(file))
+    return ['readers', 'snp-table', 'tdx-table', 'appraise']
+  return ['appraise', 'snp-table', 'tdx-table', 'nitro']
 }
 
+/** Whether an assertion of the test failed. A test that ends without one, or by its time, counts as a fault of the run. */
 const notices = (test: string): boolean => {
-  const env = { ...process.env, TAP_TIMEOUT: '240', SEALGATE_FUZZ: '200' }
+  const env = { ...process.env, TAP_TIMEOUT: '240', TAP_BAIL: '1', SEALGATE_FUZZ: '200' }
   const path = join('dist/test/core/evidence', `${test}.test.js`)
-  const { status } = spawnSync(process.execPath, [path], { cwd: folder, env, stdio: 'ignore', timeout: 300_000 })
-  return status !== 0
+  const options = { cwd: folder, env, encoding: 'utf8', timeout: 300_000, maxBuffer: 1 << 28 } as const
+  const { status, stdout } = spawnSync(process.execPath, [path], options)
+  if (status === 0) return false
+  if (/^\s*not ok/m.test(stdout) && !/^\s*not ok .*timeout/m.test(stdout)) return true
+  throw new Error(`${test} ended without an assertion that failed`)
 }
 
 const compiled = (source: string): string =>
@@ -46,44 +51,50 @@ const compiled = (source: string): string =>
     },
   }).outputText
 
-/** Where each statement `demand(…)` begins and ends. */
-const demands = (source: string): readonly (readonly [number, number])[] => {
-  const tree = ts.createSourceFile('it.ts', source, ts.ScriptTarget.ES2023, true)
-  const found: [number, number][] = []
-  const look = (node: ts.Node): void => {
-    const call = ts.isExpressionStatement(node) && ts.isCallExpression(node.expression) ? node.expression : null
-    if (call?.expression.getText() === 'demand') found.push([node.getStart(), node.getEnd()])
-    ts.forEachChild(node, look)
-  }
-  look(tree)
-  return found
+const fit = new Set<string>()
+
+/** Throws when the test fails with every check in its place. */
+const demandFit = (test: string): void => {
+  if (fit.has(test)) return
+  if (notices(test)) throw new Error(`${test} fails with every check in its place`)
+  fit.add(test)
+}
+
+/** The test that notices, or LIVES. */
+const tried = (removal: Removal): string => {
+  const built = join(folder, 'dist/core/sealed/evidence', removal.file.replace(/\.ts$/, '.js'))
+  const whole = readFileSync(built)
+  const broken = compiled(without(removal))
+  const noticed = testsOf(removal.file).find((test) => {
+    demandFit(test)
+    writeFileSync(built, broken)
+    const seen = notices(test)
+    writeFileSync(built, whole)
+    return seen
+  })
+  return noticed ?? 'LIVES'
 }
 
 try {
   for (const name of ['dist', 'package.json']) cpSync(name, join(folder, name), { recursive: true })
-  symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
-  symlinkSync(join(process.cwd(), 'test'), join(folder, 'test'))
-  let [tried, living] = [0, 0]
-  for (const file of readdirSync('core/sealed/evidence').filter((it) => it.startsWith(begin))) {
-    const source = readFileSync(join('core/sealed/evidence', file), 'utf8')
-    const built = join(folder, 'dist/core/sealed/evidence', file.replace(/\.ts$/, '.js'))
-    const whole = readFileSync(built)
-    for (const [from, to] of demands(source)) {
-      const same = equivalent.find((it) => it.file === file && source.startsWith(it.begins, from))
-      if (same !== undefined) {
-        console.log(`equivalent ${file}: ${same.because}`)
-        continue
-      }
-      tried++
-      writeFileSync(built, compiled(`${source.slice(0, from)};${source.slice(to)}`))
-      if (testsOf(file).some(notices)) continue
-      living++
-      const line = source.slice(0, from).split('\n').length
-      console.log(`LIVES ${file}:${line} ${source.slice(from, to).replaceAll(/\s+/g, ' ')}`)
-    }
-    writeFileSync(built, whole)
+  for (const name of ['node_modules', 'test', 'docs']) symlinkSync(join(process.cwd(), name), join(folder, name))
+  const all = removals()
+  const removed = new Map(readRemoved())
+  const chosen = all
+    .filter(({ file }) => file.startsWith(begin))
+    .filter((it) => equivalence(it) === null && !(values.new && (removed.get(it.mark) ?? 'LIVES') !== 'LIVES'))
+    // A check that lived is the first to be tried again.
+    .sort((one, other) => Number(removed.get(other.mark) === 'LIVES') - Number(removed.get(one.mark) === 'LIVES'))
+  let living = 0
+  for (const it of chosen) {
+    const verdict = tried(it)
+    removed.set(it.mark, verdict)
+    writeRemoved(all, removed)
+    if (verdict === 'LIVES') living++
+    console.log(`${verdict} ${it.file}:${it.line} ${it.text}`)
   }
-  console.log(`${tried - living} of ${tried} removed checks noticed`)
+  console.log(`${chosen.length - living} of ${chosen.length} removed checks noticed`)
+  await writeMutantsPage(new Map())
   process.exitCode = living === 0 ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true })

@@ -108,6 +108,27 @@ const rows: readonly Row[] = [
   ['zone is no authority', { zone: { extensions: [keyUsage(0x04)] } }, 'chain_broken: an issuer is no authority'],
   ['leaf is an authority', { leaf: { extensions: [constraints()] } }, 'chain_broken: the leaf is an authority'],
   ['no bundle', { members: member('cabundle', []) }, 'evidence_malformed: cabundle'],
+  ['a certificate that is a text', { members: member('certificate', 'x') }, 'evidence_malformed: certificate'],
+  [
+    'PCRs as a list of pairs',
+    {
+      members: member(
+        'pcrs',
+        [0, 1, 2].map((at) => [at, register(0xab)]),
+      ),
+    },
+    'evidence_malformed: pcrs',
+  ],
+  [
+    'five parts',
+    { afterwards: (it) => concat(Uint8Array.of(0x85), it.subarray(1), Uint8Array.of(0xf6)) },
+    'evidence_malformed: document',
+  ],
+  [
+    'a payload that is a list',
+    { afterwards: () => cbor([cbor(new Map([[1, -35]])), new Map(), cbor([1]), new Uint8Array(96)]) },
+    'evidence_malformed: payload',
+  ],
   ['bytes behind', { afterwards: (it) => concat(it, Uint8Array.of(0)) }, 'evidence_malformed: cbor'],
 ]
 
@@ -153,6 +174,7 @@ t.test('CBOR has one form', async (t) => {
     'a list as a key': 'a1800',
     'no UTF-8': '61ff',
     'a tag': 'c000',
+    'a tag without a value': 'c0',
     'a float': 'f90000',
     true: 'f5',
     'five levels': '8181818100',

@@ -1,7 +1,8 @@
-import { X509Certificate, generateKeyPairSync } from 'node:crypto'
+import { X509Certificate, constants, generateKeyPairSync, verify } from 'node:crypto'
+import { readFile, readdir } from 'node:fs/promises'
 import { p256, p384 } from '@noble/curves/nist.js'
 import t from 'tap'
-import { readCertificate } from '../../../core/sealed/evidence/certificate.ts'
+import { type Certificate, readCertificate } from '../../../core/sealed/evidence/certificate.ts'
 import { checkChain, clockSkewMs } from '../../../core/sealed/evidence/chain.ts'
 import {
   booleanOf,
@@ -14,19 +15,30 @@ import {
   tags,
   timeOf,
 } from '../../../core/sealed/evidence/der.ts'
-import { algorithmOf, pointKey, publicKeyOf } from '../../../core/sealed/evidence/keys.ts'
+import {
+  algorithmOf,
+  checkSignature,
+  flatSignature,
+  pointKey,
+  publicKeyOf,
+} from '../../../core/sealed/evidence/keys.ts'
+import { readDocument } from '../../../core/sealed/evidence/nitro-document.ts'
+import { readPem } from '../../../core/sealed/evidence/pem.ts'
 import { checkList, checkRevocation, readList } from '../../../core/sealed/evidence/revocation-list.ts'
 import { roots } from '../../../core/sealed/evidence/roots.ts'
+import { readQuote } from '../../../core/sealed/evidence/tdx-quote.ts'
 import { toHex } from '../../../core/sealed/wire/hex.ts'
-import { hex } from '../../fakes/platform/der.ts'
+import { curveSigner, pemOf } from '../../fakes/platform/certificates.ts'
+import { hex, integer, sequence } from '../../fakes/platform/der.ts'
 import { fuzzed } from './fuzz.ts'
-import { pem, refusal, sample } from './samples.ts'
+import { json, pem, refusal, sample } from './samples.ts'
 
 const ders = [
   ...['snp/tinfoil_vcek.der', 'snp/vcek_turin.der', 'snp/vcek_milan.der', 'snp/gosev_vcek.testcer'].map(sample),
-  ...['milan', 'milan_vlek', 'genoa', 'genoa_vlek', 'turin_vcek', 'turin_vlek'].flatMap((it) =>
-    pem(`snp/ask_ark_${it}.pem`),
-  ),
+  ...[
+    ...['snp/ask_ark_milan.pem', 'snp/ask_ark_milan_vlek.pem', 'snp/ask_ark_genoa.pem', 'snp/ask_ark_genoa_vlek.pem'],
+    ...['snp/ask_ark_turin_vcek.pem', 'snp/ask_ark_turin_vlek.pem'],
+  ].flatMap(pem),
   ...pem('tdx/intel_root.pem'),
   ...pem('nitro/nitro_nitro.pem'),
 ]
@@ -48,6 +60,58 @@ t.test('a certificate reads as node:crypto reads it', async (t) => {
     t.strictSame(Buffer.from(own.key.info), other.publicKey.export({ type: 'spki', format: 'der' }))
   }
   t.equal(ders.length, 18)
+})
+
+t.test('the authorities are the same from every source', async (t) => {
+  const known = new Set(ders.map(toHex))
+  const others = ['gosev_milan.testcer', 'x_test_amd_sev_milan_root_certs.pem', 'x_test_amd_sev_genoa_root_certs.pem']
+  const all = others.flatMap((name) => pem(`snp/${name}`)).map(toHex)
+  t.equal(all.length, 4)
+  t.ok(all.every((it) => known.has(it)))
+})
+
+t.test('every real sample is tried', async (t) => {
+  const folder = 'test/vectors/evidence'
+  const samples = (await readdir(folder, { recursive: true })).filter((it) => /^\w+\//.test(it))
+  const names = (await readdir('test', { recursive: true })).filter((it) => it.endsWith('.test.ts'))
+  const texts = (await Promise.all(names.map((name) => readFile(`test/${name}`, 'utf8')))).join('\n')
+  const unnamed = samples.filter((it) => !texts.includes(it.replace(/^.*\//, '')))
+  t.ok(samples.length >= 30, `${samples.length} samples`)
+  t.strictSame(unnamed, [])
+})
+
+const point = ({ key }: Certificate) => key.info.subarray(key.kind === 'p256' ? -65 : -97)
+
+t.test('every signature of real chains and lists holds for other libraries too', async (t) => {
+  const nitro = readDocument(sample('nitro/nitro_valid-attestation-doc-bytes')).chain
+  const quote = readQuote(sample('tdx/phala_tdx_quote'))
+  const levels = json('tdx/phala_tdx_quote_collateral.json')['tcb_info_issuer_chain']!
+  const chains = [
+    ...[genoa, chainOf('snp/vcek_turin.der', 'snp/ask_ark_turin_vcek.pem')],
+    ...[chainOf('snp/vcek_milan.der', 'snp/ask_ark_milan.pem'), nitro],
+    ...[readPem(Buffer.from(quote.chain).toString('latin1').replace(/\0$/, ''), 3), readPem(levels, 2)],
+  ]
+  let curves = 0
+  for (const chain of chains)
+    for (const [at, it] of chain.entries()) {
+      const issuer = chain[at + 1] ?? it
+      const other = new X509Certificate(it.whole)
+      t.ok(other.verify(new X509Certificate(issuer.whole).publicKey), `${it.commonName} for node:crypto`)
+      if (issuer.key.kind === 'rsa') continue
+      const curve = issuer.key.kind === 'p256' ? p256 : p384
+      t.ok(curve.verify(it.signature, it.signed, point(issuer), { lowS: false }), `${it.commonName} for @noble`)
+      curves++
+    }
+  t.ok(curves >= 10, `${curves} of curves`)
+  const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 48 }
+  for (const [list, authorities] of [
+    [lists[0]!, 'snp/ask_ark_genoa.pem'],
+    [lists[1]!, 'snp/ask_ark_milan.pem'],
+  ] as const) {
+    const { signed, signature } = readList(list)
+    const key = new X509Certificate(pem(authorities)[1]!).publicKey
+    t.ok(verify('sha384', signed, { key, ...padding }, signature), authorities)
+  }
 })
 
 t.test('signatures of curves hold for @noble too', async (t) => {
@@ -145,6 +209,7 @@ t.test('DER has one form', async (t) => {
   await refused(() => first(`308180${'00'.repeat(128)}`), null)
   await refused(() => first(`308200ff${'00'.repeat(255)}`), 'length')
   await refused(() => first('308400000000'), 'length')
+  await refused(() => first('308401000000'), 'length')
   await refused(() => first('3002 00'), 'cut')
   await refused(() => first('30'), 'cut')
   await refused(() => first('3f0000'), 'tag')
@@ -221,6 +286,37 @@ t.test('public keys are of three kinds', async (t) => {
   unused[Buffer.from(long).indexOf(hex('0382020f00')) + 4] = 1
   t.equal(await refusal(() => publicKeyOf(unused)), wanted, 'unused bits')
   t.equal(await refusal(() => pointKey('p256', new Uint8Array(63))), wanted, 'a short point')
+  const three = long.slice()
+  three[three.length - 1] = 3
+  t.equal(await refusal(() => publicKeyOf(three)), wanted, 'another exponent')
+})
+
+t.test('PEM has one spelling, and a bound', async (t) => {
+  const whole = ders.find(({ length }) => length % 3 === 1)!
+  const text = pemOf(whole)
+  t.equal(await refusal(() => readPem(text, 1)), null)
+  const wanted = 'evidence_malformed: pem'
+  const bits = text.replace(/[AQgw]==\n/, (last) => `${String.fromCharCode(last.charCodeAt(0) + 1)}==\n`)
+  t.not(bits, text)
+  t.equal(await refusal(() => readPem(bits, 1)), wanted, 'bits that no byte has')
+  t.equal(await refusal(() => readPem(text.replace('==\n', '\n'), 1)), wanted, 'no padding')
+  const most = Math.floor((16 * 1024) / text.length)
+  t.equal(await refusal(() => readPem(text.repeat(most), most)), null)
+  t.equal(await refusal(() => readPem(text.repeat(most + 1), most + 1)), wanted, 'more than 16 KiB')
+})
+
+t.test('a signature is of its curve and its hash', async (t) => {
+  const wide = sequence(integer(new Uint8Array(33).fill(1)), integer(1))
+  t.equal(await refusal(() => flatSignature(wide, 'p256')), 'evidence_malformed: signature', 'wider than the curve')
+  t.equal((await flatSignature(wide, 'p384')).length, 96)
+  const [key, data] = [curveSigner('p256'), Uint8Array.of(1)]
+  const said = (algorithm: 'ecdsa-sha256' | 'ecdsa-sha384' | 'rsa-pss-sha384') =>
+    refusal(() =>
+      checkSignature({ kind: 'p256', info: key.info }, algorithm, key.flat(data), data, ['signature_invalid', 'it']),
+    )
+  t.equal(await said('ecdsa-sha256'), null)
+  t.equal(await said('ecdsa-sha384'), 'signature_invalid: it', 'the algorithm of another curve')
+  t.equal(await said('rsa-pss-sha384'), 'signature_invalid: it', 'of RSA')
 })
 
 fuzzed('certificate', 1, ders, readCertificate)

@@ -95,6 +95,7 @@ const shape: readonly Row[] = [
   ['model behind Genoa', { report: set(0x189, 0xb0) }, 'platform_not_allowed: processor'],
   ['model behind Turin', { ...turin, report: set(0x189, 0x12) }, 'platform_not_allowed: processor'],
   ['reserved patch level byte', { report: set(0x3a, 1) }, 'evidence_malformed: patch level'],
+  ['reserved byte of the reported patch level', { report: set(0x182, 1) }, 'evidence_malformed: patch level'],
   ['reserved patch level byte of Turin', { ...turin, report: set(0x3c, 1) }, 'evidence_malformed: patch level'],
   ...[0x4c, 0x4f, 0x18b, 0x19f, 0x1eb, 0x1ef, 0x1f8, 0x29f].map((at): Row => [
     `byte ${at}`,
@@ -139,6 +140,11 @@ const certificates: readonly Row[] = [
     { ica: { extensions: [constraints(0), keyUsage(0x80)] } },
     'chain_broken: an issuer may not sign',
   ],
+  ...[Uint8Array.of(8, 0x04), Uint8Array.of(0), Uint8Array.of(0, 0x04, 0, 0)].map((usage): Row => [
+    `keyUsage of ${toHex(usage)}`,
+    { ica: { extensions: [constraints(0), extension('2.5.29.15', der(0x03, usage), true)] } },
+    'evidence_malformed: keyUsage',
+  ]),
   ['intermediate without keyUsage', { ica: { extensions: [constraints(0)] } }, null],
   ['root may not sign', { ark: { extensions: [constraints(), keyUsage(2)] } }, 'chain_broken: an issuer may not sign'],
   ['root with a path length of 0', { ark: { extensions: [constraints(0), keyUsage(6)] } }, 'chain_broken: path length'],

@@ -5,11 +5,13 @@ import { newChecks } from '../../../core/sealed/evidence/checks.ts'
 import { tdxFloor } from '../../../core/sealed/evidence/floors.ts'
 import { snpProfiles } from '../../../core/sealed/evidence/profiles.ts'
 import { roots } from '../../../core/sealed/evidence/roots.ts'
+import { checkSignature } from '../../../core/sealed/evidence/keys.ts'
 import { readPem } from '../../../core/sealed/evidence/pem.ts'
 import type { TdxRules } from '../../../core/sealed/evidence/rules.ts'
 import { checkTdx } from '../../../core/sealed/evidence/tdx.ts'
+import { readPlatformLevels, readQuotingIdentity } from '../../../core/sealed/evidence/tdx-collateral.ts'
 import { readQuote } from '../../../core/sealed/evidence/tdx-quote.ts'
-import { toHex } from '../../../core/sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../core/sealed/wire/hex.ts'
 import { fuzzed, places } from './fuzz.ts'
 import { json, refusal, sample } from './samples.ts'
 
@@ -52,6 +54,28 @@ t.test('the signatures of a real quote hold for @noble too', async (t) => {
   t.ok(p256.verify(signature, signed, key, { lowS: false }))
   const [leaf] = readPem(Buffer.from(chain).toString('latin1').replace(/\0$/, ''), 3)
   t.ok(p256.verify(quotingSignature, quoting.whole, leaf!.key.info.subarray(-65), { lowS: false }))
+})
+
+t.test('real answers of Intel hold by the signer of its data, for @noble too', async (t) => {
+  const [signer] = readPem(four.collateral['tcb_info_issuer_chain']!, 2)
+  const held = async (text: string, signature: Uint8Array) => {
+    await checkSignature(signer!.key, 'ecdsa-sha256', signature, Buffer.from(text), ['collateral_invalid', ''])
+    t.ok(p256.verify(signature, Buffer.from(text), signer!.key.info.subarray(-65), { lowS: false }))
+  }
+  /** The substring that Intel signed. */
+  const answered = async (name: string) => {
+    const whole = Buffer.from(sample(`tdx/${name}`)).toString()
+    const [, text, signature] = /^\{"(?:tcbInfo|enclaveIdentity)":(.*),"signature":"(\w+)"\}\s*$/s.exec(whole)!
+    await held(text!, fromHex(signature!, 64)!)
+    return text!
+  }
+  const levels = async (name: string) => readPlatformLevels(await answered(name)).tcbEvaluationDataNumber
+  t.equal(await levels('gotdx_sample_tcbInfo_response'), 15)
+  t.equal(await levels('gotdx_sample_tcbinfo_response_v5'), 18)
+  t.equal(readQuotingIdentity(await answered('gotdx_sample_qeIdentity_response')).isvprodid, 2)
+  for (const { collateral } of [four, five])
+    for (const name of ['tcb_info', 'qe_identity'])
+      await held(collateral[name]!, fromHex(collateral[`${name}_signature`]!, 64)!)
 })
 
 interface OtherVerifier {
@@ -153,3 +177,8 @@ fuzzed('quote', 4, [sample('tdx/phala_tdx_quote'), fiveQuote, sample('tdx/gotdx_
 fuzzed('PEM', 5, [Buffer.from(four.collateral['tcb_info_issuer_chain']!)], (bytes) =>
   readPem(Buffer.from(bytes).toString('latin1'), 2),
 )
+
+const read = (reader: (text: string) => unknown) => (bytes: Uint8Array) => reader(Buffer.from(bytes).toString())
+const texts = (name: string) => [four, five].map(({ collateral }) => Buffer.from(collateral[name]!))
+fuzzed('tcb_info', 7, texts('tcb_info'), read(readPlatformLevels))
+fuzzed('qe_identity', 8, texts('qe_identity'), read(readQuotingIdentity))

@@ -172,7 +172,9 @@ const data: readonly Row[] = [
   ['ppid on the list', {}, null, { ppids: ['aa'.repeat(16)] }],
   ['ppid off the list', {}, 'chip_not_allowed: ppid', { ppids: ['bb'.repeat(16)] }],
   ['a longer fmspc', { said: (it) => void (it.fmspc = new Uint8Array(7)) }, 'evidence_malformed: PCK extension'],
+  ["a PCK without Intel's extension", { pck: { extensions: [] } }, 'evidence_malformed: PCK extension'],
   ['a PCK that says its fmspc twice', { twice: true }, 'evidence_malformed: PCK extension'],
+  ['a component above 255', { said: (it) => void (it.components[0] = 256) }, 'evidence_malformed: PCK extension'],
   ['15 components of the PCK', { said: (it) => void it.components.pop() }, 'evidence_malformed: PCK extension'],
 ]
 
@@ -331,6 +333,11 @@ t.test('the shape of the evidence', async (t) => {
     )
     t.match(await tried({ collateral: (it) => void (it[name] = '') }), /^(evidence_malformed|collateral_invalid)/, name)
   }
+  for (const value of [1, ['x'], 'x'.repeat(65_537)])
+    t.equal(
+      await tried({}, {}, (it) => ({ ...it, collateral: { ...it.collateral, tcb_info: value } })),
+      'evidence_malformed: tcb_info',
+    )
   t.equal(await tried({}, {}, ({ collateral: _, ...rest }) => rest), 'collateral_missing: collateral')
   t.equal(await tried({}, {}, ({ quote: _, ...rest }) => rest), 'evidence_malformed: quote')
   const chain = (change: (pem: string) => string) =>

@@ -1,7 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { reasons } from '../../../../core/sealed/evidence/reason-words.ts'
-import { Refusal } from '../../../../core/sealed/evidence/reasons.ts'
 import { readReleases } from '../../../../core/sealed/evidence/releases.ts'
 import { checkSigned } from '../../../../core/sealed/evidence/signed.ts'
 import { billOf } from './bill.ts'
@@ -15,10 +13,19 @@ import {
   readProvenance,
   sha256,
 } from './provenance.ts'
+import { refused } from './refused.ts'
+import {
+  type AskedBundle,
+  type BundleOptions,
+  BundleRefusal,
+  askedBundle,
+  bundleLine,
+  checkBundle,
+} from './sigstore-bundle.ts'
 import { signaturesOf, signersOf, timeOf } from './signatures.ts'
 import { type Source, ownSource, packed, toolsOf, withSource } from './source.ts'
 
-export interface VerifyOptions {
+export interface VerifyOptions extends BundleOptions {
   readonly source: string
   readonly config?: string | undefined
   readonly signers?: string | undefined
@@ -47,6 +54,14 @@ interface Asked {
   readonly config: string
   readonly pinned: { readonly keys: readonly string[]; readonly threshold: number }
   readonly now: number
+  readonly bundle: AskedBundle | null
+}
+
+/** Throws unless the bundle is about the package, and its statement about the commit. */
+const bundleChecked = async (bundle: AskedBundle, tarball: Buffer, { commit }: Source): Promise<string> => {
+  const facts = await checkBundle(bundle, tarball)
+  if (facts.commits !== null && !facts.commits.includes(commit)) throw new BundleRefusal('bundle_of_other_commit')
+  return bundleLine(facts)
 }
 
 /** The statement, when enough of the keys signed it. */
@@ -66,7 +81,7 @@ const commitOf = ({ predicate }: Provenance): string | undefined =>
 
 /** The checks of a release in their order, each with what it shows. Building comes last: it runs what the others vouch for. */
 async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
-  const { folder, config, pinned, now } = asked
+  const { folder, config, pinned, now, bundle } = asked
   const files = filesOf(source.name, source.version)
   const { text, said } = await signedStatement(asked, files.provenance)
   const { internalParameters: tools } = said.predicate.buildDefinition
@@ -87,6 +102,7 @@ async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
   insist(sha256(tarball) === subjectOf(said, files.package), 'the package is another one than the provenance names')
   insist(sha256(bill) === subjectOf(said, files.bill), 'the bill of materials is another one than the provenance names')
   yield `package and bill of materials are those of the provenance`
+  if (bundle !== null) yield await bundleChecked(bundle, tarball, source)
 
   insist(commitOf(said) === source.commit, `the source is at another commit: the release is of ${commitOf(said)}`)
   insist(billOf(source.packages) === bill, 'the source locks other packages than the bill of materials names')
@@ -108,20 +124,22 @@ async function* checksOf(source: Source, asked: Asked): AsyncGenerator<string> {
 export const verifyWhole = async (folder: string, options: VerifyOptions): Promise<number> => {
   const { source: clone, config, signers, threshold, at, json } = options
   if (config === undefined) throw new Error('--config FILE is needed: the configuration of the enclave')
-  const asked = { folder, config, pinned: signersOf(signers, threshold), now: timeOf(at) }
+  const bundle = await askedBundle(options)
+  const asked = { folder, config, pinned: signersOf(signers, threshold), now: timeOf(at), bundle }
   const held: string[] = []
-  const refused = await withSource(clone, async (found) => {
+  const failed = await withSource(clone, async (found) => {
     try {
       for await (const line of checksOf(await ownSource(found), asked)) held.push(line)
       return null
     } catch (error) {
       if (error instanceof Mismatch) return error.message
-      if (error instanceof Refusal) return `${reasons[error.reason]}: ${error.reason}`
-      throw error
+      const why = refused(error)
+      if (why === null) throw error
+      return `${why.sentence}: ${why.reason}`
     }
   })
-  const lines = [...held.map((line) => `✓ ${line}`), ...(refused === null ? [] : [`✗ ${refused}`])]
-  const said = json ? JSON.stringify({ verified: refused === null, held, refused }) : lines.join('\n')
+  const lines = [...held.map((line) => `✓ ${line}`), ...(failed === null ? [] : [`✗ ${failed}`])]
+  const said = json ? JSON.stringify({ verified: failed === null, held, refused: failed }) : lines.join('\n')
   process.stdout.write(`${said}\n`)
-  return refused === null ? 0 : 1
+  return failed === null ? 0 : 1
 }
