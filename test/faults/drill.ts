@@ -27,7 +27,7 @@ export type StartGateway = (
 /** Ms that a first token may come later than its time on a quiet machine. */
 const spare = 3_000
 
-/** A longer patience with a stall would reach the longest silence of a sealed stream. */
+/** More spare time would keep the drill for minutes. */
 const mostSlow = 3
 
 /** Ms that no scene reaches whose backend is not silent. */
@@ -35,7 +35,7 @@ const ages = 600_000
 
 /**
  * Waits as the real ones, at `pace`; the silence before a first token is shortened, so that the drill ends within a
- * minute. A machine that is `slow` times as busy as a quiet one has so many times the patience with a silent backend.
+ * minute. A machine that is `slow` times as busy as a quiet one has so many times the spare time before a first token.
  */
 export const settingsFor = (pace: number, slow = 1): SettingsInput => {
   const ms = (full: number) => Math.max(1, Math.round(full * pace))
@@ -51,7 +51,7 @@ export const settingsFor = (pace: number, slow = 1): SettingsInput => {
     ),
     timeouts: {
       firstToken: ms(25_000) + Math.round(spare * slow),
-      idle: Math.round(ms(15_000) * slow),
+      idle: ms(15_000),
       stalled: ms(30_000),
       heartbeat: ms(5_000),
     },

@@ -177,8 +177,10 @@ export const play = async (stage: Stage, ask: Ask): Promise<void> => {
       break
     case 'S09':
       if (!going) {
-        // The gateway ends the stall, however late its alarm rings.
-        return half(forever)
+        return half(async (out) => {
+          await Promise.race([sleep(30_000 * pace), forever()])
+          if (!socket.destroyed) out.cut()
+        })
       }
       break
     case 'S10':

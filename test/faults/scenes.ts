@@ -128,7 +128,7 @@ export const scenes: readonly Scene[] = [
     ),
   },
   { name: 'S08', title: 'cut in the middle', continues: true, play: asking(true) },
-  { name: 'S09', title: 'stalls in the middle', continues: true, silent: true, play: asking(true) },
+  { name: 'S09', title: 'stalls 30 s in the middle', continues: true, silent: true, play: asking(true) },
   { name: 'S10', title: 'one malformed event', continues: true, play: asking(true) },
   { name: 'S11', title: 'error event inside a 200 stream', continues: true, play: asking(true) },
   { name: 'S12', title: 'wrong content-length', play: asking(false) },
