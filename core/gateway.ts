@@ -61,8 +61,8 @@ export interface Adapters extends Renewable {
   readonly blobStore: Fitting<BlobStore>
   readonly metadataStore: Fitting<MetadataStore>
   readonly rateLimiter: Fitting<RateLimiter>
-  /** Doors beyond the interface's own chapters; the setting `surfaces` says which of them are served. */
-  readonly surfaces: readonly Fitting<Surface>[]
+  /** Doors beyond the interface's own chapters; none when absent. The setting `surfaces` says which of them are served. */
+  readonly surfaces?: readonly Fitting<Surface>[]
   /** Koa middleware around every route; none when absent. */
   readonly middleware?: readonly Middleware[]
   /** What the second argument of `createGateway` takes, where that is absent. */
@@ -177,7 +177,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
     enclave,
     tools,
     guards = [],
-    surfaces,
+    surfaces = [],
     middleware = [],
     settings: _,
     ...lasting

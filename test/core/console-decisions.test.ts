@@ -217,7 +217,8 @@ t.test('the page is there for a key that asks and lists models', async (t) => {
   const decides = async (scopes: readonly string[] | null, links: object = { decisions: '/compat/v1/decision' }) => {
     const answers: Readonly<Record<string, object>> = { '/': { links }, '/admin/self': { scopes, operator: false } }
     const gateway: Gateway = {
-      ...{ base: '', read: none, post: none, text: none },
+      ...{ base: '', read: none, post: none, text: none, raw: none },
+      async *sent() {},
       async ask<T>(_: string, path: string) {
         if (scopes === null && path !== '/') throw new Refused(404, 'No administration')
         return answers[path] as T

@@ -15,8 +15,8 @@ export const production: readonly Changes[] = [
       },
       {
         breaks: 'V8 optimizes the code of a gateway that serves.',
-        from: "return () => setFlagsFromString('--opt')",
-        to: "return () => setFlagsFromString('--no-opt')",
+        from: "    setFlagsFromString('--opt')\n    if",
+        to: '    if',
       },
       {
         breaks: 'Options by which a user chooses the compilers stay.',
