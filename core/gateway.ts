@@ -73,6 +73,9 @@ export interface Adapters extends Renewable {
   readonly usageJournal?: Fitting<UsageJournal>
 }
 
+/** Adapters of every kind of plugin. */
+export type WholeAdapters = Adapters & { readonly surfaces: readonly Fitting<Surface>[] }
+
 export interface Gateway {
   /** Names of the chapters and surfaces that are served. */
   readonly surfaces: readonly string[]

@@ -1,4 +1,4 @@
-import type { Adapters } from '../../core/gateway.ts'
+import type { WholeAdapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
 import blobStore from './blob-store.ts'
@@ -20,7 +20,7 @@ export interface MemoryOptions {
  * Keeps everything in this process and uses no network unless `network` is true. An embedder overrides parts by object
  * spread.
  */
-export const memory = ({ network = false }: MemoryOptions = {}): Adapters => ({
+export const memory = ({ network = false }: MemoryOptions = {}): WholeAdapters => ({
   clock: use(clock),
   random: use(random),
   fetch: use(network ? networkFetch : fetch),

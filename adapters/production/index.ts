@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Fitting } from '../../core/container.ts'
-import type { Adapters } from '../../core/gateway.ts'
+import type { Adapters, WholeAdapters } from '../../core/gateway.ts'
 import type { Renewable } from '../../core/generations/generation.ts'
 import { firstDifference, fixedSettings } from '../../core/fixed-settings.ts'
 import { use } from '../../core/plugin.ts'
@@ -28,7 +28,11 @@ import { chosenUpstream } from './config/upstreams.ts'
  * From a configuration to a complete set of adapters. Everything that can be wrong is wrong here, before the port opens.
  * A confidential process is started where the configuration names none, unless one is lent.
  */
-export const production = async (config: Config, data: string, lent: LentEnclave | null = null): Promise<Adapters> => {
+export const production = async (
+  config: Config,
+  data: string,
+  lent: LentEnclave | null = null,
+): Promise<WholeAdapters> => {
   const { storage, providers } = config
   return {
     clock: use(clock),
@@ -102,7 +106,7 @@ export interface ConfigPlace {
 export const fromConfig = async (
   source: string | object,
   { env = process.env, data }: ConfigPlace = {},
-): Promise<Adapters> => {
+): Promise<WholeAdapters> => {
   const said = typeof source === 'string' ? (await readConfig(source)).value : source
   const config = checkedConfig(said, env)
   const folder = dataFolder(data === undefined ? env : { SEALGATE_DATA: data })

@@ -56,7 +56,16 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
       return
     }
     shell.main.setAttribute('aria-busy', 'true')
-    const view = { gateway: gatewayAt(base, credential, signal, own?.gateway), sight, own, path, query, signal, go, leave }
+    const view = {
+      gateway: gatewayAt(base, credential, signal, own?.gateway),
+      sight,
+      own,
+      path,
+      query,
+      signal,
+      go,
+      leave,
+    }
     await shown(page, view, shell.main, turn).catch((error: unknown) => {
       if (!signal.aborted) leave(error instanceof Error ? error : null)
     })

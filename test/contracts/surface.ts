@@ -34,7 +34,9 @@ const contract = {
     const { surface } = await fresh()
     ok(surface.routes.length > 0)
     for (const { access } of surface.routes)
-      ok(keyless.has(access) || access === 'any-key' || (typeof access === 'object' && typeof access.scope === 'string'))
+      ok(
+        keyless.has(access) || access === 'any-key' || (typeof access === 'object' && typeof access.scope === 'string'),
+      )
   },
   'opens no route without a key but those that are meant to be open': async (fresh) => {
     const { surface, open } = await fresh()

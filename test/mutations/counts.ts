@@ -61,7 +61,7 @@ export const counts: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/v1/messages.ts',
+    file: 'plugins/surfaces/v1/messages.ts',
     test: doors,
     changes: [
       {
@@ -72,7 +72,7 @@ export const counts: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/v1/generate-content.ts',
+    file: 'plugins/surfaces/gemini/generate-content.ts',
     test: doors,
     changes: [
       {

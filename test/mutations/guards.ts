@@ -22,7 +22,7 @@ export const guarding: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/answer-chat.ts',
+    file: 'core/inference/answer-chat.ts',
     test: guards,
     changes: [
       {
