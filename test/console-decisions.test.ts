@@ -189,7 +189,13 @@ t.test('decisions in a browser', { skip: withoutChromium }, async (t) => {
   const heard: string[] = []
   tab.page.on('request', (it) => heard.push(it.url()))
   await tab.signIn(credential)
-  t.same(await tab.page.locator('nav a').allInnerTexts(), ['Home', 'Models', 'Decisions', 'Settings'])
+  t.same(await tab.page.locator('nav a').allInnerTexts(), [
+    'Home',
+    'Models',
+    'Decisions',
+    'Sealed playground',
+    'Settings',
+  ])
   await t.test('models answer side by side, by the keyboard', (t) => asking(t, stage, tab))
   await t.test('a question is edited, and a model that fails hides no other', (t) => editing(t, stage, tab))
   await t.test('what the page gives away runs', (t) => taking(t, { ...stage, key: credential }, tab))

@@ -349,7 +349,8 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
     const answer = (await back).url()
     await page.waitForSelector('main:not([aria-busy]) h1 >> text=Settings')
     t.equal(page.url(), `${scene.base}/console#/settings`, 'the reader is where the login began, without the code')
-    t.same(await page.locator('nav a').allInnerTexts(), ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Settings'])
+    const seen = ['Home', 'Live', 'Keys', 'Usage', 'Models', 'Sealed playground', 'Settings']
+    t.same(await page.locator('nav a').allInnerTexts(), seen)
     t.equal(await kept(page), '[{},{},""]', 'the tab keeps neither the secrets of the login nor the token')
     t.notOk(
       told.some((it) => it.includes(' http') && it.includes('code=') && it.split(' ')[2] !== ''),

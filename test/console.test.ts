@@ -165,6 +165,29 @@ t.test('a served script is the compiled one, and names served scripts alone', as
   )
 })
 
+/** The texts in backticks of a script, as they are written. */
+const textsOf = (code: string): readonly string[] => {
+  const texts: string[] = []
+  const walk = (node: ts.Node): void => {
+    if (ts.isTemplateLiteralToken(node)) texts.push(node.rawText ?? node.text)
+    ts.forEachChild(node, walk)
+  }
+  walk(ts.createSourceFile('script.js', code, ts.ScriptTarget.ESNext))
+  return texts
+}
+
+t.test('no space and no comment is taken out of a text', async (t) => {
+  const { files } = await built()
+  const own = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
+  let long = 0
+  for (const name of own) {
+    const texts = textsOf(await readFile(`dist/core/console/${name}`, 'utf8'))
+    long += texts.filter((text) => text.includes('\n')).length
+    t.same(textsOf(Buffer.from(files.get(name)!.bytes).toString()), texts, name)
+  }
+  t.ok(long > 0, 'some texts go over several lines')
+})
+
 /** Asks the own machine as a program of this user. */
 const asks = (own: Consoled, path: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
   new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {

@@ -7,6 +7,7 @@ import t from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { ownersIn, sameUser } from '../adapters/production/commands/seal/socket-owner.ts'
 import { running } from './environments.ts'
+import { consoled } from './fakes/consoled.ts'
 import { othersMayRun } from './fakes/other-user.ts'
 import { ownerless, sealing } from './fakes/proxied.ts'
 
@@ -72,6 +73,29 @@ t.test('a token that is set is required', async (t) => {
     t.equal((await send(url, key(token))).status, 200)
     for (const headers of [{}, key('not-needed'), key(`${token}x`), { authorization: token }])
       t.match(await send(url, headers), { status: 401, text: /authentication_error/ })
+  }
+})
+
+t.test('a target that is no address ends no proxy', async (t) => {
+  const it = await running(t, memory())
+  const key = ['--key', it.key, '--allow-insecure-dev']
+  const seal = await sealing(t, ['--base-url', it.base, ...key])
+  const own = await consoled(t, ['--gateway', it.base, ...key], {})
+  const statusOf = (base: string, headers: Readonly<Record<string, string>>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { hostname, port } = new URL(base)
+      request({ hostname, port, path: '//', headers }, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode))
+      })
+        .once('error', reject)
+        .end()
+    })
+  for (const [base, headers] of [
+    [seal.url, {}],
+    [own.base, { authorization: `Bearer ${own.token}` }],
+  ] as const) {
+    t.equal(await statusOf(base, headers), 404)
+    t.equal(await statusOf(base, headers), 404, 'and it goes on')
   }
 })
 

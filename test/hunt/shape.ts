@@ -19,6 +19,7 @@ const hexOf = (bytes: number) => '0a'.repeat(bytes)
 const leaves: readonly unknown[] = [
   ...['a', 'chatting', '1', '30', 'aa', 'text/plain', '127.0.0.1', '2030-01-31', 'auto', 'https://example.com/'],
   ...[8, 24, 32, 48, 64, 101, 1088, 1120].map(hexOf),
+  'a'.repeat(43),
   'file_01a20254-881f-774b-bb9a-21a31b46e190',
   ...['data:image/png;base64,iVBORw0KGgo=', 'data:video/mp4;base64,AAAA', 'en', 'eng'],
   ...[1, 2, 0, 0.5, 1_000, 1_900_000_000_000, true, null, new Uint8Array()],

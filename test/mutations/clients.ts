@@ -2,6 +2,17 @@ import type { Changes } from './mutation.ts'
 
 export const clients: readonly Changes[] = [
   {
+    file: 'adapters/production/commands/seal/proxy-call.ts',
+    test: 'test/seal-admission.test.ts',
+    changes: [
+      {
+        breaks: 'A target that is no address ends no proxy.',
+        from: "URL.canParse(url, here) ? new URL(url, here) : new URL('/no-address', here)",
+        to: 'new URL(url, here)',
+      },
+    ],
+  },
+  {
     file: 'adapters/production/commands/files.ts',
     test: 'test/adapters/production/commands/files.test.ts',
     changes: [

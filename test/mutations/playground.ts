@@ -96,6 +96,11 @@ export const playgrounds: readonly Changes[] = [
         to: String.raw`[^]*?\*\/`,
       },
       {
+        breaks: 'No space and no comment is taken out of a text.',
+        from: 'hasLongText(light) ? code : ',
+        to: '',
+      },
+      {
         breaks: 'A served script names served scripts alone.',
         from: 'if (!known.has(name)) queue.push(to)',
         to: 'if (known.size < 9) queue.push(to)',

@@ -16,7 +16,17 @@ const ballast = [
   /^[ \t]+/gm,
 ]
 
-const lightened = (code: string): string => ballast.reduce((text, part) => text.replace(part, ''), code)
+/** The name of a file that is not served. */
+const sourceMap = /^\/\/# sourceMappingURL=.*\n?$/m
+
+/** Whether a text in backticks goes over several lines: space and comments in it are a part of the text. */
+const hasLongText = (code: string): boolean =>
+  code.split('\n').some((line) => (line.replace(/\\./g, '').split('`').length - 1) % 2 === 1)
+
+const lightened = (code: string): string => {
+  const light = ballast.reduce((text, part) => text.replace(part, ''), code)
+  return hasLongText(light) ? code.replace(sourceMap, '') : light
+}
 
 /** Where a script names another one. */
 const named = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:\.|#|@)[^'"\n]+)\2/g

@@ -3,6 +3,7 @@ import cache from '../../../adapters/memory/cache.ts'
 import { clock, fetch, log, random } from '../../../adapters/memory/platform.ts'
 import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import rateLimiter from '../../../adapters/memory/rate-limiter.ts'
+import { consoleSessions } from '../../../core/access/console-sessions.ts'
 import { Keyring, keyring } from '../../../core/access/keyring.ts'
 import type { Logins } from '../../../core/access/logins.ts'
 import { app } from '../../../core/http/app.ts'
@@ -33,9 +34,20 @@ const settings = v.parse(SettingsShape, {
   limits: { key: { requestsPerSecond: 1e9, concurrentRequests: 1000 }, organization: { requestsPerSecond: 1e9 } },
 })
 const container = fitted(
-  ...[clock, random, fetch, log, cache, metadataStore, rateLimiter, keyring, metrics, withoutSiblings, live].map((it) =>
-    use<any, any, any>(it),
-  ),
+  ...[
+    clock,
+    random,
+    fetch,
+    log,
+    cache,
+    metadataStore,
+    rateLimiter,
+    keyring,
+    consoleSessions,
+    metrics,
+    withoutSiblings,
+    live,
+  ].map((it) => use<any, any, any>(it)),
   use(plugin({ port: Settings, name: 'settings', create: () => settings })),
 )
 const supplied = container.supply({ keys: Keyring, clock: Clock, random: Random })

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { ProxyRefusal } from '../seal/errors.ts'
-import type { ProxyCall } from '../seal/proxy-call.ts'
+import { type ProxyCall, addressOf } from '../seal/proxy-call.ts'
 
 /** Headers of the page that the gateway reads. */
 const asked = ['accept', 'content-type', 'x-enclave-kid', 'range'] as const
@@ -43,7 +43,7 @@ const bodyOf = ({ request }: ProxyCall): RequestInit =>
 /** Hands a request of the page on to the gateway, with the key of this process, and its answer back. */
 export const forward = async (call: ProxyCall, { gateway, apiKey }: Behind): Promise<void> => {
   const { request, response, signal } = call
-  const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
+  const { pathname, search } = addressOf(request)
   const answer = await fetch(`${gateway}${pathname}${search}`, {
     method: request.method ?? 'GET',
     headers: headersOf(call, apiKey),

@@ -5,7 +5,7 @@ import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import { sentenceOf } from '../error-text.ts'
 import { type Rules, admission } from '../seal/admission.ts'
 import { ProxyRefusal } from '../seal/errors.ts'
-import { type ProxyCall, sendJson } from '../seal/proxy-call.ts'
+import { type ProxyCall, addressOf, sendJson } from '../seal/proxy-call.ts'
 import { forward } from './forward.ts'
 import type { OwnFiles } from './own-files.ts'
 
@@ -53,9 +53,9 @@ export const consoleRoutes = (it: ConsoleDoor): RequestListener => {
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('The caller left')))
-    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
-    const isPage = request.method === 'GET' && /^\/console(?:\/|$)/.test(pathname)
     try {
+      const { pathname, searchParams: query } = addressOf(request)
+      const isPage = request.method === 'GET' && /^\/console(?:\/|$)/.test(pathname)
       if (await (isPage ? admitPage : admit)(request, response)) return
       if (isPage) return serveScript(response, it.built, pathname)
       await serve(it, { request, response, signal: gone.signal, params: [], query }, pathname)

@@ -20,6 +20,12 @@ export interface ProxyRoute {
   serve(call: ProxyCall): Promise<void>
 }
 
+const here = 'http://localhost'
+
+/** The address that a program asks for. A target that is no address, as `//`, becomes a path that no route has. */
+export const addressOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): URL =>
+  URL.canParse(url, here) ? new URL(url, here) : new URL('/no-address', here)
+
 const mostBodyBytes = 32 * 1024 * 1024
 
 export const wholeBody = async (request: IncomingMessage): Promise<Buffer> => {

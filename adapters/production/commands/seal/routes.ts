@@ -9,7 +9,7 @@ import type { EmbeddingParams } from '../../../../core/sealed/client/embeddings.
 import type { Chunk } from '../../../../core/ports/upstream.ts'
 import { audioRoutes } from './audio.ts'
 import type { Admission } from './admission.ts'
-import { type ProxyCall, type ProxyRoute, asksWebSocket, jsonBody, sendJson } from './proxy-call.ts'
+import { type ProxyCall, type ProxyRoute, addressOf, asksWebSocket, jsonBody, sendJson } from './proxy-call.ts'
 import { ProxyRefusal, type ErrorDialect, dialectError } from './errors.ts'
 import { modelRoutes } from './models.ts'
 import { type Queue, whileBusy } from './queue.ts'
@@ -44,7 +44,7 @@ export const proxyRoutes = (it: ProxyOptions): RequestListener => {
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('The caller left')))
-    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
+    const { pathname, searchParams: query } = addressOf(request)
     const fitting = doors.filter(({ path }) => path.test(pathname))
     const door = fitting.find(({ method }) => method === request.method)
     try {
