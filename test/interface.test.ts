@@ -80,7 +80,7 @@ const sceneOf = async (t: Test, enclave: object = {}): Promise<Scene> => {
       },
       outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
       tools: {
-        ...Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}])),
+        ...Object.fromEntries(pluginNames('tools').map((name) => [name, {}])),
         webSearchTool: { provider: 'searxng', baseUrl: backend.url },
       },
     },

@@ -435,13 +435,18 @@ t.test('a chunk that is longer than a frame comes in several, or its stream fail
   const short = { index: 0, function: { name: 'look', arguments: '{}' } }
   const calling = await paced({ ...chunk({ tool_calls: [short] }), padding: 'p'.repeat(2 * 1024 * 1024) })
   t.match(calling.join(''), '"look"')
-  const text = `x${'😀"\u0001'.repeat(300_000)}`
+  // The first piece would end within a character.
+  const text = `xxx${'😀"\u0001'.repeat(300_000)}`
   const said = await paced(chunk({ content: text }))
   t.equal(joined(said), `a${text}z`)
   t.ok(
     said.every((it) => !/\\ud[89a-f]/i.test(it)),
     'no character is torn',
   )
+  const whole = chunk({ content: text })
+  const ended = await paced({ ...whole, choices: whole.choices.map((it) => ({ ...it, finish_reason: 'stop' })) })
+  const reasons = ended.map((it) => (JSON.parse(it) as Chunk).choices[0]?.finish_reason ?? null)
+  t.equal(reasons.indexOf('stop'), ended.length - 2, 'the end stands behind the whole text')
   const call = { index: 0, function: { arguments: 'x'.repeat(2 * 1024 * 1024) } }
   await t.rejects(paced(chunk({ content: 'b', tool_calls: [call] })), UpstreamFailed)
 })

@@ -65,7 +65,7 @@ t.test('every tool, sealed, on files that other programs made', async (t) => {
   t.teardown(() => backend.close())
   const upstreams = [{ provider: 'openai' }]
   const port = Number(new URL(backend.url).port)
-  const tools = Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}]))
+  const tools = Object.fromEntries(pluginNames('tools').map((name) => [name, {}]))
   const config = checkedConfig(
     {
       log: { level: 'silent' },

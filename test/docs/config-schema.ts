@@ -27,7 +27,7 @@ const describe = async (it: Schema, path: string): Promise<void> => {
   const meaning = meanings[path]
   if (meaning !== undefined && it.description === undefined) it.description = meaning
   const family = familyOf(path)
-  if (family !== null) it.examples = await pluginNames(family)
+  if (family !== null) it.examples = pluginNames(family)
   if (path === 'surfaces[]' && it.type === 'string') it.examples = surfaceNames
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
   for (const [key, each] of Object.entries(it.properties ?? {})) await describe(each, at(key))

@@ -23,7 +23,7 @@ const table = (rows: readonly Row[]): string =>
 
 /** Variables that bring a provider or a tool of their own, as far as its plugin is there. */
 export const familiar = async (): Promise<ReadonlyMap<string, string>> => {
-  const tools = await pluginNames('tools')
+  const tools = pluginNames('tools')
   const read = new Set<string>()
   configFromEnv(new Proxy({}, { get: (_, name) => void read.add(String(name)) }), tools)
   const found = new Map<string, string>()
@@ -32,7 +32,7 @@ export const familiar = async (): Promise<ReadonlyMap<string, string>> => {
     const { providers, tools: chosen = {} } = configFromEnv({ [name]: 'x' }, tools)
     const [, provider] = Object.entries(providers).find(([key]) => !always.includes(key)) ?? []
     const [tool] = Object.entries(chosen).find(([, settings]) => Object.keys(settings).length > 0) ?? []
-    if (provider && (await pluginNames('providers')).includes(provider.use)) found.set(name, `provider \`${provider.use}\``)
+    if (provider && pluginNames('providers').includes(provider.use)) found.set(name, `provider \`${provider.use}\``)
     if (tool) found.set(name, `tool \`${tool}\``)
   }
   return found

@@ -54,7 +54,7 @@ export const sceneOf = async (t: Test): Promise<Scene> => {
       routing: { retries: 0 },
       outside: { allow: ['127.0.0.1'], ports: [Number(new URL(backend.url).port)] },
       tools: {
-        ...Object.fromEntries((await pluginNames('tools')).map((name) => [name, {}])),
+        ...Object.fromEntries(pluginNames('tools').map((name) => [name, {}])),
         webSearchTool: { provider: 'searxng', baseUrl: backend.url },
       },
     },

@@ -97,7 +97,7 @@ export const playgrounds: readonly Changes[] = [
       },
       {
         breaks: 'No space and no comment is taken out of a text.',
-        from: 'hasLongText(light) ? code : ',
+        from: "hasLongText(light) ? code.replace(sourceMap, '') : ",
         to: '',
       },
       {

@@ -44,7 +44,7 @@ t.test('contract', (t) =>
   })),
 )
 t.test('is found by its file, and a tool reads with it', async (t) => {
-  t.ok((await pluginNames('readers')).includes('recipe'))
+  t.ok(pluginNames('readers').includes('recipe'))
   const [tool] = fitted(use(recipe), use(getTextDocumentContent)).supply({ tools: Tool }).tools
   if (tool?.kind !== 'reads-file') throw new Error('It reads no file')
   t.match(await tool.run({ fileId: 'file_1' }, AbortSignal.timeout(1000), soup), { format: 'recipe', title: 'Soup' })

@@ -29,7 +29,7 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   refuseMoreArguments(positionals, 1, commandUsages.check)
   const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
   const parsed = file === '' ? null : await readConfig(file).catch((error: Error) => named(file, error))
-  const said = parsed?.value ?? configFromEnv(env, await pluginNames('tools'))
+  const said = parsed?.value ?? configFromEnv(env, pluginNames('tools'))
   const faults = await allFaults(said, env)
   const shown = file === '' ? 'environment' : file
   if (faults.length > 0) {

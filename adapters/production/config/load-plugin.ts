@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import type { Fitting, Port } from '../../../core/container.ts'
 import { type AnyPlugin, isPlugin, use } from '../../../core/plugin.ts'
 
@@ -13,14 +13,14 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  * name.
  */
 const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
-  const from = name.includes('/') ? foreign(name) : await own(family, name)
+  const from = name.includes('/') ? foreign(name) : own(family, name)
   const found: unknown = ((await import(from)) as { default?: unknown }).default
   if (!isPlugin(found)) throw new Error(`${name} does not export a plugin by default`)
   return found
 }
 
-const own = async (family: Family, name: string): Promise<string> => {
-  const all = await pluginNames(family)
+const own = (family: Family, name: string): string => {
+  const all = pluginNames(family)
   if (!all.includes(name)) throw new Error(`there is no ${name} in ${family}, only ${all.join(', ')}`)
   return new URL(name + ending, folder(family)).href
 }
@@ -34,8 +34,8 @@ const foreign = (name: string): string =>
  * Every name in a family, in order. Names with dots are skipped, so that `.d.ts` files and maps do not count as
  * plugins.
  */
-export const pluginNames = async (family: Family): Promise<readonly string[]> =>
-  (await readdir(folder(family)))
+export const pluginNames = (family: Family): readonly string[] =>
+  readdirSync(folder(family))
     .filter((file) => /^[^.]+\.[jt]s$/.test(file))
     .map((file) => file.slice(0, -3))
     .sort()

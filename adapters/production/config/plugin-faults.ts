@@ -59,7 +59,7 @@ const faultOf = async ({ port, family, path, choice }: Named): Promise<readonly 
     else await chosenPlugin(port, family, path.join('.'), choice, name)
     return []
   } catch (error) {
-    const all = await pluginNames(family)
+    const all = pluginNames(family)
     const hint = choice.use.includes('/') || all.includes(choice.use) ? '' : didYouMean(choice.use, all)
     return [{ path, words: (error as Error).message + hint }]
   }

@@ -29,7 +29,7 @@ export const configuration = async (env: NodeJS.ProcessEnv): Promise<Config> => 
   const { SEALGATE_CONFIG: file, SEALGATE_LOG: level, HOST, PORT } = env
   const said: { server?: object; log?: object } = file
     ? ((await readConfig(file)).value as object)
-    : configFromEnv(env, await pluginNames('tools'))
+    : configFromEnv(env, pluginNames('tools'))
   const server = { ...said.server, ...(HOST && { host: HOST }), ...(PORT && { port: Number(PORT) }) }
   const whole = { ...said, server, log: { ...said.log, ...(level && { level }) } }
   const ready = withVariables(whole, env)

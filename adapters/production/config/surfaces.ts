@@ -5,7 +5,7 @@ import { chapterNames } from '../../../core/settings.ts'
 import { type Choice, chosenPlugin, pluginNames } from './load-plugin.ts'
 
 /** Names of the interface's chapters, and of the surfaces of this package. */
-export const surfaceNames: readonly string[] = [...chapterNames, ...(await pluginNames('surfaces'))]
+export const surfaceNames: readonly string[] = [...chapterNames, ...pluginNames('surfaces')]
 
 const expected = `(${surfaceNames.map((name) => JSON.stringify(name)).join(' | ')}), or a path or a package with a slash`
 
@@ -44,7 +44,7 @@ export const surfacesOf = async (asking: Asking): Promise<readonly Fitting<Surfa
   const chosen = chosenSurfaces(asking)
   if (asking.surfaces !== undefined && chosen.size === 0) return []
   const named = [...chosen.values()].map(({ use }) => use)
-  const others = (await pluginNames('surfaces')).filter((name) => !named.includes(name))
+  const others = pluginNames('surfaces').filter((name) => !named.includes(name))
   return Promise.all([
     ...others.map((use) => chosenPlugin(Surface, 'surfaces', 'surfaces', { use })),
     ...[...chosen].map(([at, choice]) => chosenPlugin(Surface, 'surfaces', `surfaces.${at}`, choice)),

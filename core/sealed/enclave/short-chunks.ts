@@ -19,20 +19,10 @@ export const shortChunks = ({ id, object, created, model, choices, usage = null 
   const text = choices.length === 1 ? choice?.delta.content : null
   if (choice === undefined || typeof text !== 'string') throw tooLong()
   const { index, delta } = choice
-  const pieces = piecesOf(text)
-  const last = pieces.length - 1
-  const chunks = pieces.map((content, at): Chunk => ({
-    ...head,
-    choices: [
-      {
-        index,
-        delta: at === 0 ? { ...delta, content } : { content },
-        // The end of the answer and its usage stay behind the whole text.
-        finish_reason: at === last ? choice.finish_reason : null,
-      },
-    ],
-    ...(at === last && { usage }),
-  }))
+  const chunks = piecesOf(text).map((content, at): Chunk => {
+    if (at === 0) return { ...known, choices: [{ ...choice, delta: { ...delta, content } }] }
+    return { ...head, choices: [{ index, delta: { content }, finish_reason: null }] }
+  })
   if (!chunks.every(fits)) throw tooLong()
   return chunks
 }
