@@ -26,7 +26,7 @@ interface Bill {
   /** Millionths of calls whose use the backend told. */
   told: number
   answers: number
-  /** Streams of the model `m`, of which the first and then each fourth breaks before its use is told. */
+  /** The number of streams of the model `m`. The first and then each fourth stream breaks before its use is told. */
   streams: number
   cut: number
   /** Answers that went on elsewhere. */

@@ -1,5 +1,5 @@
 import './fakes/unwatched.ts'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { keptAnswer } from '../adapters/production/commands/verify.ts'
 import { writeKeys } from '../adapters/production/commands/key-file.ts'
 import { connect, newKek, newRagDek } from '../core/sealed/client/client.ts'
 import { checkAttestation } from '../core/sealed/client/seal-request.ts'
-import { type Mark, nothingStays } from './fakes/canary.ts'
+import { type Mark, nothingStays, newCanary } from './fakes/canary.ts'
 import { looks } from './fakes/console-looks.ts'
 import { type Tab, browsing, hostile, withoutChromium } from './fakes/console-stage.ts'
 import { type Consoled, consoled } from './fakes/consoled.ts'
@@ -309,9 +309,7 @@ const skip = withoutChromium || (process.platform !== 'linux' && 'Linux alone sh
 t.test('the sealed playground and files in a browser', { skip }, async (t) => {
   t.setTimeout(170_000)
   const folder = t.testdir({ data: {} })
-  const root = `zq${randomBytes(8).toString('hex')}`
-  const control = `zc${randomBytes(8).toString('hex')}`
-  const mark: Mark = (place) => `${root}x${place}`
+  const { root, control, mark } = newCanary()
   const asked = await backend(t, model(mark, control))
   const upstreams = [{ provider: 'backend', model: 'm' }]
   const confidential = { standard: false, confidential: true, upstreams }

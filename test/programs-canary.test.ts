@@ -1,9 +1,8 @@
 import './fakes/unwatched.ts'
-import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Mark, nothingStays } from './fakes/canary.ts'
+import { type Mark, nothingStays, newCanary } from './fakes/canary.ts'
 import { type Dumped, dumped, enclaveOf, memoryOf } from './fakes/dumped.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { scripted } from './fakes/scripted.ts'
@@ -53,9 +52,7 @@ for (const program of programs.filter(({ name }) => name === 'Codex' || name ===
     `nothing of a sealed session of ${program.name} is in the gateway`,
     { skip: linux || unwanted(program) },
     async (t) => {
-      const root = `zq${randomBytes(8).toString('hex')}`
-      const control = `zc${randomBytes(8).toString('hex')}`
-      const mark: Mark = (place) => `${root}x${place}`
+      const { root, control, mark } = newCanary()
       const its = await installed(t, program)
       const { home, note } = await its.home('home', mark('note'))
       await writeFile(join(home, 'changed.txt'), changed(mark('printed')))

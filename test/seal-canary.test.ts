@@ -1,9 +1,8 @@
 import './fakes/unwatched.ts'
 import Anthropic from '@anthropic-ai/sdk'
-import { randomBytes } from 'node:crypto'
 import OpenAI from 'openai'
 import t from 'tap'
-import { type Mark, nothingStays } from './fakes/canary.ts'
+import { type Mark, nothingStays, newCanary } from './fakes/canary.ts'
 import { dumped } from './fakes/dumped.ts'
 import { overflow } from './fakes/overflows.ts'
 import { sealing } from './fakes/proxied.ts'
@@ -81,9 +80,7 @@ const linux = process.platform !== 'linux' && 'Linux alone shows the memory of a
 t.test('nothing of a sealed session is in the gateway’s logs, stores or memory', { skip: linux }, async (t) => {
   t.setTimeout(170_000)
   const folder = t.testdir({ data: {} })
-  const root = `zq${randomBytes(8).toString('hex')}`
-  const control = `zc${randomBytes(8).toString('hex')}`
-  const mark: Mark = (place) => `${root}x${place}`
+  const { root, control, mark } = newCanary()
   const asked = await backend(t, model(mark, control))
   const upstreams = [{ provider: 'backend', model: 'm' }]
   const it = await dumped(t, folder, {

@@ -5,6 +5,7 @@ import { count, percent } from './format.ts'
 import { Refused, pathOf } from './gateway.ts'
 import { type View, every, renew } from './page.ts'
 import { button, note, refusal, section } from './parts.ts'
+import { scrolled } from './table.ts'
 
 interface Opened {
   readonly files: readonly OpenedFile[]
@@ -118,27 +119,10 @@ const heads = ['Name', 'Kind', 'Bytes', 'Stored, UTC', 'Index', 'Do']
 const fileTable = (place: Place, { files, total }: Opened): HTMLElement =>
   section(
     `As you see them: ${count(total)} ${total === 1 ? 'file' : 'files'}`,
-    el(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Your files' },
-      el(
-        'table',
-        {},
-        el(
-          'thead',
-          {},
-          el(
-            'tr',
-            {},
-            heads.map((head) => el('th', { scope: 'col' }, head)),
-          ),
-        ),
-        el(
-          'tbody',
-          {},
-          files.map((it) => rowOf(place, it)),
-        ),
-      ),
+    scrolled(
+      'Your files',
+      heads.map((head) => el('th', { scope: 'col' }, head)),
+      files.map((it) => rowOf(place, it)),
     ),
   )
 

@@ -8,7 +8,7 @@ export const priceOf = ({ described }: Pick<Listed, 'described'>, kind: PriceKin
   return regions.map((it) => it[kind]).find((it) => it !== undefined) ?? null
 }
 
-/** What so many tokens cost by the listed prices; null where one that is needed is not listed. */
+/** The cost of the tokens by the listed prices; null where a price is missing. */
 export const costOf = (
   it: Pick<Listed, 'described'>,
   { input_tokens: input, output_tokens: output }: { readonly input_tokens: number; readonly output_tokens: number },

@@ -55,7 +55,15 @@ const bodyOf = <Row>({ columns, rows, empty }: Table<Row>): readonly Child[] =>
         ),
       )
 
-/** A table with its CSV and the command that asks for it; a narrow screen scrolls it sideways. */
+/** Heads and rows of a table; a narrow screen scrolls it sideways. */
+export const scrolled = (title: string, heads: readonly Child[], rows: readonly Child[]): HTMLElement =>
+  el(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
+    el('table', {}, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows)),
+  )
+
+/** A table with its CSV and the command that asks for it. */
 export const table = <Row>(whole: Table<Row>): HTMLElement => {
   const it = { ...whole, columns: whole.columns.filter(({ hidden }) => hidden !== true) }
   return el(
@@ -78,23 +86,10 @@ export const table = <Row>(whole: Table<Row>): HTMLElement => {
         ),
       ),
     ),
-    el(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': it.title },
-      el(
-        'table',
-        {},
-        el(
-          'thead',
-          {},
-          el(
-            'tr',
-            {},
-            it.columns.map(({ head, number }) => el('th', { scope: 'col', class: number ? 'number' : null }, head)),
-          ),
-        ),
-        el('tbody', {}, bodyOf(it)),
-      ),
+    scrolled(
+      it.title,
+      it.columns.map(({ head, number }) => el('th', { scope: 'col', class: number ? 'number' : null }, head)),
+      bodyOf(it),
     ),
   )
 }

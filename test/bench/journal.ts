@@ -15,7 +15,7 @@ const load = {
 }
 const other = 'the gateway without it'
 
-/** Whole answers of a gateway that keeps a journal of usage, beside those of one that keeps none. */
+/** A journal of usage costs CPU: whole answers of a gateway with it, beside a gateway without it. */
 export async function* journal(): AsyncGenerator<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sealgate-journal-'))
   const upstream = await start('upstream')

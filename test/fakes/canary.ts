@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -14,6 +15,12 @@ export interface Canary {
   readonly root: string
   /** A word that the process has to hold: the backend never answers it. */
   readonly control: string
+}
+
+/** The texts of a new session, which stand nowhere else. */
+export const newCanary = (): Canary & { readonly mark: Mark } => {
+  const root = `zq${randomBytes(8).toString('hex')}`
+  return { root, control: `zc${randomBytes(8).toString('hex')}`, mark: (place) => `${root}x${place}` }
 }
 
 /** Keeps a request in the clear open, whose words the process has to hold. */

@@ -100,7 +100,7 @@ sealgate console --hashes
   --gateway URL                  where the gateway is; the same as --base-url
   --port N                       8789 by default; 0 takes any free port
   --hashes                       prints the SHA-256 of each script of the console of this installation
-It prints an address with a new token. Whoever has the token uses your key, and reads and stores your files.${ownKeys}${client}`,
+It prints an address with a new token. A program with the token uses your key, and reads and stores your files.${ownKeys}${client}`,
 
   mcp: `sealgate mcp [--root FOLDER]... [--hidden] [--tools a,b] [--out FOLDER] [--keys FILE]
   --root FOLDER                  tools may read files under it; none by default; may stand more than once

@@ -4,8 +4,10 @@ import { Surface } from '../../../core/ports/surface.ts'
 import { chapterNames } from '../../../core/settings.ts'
 import { type Choice, chosenPlugin, pluginNames } from './load-plugin.ts'
 
+const shipped = pluginNames('surfaces')
+
 /** Names of the interface's chapters, and of the surfaces of this package. */
-export const surfaceNames: readonly string[] = [...chapterNames, ...pluginNames('surfaces')]
+export const surfaceNames: readonly string[] = [...chapterNames, ...shipped]
 
 const expected = `(${surfaceNames.map((name) => JSON.stringify(name)).join(' | ')}), or a path or a package with a slash`
 
@@ -44,7 +46,7 @@ export const surfacesOf = async (asking: Asking): Promise<readonly Fitting<Surfa
   const chosen = chosenSurfaces(asking)
   if (asking.surfaces !== undefined && chosen.size === 0) return []
   const named = [...chosen.values()].map(({ use }) => use)
-  const others = pluginNames('surfaces').filter((name) => !named.includes(name))
+  const others = shipped.filter((name) => !named.includes(name))
   return Promise.all([
     ...others.map((use) => chosenPlugin(Surface, 'surfaces', 'surfaces', { use })),
     ...[...chosen].map(([at, choice]) => chosenPlugin(Surface, 'surfaces', `surfaces.${at}`, choice)),

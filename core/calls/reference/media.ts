@@ -30,6 +30,7 @@ const drawn = v.looseObject({
 const transcript = v.looseObject({ text: v.string() })
 
 const picture = { created: 1700000000, data: [{ b64_json: 'iVBORw0KGgo=' }] }
+const drawing = { shape: drawn, answer: picture, types: { 'text/event-stream': events }, statuses: [502] }
 
 const transcribing = (about: string): Operation => ({
   about,
@@ -59,18 +60,12 @@ export const mediaOperations: Readonly<Record<string, Operation>> = {
   'POST /std/images/generations': {
     about: 'Nothing is stored, so a `url` is a data URL.',
     body: { model: 'gpt-image-1', prompt: 'A heron at dusk', size: '1024x1024' },
-    shape: drawn,
-    answer: picture,
-    types: { 'text/event-stream': events },
-    statuses: [502],
+    ...drawing,
   },
   'POST /std/images/edits': {
     about: 'At most 16 images go into one request.',
     form: { model: 'gpt-image-1', prompt: 'Make it night', image: '@heron.png' },
-    shape: drawn,
-    answer: picture,
-    types: { 'text/event-stream': events },
-    statuses: [502],
+    ...drawing,
   },
   'POST /std/audio/transcriptions': transcribing('Other fields go to the backend as they are.'),
   'POST /std/audio/translations': transcribing('Other fields go to the backend as they are.'),

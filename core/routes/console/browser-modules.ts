@@ -28,7 +28,7 @@ const lightened = (code: string): string => {
   return hasLongText(light) ? code.replace(sourceMap, '') : light
 }
 
-/** Where a script names another one. */
+/** The imports of a script. */
 const named = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:\.|#|@)[^'"\n]+)\2/g
 
 const slashed = (path: string): string => path.replaceAll('\\', '/')

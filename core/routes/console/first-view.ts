@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-/** Where a script names another one that has to be there before it runs. A script that `import()` names comes later. */
+/** The static imports of a script: they load before it runs. A script that `import()` names loads later. */
 const named = /(?:\bfrom|^import)\s*["'](\.[^"']+)["']/gm
 
 /** The scripts without which nothing is shown: `main.js`, and all that it names, each by way of others too. */

@@ -1,5 +1,7 @@
+import type { Caller } from '../../../core/access/caller.ts'
 import { Keepsakes } from '../../../core/access/keepsakes.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
+import type { Seal } from '../../../core/dialects/keepsake.ts'
 import { printMessage } from '../../../core/dialects/messages/answer.ts'
 import { refuseBetas } from '../../../core/dialects/messages/betas.ts'
 import { messagesError } from '../../../core/dialects/messages/error.ts'
@@ -8,7 +10,7 @@ import { translateMessages } from '../../../core/dialects/messages/request.ts'
 import { CountRequest, MessagesRequest } from '../../../core/dialects/messages/shape.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { events, json, text } from '../../../core/http/reply.ts'
-import { route } from '../../../core/http/route.ts'
+import { route, type Request } from '../../../core/http/route.ts'
 import { Settings } from '../../../core/settings.ts'
 import { countedChat, countNeeds } from '../../../core/inference/count-chat.ts'
 import { sessionOf } from '../../../core/inference/routing/session.ts'
@@ -25,6 +27,21 @@ const shared = {
   headers: { 'request-id': '{id}' },
 } as const
 
+const talkOf = (
+  {
+    input,
+    caller,
+    headers,
+  }: Pick<Request<MessagesRequest | CountRequest, unknown, Caller>, 'input' | 'caller' | 'headers'>,
+  seal: Seal,
+): DialectChat => ({
+  caller,
+  model: input.model,
+  provider: null,
+  session: sessionOf(headers),
+  understand: (to) => translateMessages(input, to, seal, headers),
+})
+
 const create = route({
   ...shared,
   path: '/v1/messages',
@@ -34,13 +51,7 @@ const create = route({
   async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
     refuseBetas(headers, settings.betas.refused)
     const seal = keepsakes.for(caller.organization)
-    const talk: DialectChat = {
-      caller,
-      model: input.model,
-      provider: null,
-      session: sessionOf(headers),
-      understand: (to) => translateMessages(input, to, seal, headers),
-    }
+    const talk = talkOf({ input, caller, headers }, seal)
     if (input.stream !== true) {
       const { answer, model, headers } = await wholeAnswer(talk, given, signal)
       return text(printMessage(answer.completion, model, seal, answer.native), undefined, 200, headers)
@@ -60,13 +71,7 @@ const count = route({
   async handle({ id, input, caller, headers, signal }, { keepsakes, settings, ...given }) {
     refuseBetas(headers, settings.betas.refused)
     const seal = keepsakes.for(caller.organization)
-    const talk: DialectChat = {
-      caller,
-      model: input.model,
-      provider: null,
-      session: sessionOf(headers),
-      understand: (to) => translateMessages(input, to, seal, headers),
-    }
+    const talk = talkOf({ input, caller, headers }, seal)
     const it = await countedChat(talk, { id, door: 'messages' }, given, signal)
     return it.native === undefined
       ? json({ input_tokens: it.tokens }, 200, it.headers)
