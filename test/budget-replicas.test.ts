@@ -271,6 +271,7 @@ t.test('whatever is killed or stands still, no budget is overspent', { skip }, a
     // A call whose process is killed before it asks a backend is counted as a guess, too.
     const isOnce = requests - estimated <= bill.answers && estimated <= bill.cut + lost && told <= bill.told
     t.ok(isOnce, `${requests} with ${estimated} guessed, of ${bill.answers} with ${bill.cut} cut and ${lost} lost`)
+    t.ok(told >= bill.told - lost * reservation, `${told} of ${bill.told} with ${lost} lost: no other call is missing`)
     t.ok(told + guessed <= budget + reservation)
   }
 })

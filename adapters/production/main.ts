@@ -7,6 +7,7 @@ import { makeFolder } from '../../core/fsync.ts'
 import { helpOverview, commandUsages } from './commands/help.ts'
 import { didYouMean } from './config/did-you-mean.ts'
 import { version } from './config/version.ts'
+import { loadNearModules } from './near-modules.ts'
 import { startPlainly } from './start-plainly.ts'
 
 /** Each command is loaded only when it is called: a serving process holds no code that it does not need. */
@@ -16,6 +17,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
     const { values } = parseArgs({ args: [...args], options: serveOptions })
     if (values.port !== undefined) process.env['PORT'] = portOf(values.port)
     keepCompiled(process.env)
+    loadNearModules()
     const surfaces = values.surfaces?.split(',') ?? null
     const count = Number(values.workers)
     if (!(Number.isInteger(count) && count > 0)) throw new Error('--workers takes a whole number above 0')

@@ -5,6 +5,27 @@ const egress = 'test/adapters/production/network/egress.test.ts'
 
 export const production: readonly Changes[] = [
   {
+    file: 'adapters/production/near-modules.ts',
+    test: 'test/adapters/production/near-modules.test.ts',
+    changes: [
+      {
+        breaks: 'Node searches for no module of the package.',
+        from: 'if (!isRelative.test(specifier) ||',
+        to: 'if (isRelative.test(specifier) ||',
+      },
+      {
+        breaks: 'Node reads no module of the package.',
+        from: "if (!isNear(url) || !url.endsWith('.js'))",
+        to: "if (isNear(url) || !url.endsWith('.js'))",
+      },
+      {
+        breaks: 'Modules of others are found and read as Node does it.',
+        from: 'url?.startsWith(folder) === true &&',
+        to: 'url !== undefined &&',
+      },
+    ],
+  },
+  {
     file: 'adapters/production/start-plainly.ts',
     test: 'test/adapters/production/start-plainly.test.ts',
     changes: [

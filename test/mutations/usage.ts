@@ -79,8 +79,13 @@ export const usage: readonly Changes[] = [
     changes: [
       {
         breaks: 'Counts that are written late reach the sums of their day.',
-        from: 'if (cursor !== null) await foldLates(tables, cursor)',
+        from: 'if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})',
         to: '',
+      },
+      {
+        breaks: 'Sums that were read meanwhile are read again.',
+        from: ' cursor = await moved(rows, cursor, {})',
+        to: ' void cursor',
       },
       {
         breaks: 'Counts that are written late reach the sums of their month.',
@@ -140,6 +145,16 @@ export const usage: readonly Changes[] = [
         to: 'indexes.length >= 0',
       },
       { breaks: 'A range of ids is the smaller one.', from: '!prefix && indexes', to: 'indexes' },
+    ],
+  },
+  {
+    file: 'core/inference/metering/sums-of-turn.ts',
+    test: 'test/core/inference/metering/sums-of-turn.test.ts',
+    changes: [
+      { breaks: 'Sums are read once in a turn.', from: 'known.set(name, sums)', to: '' },
+      { breaks: 'Sums of another turn are read again.', from: 'known.clear()', to: '' },
+      { breaks: 'Sums of a turn that is over are not kept.', from: 'if (now === turn &&', to: 'if (' },
+      { breaks: 'The memory of sums has a bound.', from: 'names + sums.length < mostNames', to: 'true' },
     ],
   },
   {

@@ -84,7 +84,8 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
 
   const work = async (): Promise<void> => {
     let cursor = await leasedCursor(rows, by, clock.now())
-    if (cursor !== null) await foldLates(tables, cursor)
+    // Another turn tells readers that sums have changed.
+    if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})
     while (cursor !== null && !closing.signal.aborted) cursor = await foldNext(cursor)
   }
   const begin = (): void => {
@@ -108,8 +109,8 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   }
 }
 
-/** Makes the sums of days anew that were written to afterwards. */
-const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise<void> => {
+/** Makes the sums of days anew that were written to afterwards; whether there were any. */
+const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise<boolean> => {
   const { rows } = tables
   const found = (await rows.list(lates, { limit: latesAtOnce, countTo: 1 })).rows.filter(({ row }) => row.day <= folded)
   const days = new Map(found.map(({ row }) => [`${row.day}/${row.organization}`, row]))
@@ -119,4 +120,5 @@ const foldLates = async (tables: Tables, { day: folded, turn }: Cursor): Promise
   }
   // Marks that came meanwhile stay.
   for (const { id } of found) await rows.remove<LateDay>(lates, id)
+  return found.length > 0
 }

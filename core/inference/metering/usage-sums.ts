@@ -8,6 +8,7 @@ import { type Folding, foldCursor, usageFold } from './usage-fold.ts'
 import { type Counts, countNames, shares, usages } from './usage-rows.ts'
 import { daySums, type Grouping, lengthOfSums, monthSums, type SumTable, tablePrefix } from './sum-tables.ts'
 import { dayAfter, spansOf } from './spans.ts'
+import { sumsOfTurn } from './sums-of-turn.ts'
 
 /** What was used, by what, and when. */
 export interface UsageQuestion extends Part {
@@ -43,12 +44,18 @@ export const usageSums = plugin({
     const folding: Folding = usageFold({ rows, reports, clock, log, random })
     /** Equal questions at the same time have one answer. */
     const asking = new Map<string, Promise<readonly UsageSum[]>>()
+    const known = sumsOfTurn()
 
     const found = async (question: UsageQuestion): Promise<readonly UsageSum[]> => {
       const { by, organization, from, to, ...part } = question
-      const { days, months, open } = spansOf(from, to, (await foldCursor(rows))?.day ?? null)
+      const cursor = await foldCursor(rows)
+      const { days, months, open } = spansOf(from, to, cursor?.day ?? null)
       const kept = (table: Kind<SumTable>, spans: readonly (readonly [string, string])[]) =>
-        spans.map(([from, to]) => keptSums(reports, table, { by, organization, from, to, ...part }))
+        spans.map(([from, to]) => {
+          const question = { by, organization, from, to, ...part }
+          const name = JSON.stringify([table.name, question])
+          return known(cursor?.turn ?? null, name, () => keptSums(reports, table, question))
+        })
       const all = await Promise.all([
         ...kept(daySums, days),
         ...kept(monthSums, months),

@@ -63,11 +63,12 @@ const groupsOf = (found: readonly Grouped[], by: readonly string[]): readonly Su
   return [...groups.values()]
 }
 
-/** Sums of lists by their name in a field, from the rows behind `rest`. */
+/** Sums of lists by their name in a field, from the rows behind `rest`. A list of JSON is read once, as an array. */
 const talliedSums = (rest: string, field: string, length: number): string => {
   const lists = `select data -> '${storedName(field)}' as lists ${rest}`
-  const sums = Array.from({ length }, (_, at) => `coalesce(sum((value ->> ${at})::float8), 0)`).join(', ')
-  return `select key collate "C" as name, array[${sums}] as sums from (${lists}) as found, json_each(lists)`
+  const read = `select key, translate(value::text, '[]', '{}')::float8[] as list from (${lists}) as found, json_each(lists)`
+  const sums = Array.from({ length }, (_, at) => `coalesce(sum(list[${at + 1}]), 0)`).join(', ')
+  return `select key collate "C" as name, array[${sums}] as sums from (${read}) as read`
 }
 
 /** Reports in statements of a pool of their own. `prepare` gives the collation of searches. */

@@ -5,12 +5,13 @@ import memory from '../../../../adapters/memory/metadata-store.ts'
 import { system } from '../../../../adapters/memory/platform.ts'
 import type { Fitting } from '../../../../core/container.ts'
 import { Overdue } from '../../../../core/errors.ts'
-import { lateDays } from '../../../../core/inference/metering/late-days.ts'
+import { lateDays, lates } from '../../../../core/inference/metering/late-days.ts'
 import { dayAfter, endOfMonth, spansOf } from '../../../../core/inference/metering/spans.ts'
 import { daySums, type Grouping, groupings } from '../../../../core/inference/metering/sum-tables.ts'
 import { foldCursor } from '../../../../core/inference/metering/usage-fold.ts'
 import { sharedId, shares, usages } from '../../../../core/inference/metering/usage-rows.ts'
 import { UsageSums, type UsageQuestion, usageSums } from '../../../../core/inference/metering/usage-sums.ts'
+import { reportsOf } from '../../../../core/listed-reports.ts'
 import { plugin, use } from '../../../../core/plugin.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../../core/ports/platform.ts'
@@ -20,6 +21,7 @@ import { startPostgres } from '../../../fakes/postgres.ts'
 import postgres from '../../../../plugins/storage/postgres.ts'
 import { fitted } from '../../../fitted.ts'
 import { chance } from '../../../hunt/damage.ts'
+import { until } from '../../../until.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 7_311)
 const today = '2030-03-05'
@@ -242,6 +244,47 @@ t.test('two processes that make sums, one of them cut off again and again, make 
   function make(): MetadataStore {
     return memory.create({}, {}, 'memory')
   }
+})
+
+t.test('a year that many look at is read once, and again when late counts have reached it', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const [it] = entries()
+  const question = { by: 'key', organization: null, from: it!.day, to: it!.day, limit: 5 } as const
+  let [read, isAskedMeanwhile] = [0, false]
+  const counted = plugin({
+    port: MetadataStore,
+    name: 'counted',
+    create: (): MetadataStore => ({
+      ...store,
+      reports: { ...reportsOf(store), tally: (...all) => (read++, reportsOf(store).tally(...all)) },
+      async list(kind, query) {
+        const found = await store.list(kind, query)
+        if (kind.name === lates.name && found.rows.length > 0) {
+          isAskedMeanwhile = true
+          await sums.ask(question)
+        }
+        return found
+      },
+    }),
+  })
+  const { clock, parts } = house(use(counted))
+  const its = parts()
+  t.teardown(() => its.dispose())
+  const { rows, sums } = its.supply({ rows: MetadataStore, sums: UsageSums })
+  await rows.create(usages, idOf(it!), rowOf(it!))
+  const passing = (isDone: () => Promise<boolean>) =>
+    until(async () => (await clock.pass(1_000), await isDone()), 20_000, 1)
+  t.ok(await passing(async () => (await foldCursor(rows))?.day === dayAfter(today, -1)))
+
+  const requests = async () => (await sums.ask(question))[0]?.counts.requests
+  for (let times = 0; times < 20; times++) t.equal(await requests(), it!.requests)
+  t.equal(read, 1)
+
+  await rows.add(usages, idOf(it!), { requests: 1 })
+  await lateDays(rows, clock)(rowOf(it!), 'late')
+  t.ok(await passing(async () => (await store.list(lates, { limit: 1 })).rows.length === 0))
+  t.ok(isAskedMeanwhile, 'somebody looks while the late count is on its way')
+  t.ok(await until(async () => (await requests()) === it!.requests + 1), 'and then sees it without another turn')
 })
 
 t.test('a report that takes too long names a span that has half the days', async (t) => {
