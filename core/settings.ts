@@ -86,7 +86,7 @@ const isOrigin = (text: string): boolean =>
   /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
 /** The interface's own chapters. Surfaces have names beside them. */
-export const chapterNames = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin', 'console'] as const
+export const chapterNames = ['decision', 'chat', 'rvenc', 'tools', 'files', 'index', 'admin'] as const
 
 export type ChapterName = (typeof chapterNames)[number]
 

@@ -51,10 +51,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/sealed/evidence': ['core/sealed/wire/bytes.ts', 'core/sealed/wire/hex.ts'],
   'core/sealed/client': ['core/sealed/wire', 'core/sealed/evidence', 'core/dialects/sse.ts', 'core/ports/upstream.ts'],
-  // It runs in browsers, and the gateway hands out its bytes.
-  'core/console': ['core/console/sealed/playground.ts'],
-  // A browser loads it, and the client, only when the page of the playground opens.
-  'core/console/sealed': ['core/console', 'core/sealed/client', 'core/sealed/evidence', 'core/sealed/wire'],
   core: [
     'core/ports',
     'core/access',
@@ -80,8 +76,20 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/http/reply.ts',
     'core/http/reference.ts',
     'core/http/http-errors.ts',
+    'core/http/envelope.ts',
+    // A page that ends its session shows the credential of it.
+    'core/http/access.ts',
     'plugins',
     'core',
+  ],
+  // It runs in browsers, and the gateway hands out its bytes.
+  'plugins/surfaces/console/browser': ['plugins/surfaces/console/browser/sealed/playground.ts'],
+  // A browser loads it, and the client, only when the page of the playground opens.
+  'plugins/surfaces/console/browser/sealed': [
+    'plugins/surfaces/console/browser',
+    'core/sealed/client',
+    'core/sealed/evidence',
+    'core/sealed/wire',
   ],
   'adapters/memory': ['core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
   'adapters/production': [
@@ -95,13 +103,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/inference/decisions/decision-answer.ts',
     'core/access',
     // The sums over labelled cases, which the console's page of decisions makes too.
-    'core/console/chance.ts',
-    'core/console/figures.ts',
-    'core/console/promise.ts',
+    'plugins/surfaces/console/browser/chance.ts',
+    'plugins/surfaces/console/browser/figures.ts',
+    'plugins/surfaces/console/browser/promise.ts',
     'core/generations',
     // The reader's own machine serves the same console.
-    'core/routes/console/built.ts',
-    'core/routes/console/headers.ts',
+    'plugins/surfaces/console/built.ts',
+    'plugins/surfaces/console/headers.ts',
     'core/sealed/client',
     'core/sealed/enclave',
     'core/sealed/evidence',
@@ -190,7 +198,7 @@ const importFaults = (house: House): readonly string[] => {
           own !== 'core/sealed/wire' || /^(@noble\/|#(?:aead|x25519)$)/.test(from) || file.endsWith('.node.ts')
         const browser = own !== 'core/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         // What a stranger must trust takes nothing from outside.
-        const alone = own !== 'core/sealed/evidence' && !own.startsWith('core/console')
+        const alone = own !== 'core/sealed/evidence' && !own.startsWith('plugins/surfaces/console/browser')
         if (!free || !browser || !alone) faults.push(`${file} may not import ${from}`)
         continue
       }
@@ -251,7 +259,7 @@ const textFaults = (house: House): readonly string[] => {
       faults.push(`${file} builds a public message from data`)
     }
     if (
-      /^core\/(?!console\/|container|sealed\/client)/.test(file) &&
+      /^core\/(?!container|sealed\/client)/.test(file) &&
       /\b(setTimeout|setInterval|Date\.now|Math\.random)\(/.test(content)
     ) {
       faults.push(`${file} takes time or chance from the process instead of a port`)

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { memory } from '../adapters/memory/index.ts'
 import { writeKeys } from '../adapters/production/commands/key-file.ts'
-import { built } from '../core/routes/console/built.ts'
+import { built } from '../plugins/surfaces/console/built.ts'
 import { newKek } from '../core/sealed/client/client.ts'
 import { running } from './environments.ts'
 import { type Consoled, consoled } from './fakes/consoled.ts'
@@ -45,7 +45,7 @@ t.test('every file stands under the hash of all, carries its own, and never chan
   const it = await running(t, memory())
   const page = await (await fetch(`${it.base}/console`)).text()
   const files = filesOf(page)
-  const served = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const served = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
   const names = files.map(({ path }) => path.split('/').slice(2).join('/'))
   for (const name of [...served, 'style.css', 'sealed/sealed.client.client.js'])
     t.ok(names.includes(name), `${name} is served`)
@@ -87,7 +87,7 @@ t.test('few scripts stand before the first view, and a page that is signed in wa
   t.ok(first.length >= 5 && first.length <= 12, `${first.length} scripts beside main.js`)
   t.ok(first.includes('sign-in.js'))
   t.ok(['inside.js', 'pages.js', 'pages/home.js'].every((name) => later.includes(name)))
-  const scripts = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const scripts = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
   const all = [...first, ...later, ...named('sealed'), 'main.js']
   t.equal(new Set(all).size, all.length, 'each is named once')
   t.same(
@@ -116,10 +116,10 @@ t.test('the console can be switched off, and stands under a prefix', async (t) =
 })
 
 t.test('no script of the console reads markup, or knows another origin', async (t) => {
-  const names = (await readdir('core/console', { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const names = (await readdir('plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.ts'))
   t.ok(names.length > 30)
   for (const name of names) {
-    const text = await readFile(`core/console/${name}`, 'utf8')
+    const text = await readFile(`plugins/surfaces/console/browser/${name}`, 'utf8')
     t.notMatch(
       text,
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|setHTML|createContextualFragment|\beval\(|new Function|localStorage|document\.cookie/,
@@ -149,8 +149,8 @@ t.test('a served script is the compiled one, and names served scripts alone', as
   t.same(strangers, [])
   t.ok(scripts.length > 150)
   for (const [name, path] of [
-    ['main.js', 'dist/core/console/main.js'],
-    ['sealed/attacks.js', 'dist/core/console/sealed/attacks.js'],
+    ['main.js', 'dist/plugins/surfaces/console/browser/main.js'],
+    ['sealed/attacks.js', 'dist/plugins/surfaces/console/browser/sealed/attacks.js'],
     ['sealed/sealed.client.seal-request.js', 'dist/core/sealed/client/seal-request.js'],
     ['sealed/noble.ciphers.aes.js', 'node_modules/@noble/ciphers/aes.js'],
     ['sealed/noble.hashes.sha2.js', 'node_modules/@noble/hashes/sha2.js'],
@@ -178,10 +178,10 @@ const textsOf = (code: string): readonly string[] => {
 
 t.test('no space and no comment is taken out of a text', async (t) => {
   const { files } = await built()
-  const own = (await readdir('dist/core/console', { recursive: true })).filter((name) => name.endsWith('.js'))
+  const own = (await readdir('dist/plugins/surfaces/console/browser', { recursive: true })).filter((name) => name.endsWith('.js'))
   let long = 0
   for (const name of own) {
-    const texts = textsOf(await readFile(`dist/core/console/${name}`, 'utf8'))
+    const texts = textsOf(await readFile(`dist/plugins/surfaces/console/browser/${name}`, 'utf8'))
     long += texts.filter((text) => text.includes('\n')).length
     t.same(textsOf(Buffer.from(files.get(name)!.bytes).toString()), texts, name)
   }

@@ -4,6 +4,7 @@ import { uuid7 } from '../uuid7.ts'
 import { plugin } from '../plugin.ts'
 import { Clock, Random } from '../ports/platform.ts'
 import { MetadataStore, type Query, type Row, kind } from '../ports/metadata-store.ts'
+import type { Caller } from './caller.ts'
 
 /** Who acts. */
 export interface Actor {
@@ -15,6 +16,14 @@ export interface Actor {
   /** The request's id, where it was one. */
   readonly request: string | null
 }
+
+/** The caller, as the audit knows it. */
+export const actorOf = (request: string, { key, organization, user }: Caller): Actor => ({
+  key,
+  organization,
+  user,
+  request,
+})
 
 /** The operator of the machine acts on a key's organisation, or on the default one. */
 export const operator = (key: 'command' | 'signal', organization = 'default'): Actor => ({

@@ -6,7 +6,6 @@ import { auditRoutes } from './audit.ts'
 import { backendRoutes } from './backends.ts'
 import { chainRoutes } from './chains.ts'
 import { chatRoutes } from './chat.ts'
-import { consoleRoutes } from './console.ts'
 import { decisionRoutes } from './decision.ts'
 import type { Door } from './doors.ts'
 import { fileRoutes } from './files.ts'
@@ -19,7 +18,6 @@ import { retrievalRoutes } from './retrieval.ts'
 import { sealedRoutes } from './sealed-inference.ts'
 import { selfRoutes } from './self.ts'
 import { type Served, isChapter } from './served.ts'
-import { signInRoutes } from './sign-in.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 
@@ -34,7 +32,6 @@ const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {
   files: fileRoutes,
   index: retrievalRoutes,
   admin: [...adminRoutes, ...usageRoutes, ...auditRoutes, ...operating],
-  console: [...consoleRoutes, ...signInRoutes],
 }
 
 /** Clients that seal for a tool or an index at this address find the keys here. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Audit } from '../access/audit.ts'
+import { actorOf, Audit } from '../access/audit.ts'
 import { enveloped } from '../http/envelope.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -9,7 +9,6 @@ import type { BackendState } from '../inference/backends/merged.ts'
 import { breakerStates } from '../inference/routing/breaker.ts'
 import { outcomes } from '../ports/backend-observer.ts'
 import { Settings } from '../settings.ts'
-import { actorOf } from './caller-views.ts'
 
 const ms = v.nullable(v.number())
 const count = v.number()

@@ -13,7 +13,7 @@ import { bytes, data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { Clock } from '../ports/platform.ts'
 import { pageOfList, placeOf } from './pagination.ts'
-import { grantOf } from './caller-views.ts'
+import { grantOf } from './grant.ts'
 import { momentShape, inDateRange } from './date-range.ts'
 import { rangeOf } from './range.ts'
 

@@ -23,7 +23,6 @@ export const linksOf = (served: Served, settings: Settings): Readonly<Record<str
     ...(has('decision') && { decisions: `/${compat}/v1/decision` }),
     ...(has('rvenc') && { confidential: '/rvenc/models' }),
     ...(has('tools') && { tools: '/tools' }),
-    ...(has('console') && { console: '/console' }),
   }
 }
 

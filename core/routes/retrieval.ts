@@ -5,7 +5,7 @@ import { BadRequest, NotFound } from '../errors.ts'
 import { Indexing } from '../files/indexing.ts'
 import { data } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { grantOf } from './caller-views.ts'
+import { grantOf } from './grant.ts'
 import { hex } from './sealed-hex.ts'
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100))

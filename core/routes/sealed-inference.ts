@@ -13,7 +13,7 @@ import { Streams } from '../http/stream-slot.ts'
 import { Settings } from '../settings.ts'
 import { billedModel } from './priced-model.ts'
 import { callEnclave, enclaveNeeds } from './call-enclave.ts'
-import { grantOf } from './caller-views.ts'
+import { grantOf } from './grant.ts'
 import { lengths } from '../sealed/wire/body.ts'
 import { hex } from './sealed-hex.ts'
 

@@ -16,7 +16,7 @@ import { Tool } from '../ports/tool.ts'
 import { parametersOf } from '../tool-schema.ts'
 import { billedModel } from './priced-model.ts'
 import { callEnclave, enclaveNeeds } from './call-enclave.ts'
-import { grantOf } from './caller-views.ts'
+import { grantOf } from './grant.ts'
 import { hex } from './sealed-hex.ts'
 
 const descriptor = v.object({

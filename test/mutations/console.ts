@@ -2,13 +2,13 @@ import type { Changes } from './mutation.ts'
 
 const browser = 'test/console-browser.test.ts'
 const server = 'test/console.test.ts'
-const parts = 'test/core/console.test.ts'
-const deciding = 'test/core/console-decisions.test.ts'
+const parts = 'test/plugins/surfaces/console/browser.test.ts'
+const deciding = 'test/plugins/surfaces/console/decisions.test.ts'
 const decisionPage = 'test/console-decisions.test.ts'
 
 export const consoles: readonly Changes[] = [
   {
-    file: 'core/routes/console/headers.ts',
+    file: 'plugins/surfaces/console/headers.ts',
     test: server,
     changes: [
       { breaks: 'No text becomes a script.', from: `  "require-trusted-types-for 'script'",\n`, to: '' },
@@ -21,7 +21,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/console.ts',
+    file: 'plugins/surfaces/console/routes.ts',
     test: server,
     changes: [
       {
@@ -32,7 +32,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/csv.ts',
+    file: 'plugins/surfaces/console/browser/csv.ts',
     test: parts,
     changes: [
       { breaks: 'A spreadsheet runs no cell.', from: 'formula.test(it) ?', to: 'false ?' },
@@ -44,7 +44,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/sums.ts',
+    file: 'plugins/surfaces/console/browser/sums.ts',
     test: parts,
     changes: [
       {
@@ -55,14 +55,14 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/traffic.ts',
+    file: 'plugins/surfaces/console/browser/traffic.ts',
     test: parts,
     changes: [
       { breaks: 'The console is no traffic.', from: '/^GET \\/(?:health|metrics|console', to: '/^GET \\/(?:health' },
     ],
   },
   {
-    file: 'core/console/session.ts',
+    file: 'plugins/surfaces/console/browser/session.ts',
     test: browser,
     changes: [
       {
@@ -78,12 +78,12 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/key-acts.ts',
+    file: 'plugins/surfaces/console/browser/key-acts.ts',
     test: browser,
     changes: [{ breaks: 'The old key ends after a rotation.', from: '{ expires_at: until }', to: '{ name }' }],
   },
   {
-    file: 'core/console/sight.ts',
+    file: 'plugins/surfaces/console/browser/sight.ts',
     test: deciding,
     changes: [
       {
@@ -94,7 +94,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/csv.ts',
+    file: 'plugins/surfaces/console/browser/csv.ts',
     test: deciding,
     changes: [
       {
@@ -105,7 +105,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/decision-draft.ts',
+    file: 'plugins/surfaces/console/browser/decision-draft.ts',
     test: deciding,
     changes: [
       {
@@ -122,7 +122,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/decision-code.ts',
+    file: 'plugins/surfaces/console/browser/decision-code.ts',
     test: deciding,
     changes: [
       {
@@ -138,7 +138,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/decision-answers.ts',
+    file: 'plugins/surfaces/console/browser/decision-answers.ts',
     test: deciding,
     changes: [
       {
@@ -154,7 +154,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/prices.ts',
+    file: 'plugins/surfaces/console/browser/prices.ts',
     test: deciding,
     changes: [
       {
@@ -165,7 +165,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/labelled-cases.ts',
+    file: 'plugins/surfaces/console/browser/labelled-cases.ts',
     test: deciding,
     changes: [
       {
@@ -182,7 +182,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/case-run.ts',
+    file: 'plugins/surfaces/console/browser/case-run.ts',
     test: deciding,
     changes: [
       {
@@ -200,7 +200,7 @@ export const consoles: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/decision-cases.ts',
+    file: 'plugins/surfaces/console/browser/decision-cases.ts',
     test: decisionPage,
     changes: [
       {

@@ -2,7 +2,7 @@ import type { Changes } from './mutation.ts'
 
 const test = 'test/live.test.ts'
 const ofBackends = 'test/backends.test.ts'
-const parts = 'test/core/console.test.ts'
+const parts = 'test/plugins/surfaces/console/browser.test.ts'
 
 /** Requests as they run, and backends under an operator's hand. */
 export const lives: readonly Changes[] = [
@@ -235,12 +235,12 @@ export const lives: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/event-stream.ts',
+    file: 'plugins/surfaces/console/browser/event-stream.ts',
     test: parts,
     changes: [{ breaks: 'An event that is cut is put together.', from: '(rest + value).split', to: 'value.split' }],
   },
   {
-    file: 'core/console/live-feed.ts',
+    file: 'plugins/surfaces/console/browser/live-feed.ts',
     test: parts,
     changes: [
       {

@@ -5,7 +5,7 @@ const server = 'test/console.test.ts'
 
 export const playgrounds: readonly Changes[] = [
   {
-    file: 'core/console/sealed/playground-client.ts',
+    file: 'plugins/surfaces/console/browser/sealed/playground-client.ts',
     test: browser,
     changes: [
       {
@@ -16,7 +16,7 @@ export const playgrounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/sealed/file-pane.ts',
+    file: 'plugins/surfaces/console/browser/sealed/file-pane.ts',
     test: browser,
     changes: [
       {
@@ -32,7 +32,7 @@ export const playgrounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/sealed/proof-pane.ts',
+    file: 'plugins/surfaces/console/browser/sealed/proof-pane.ts',
     test: browser,
     changes: [
       {
@@ -54,7 +54,7 @@ export const playgrounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/own-machine.ts',
+    file: 'plugins/surfaces/console/browser/own-machine.ts',
     test: browser,
     changes: [
       {
@@ -76,7 +76,7 @@ export const playgrounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/console/page.ts',
+    file: 'plugins/surfaces/console/page.ts',
     test: browser,
     changes: [
       {
@@ -87,7 +87,7 @@ export const playgrounds: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/console/browser-modules.ts',
+    file: 'plugins/surfaces/console/browser-modules.ts',
     test: server,
     changes: [
       {

@@ -250,7 +250,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/promise.ts',
+    file: 'plugins/surfaces/console/browser/promise.ts',
     test: 'test/adapters/production/commands/calibrate/promise.test.ts',
     changes: [
       {
@@ -266,7 +266,7 @@ export const production: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/figures.ts',
+    file: 'plugins/surfaces/console/browser/figures.ts',
     test: 'test/adapters/production/commands/calibrate/promise.test.ts',
     changes: [{ breaks: 'Chance alone makes an error.', from: 'Number(fraction() < claim)', to: 'claim' }],
   },

@@ -36,7 +36,7 @@ export const signIns: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/sign-in.ts',
+    file: 'plugins/surfaces/console/sign-in.ts',
     test: whole,
     changes: [
       {
@@ -114,7 +114,7 @@ export const signIns: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/login.ts',
+    file: 'plugins/surfaces/console/browser/login.ts',
     test: whole,
     changes: [
       {
@@ -126,12 +126,12 @@ export const signIns: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/console/arrival.ts',
+    file: 'plugins/surfaces/console/browser/arrival.ts',
     test: whole,
     changes: [{ breaks: 'An address forgets the link.', from: "  history.replaceState(null, '', pathname)\n", to: '' }],
   },
   {
-    file: 'core/console/main.ts',
+    file: 'plugins/surfaces/console/browser/main.ts',
     test: whole,
     changes: [
       {
@@ -142,7 +142,7 @@ export const signIns: readonly Changes[] = [
     ],
   },
   {
-    file: 'core/routes/console/first-view.ts',
+    file: 'plugins/surfaces/console/first-view.ts',
     test: 'test/console.test.ts',
     changes: [
       {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { seededFractions, randomHalves } from '../../../core/console/chance.ts'
-import { figuresOf, isRight, type Judged } from '../../../core/console/figures.ts'
+import { seededFractions, randomHalves } from '../../../plugins/surfaces/console/browser/chance.ts'
+import { figuresOf, isRight, type Judged } from '../../../plugins/surfaces/console/browser/figures.ts'
 import {
   type KeptPromise,
   thresholdFor,
   type ScoredAnswer,
   type PromiseOptions,
-} from '../../../core/console/promise.ts'
+} from '../../../plugins/surfaces/console/browser/promise.ts'
 import type { Gateway } from '../../../core/gateway.ts'
 import { calibrated } from '../../../core/inference/decisions/calibration.ts'
 import { confidenceOf } from '../../../core/inference/decisions/decision-answer.ts'

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import type { Chapter } from '../../http/reference.ts'
-import { envelope } from './shared.ts'
+import { type Chapter, envelope } from '../../http/reference.ts'
 
 const id = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 

@@ -2,7 +2,6 @@ import type { Chapter, Reference } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { admin } from './admin.ts'
 import { chat } from './chat.ts'
-import { consoleChapter } from './console.ts'
 import { decision } from './decision.ts'
 import { files, retrieval } from './files.ts'
 import { front } from './front.ts'
@@ -27,7 +26,6 @@ export const referenceOf = (tools: readonly Tool[], surfaces: readonly Chapter[]
     retrieval,
     admin,
     operating,
-    consoleChapter,
     front,
   ],
 })

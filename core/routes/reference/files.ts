@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import type { Chapter } from '../../http/reference.ts'
+import { type Chapter, envelope } from '../../http/reference.ts'
 import { kept } from '../files.ts'
-import { envelope } from './shared.ts'
 
 const id = 'file_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 

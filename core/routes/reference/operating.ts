@@ -1,5 +1,4 @@
-import type { Chapter } from '../../http/reference.ts'
-import { envelope } from './shared.ts'
+import { type Chapter, envelope } from '../../http/reference.ts'
 
 const key = 'key_01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import type { Operation } from '../../http/reference.ts'
-import { envelope } from './shared.ts'
+import { type Operation, envelope } from '../../http/reference.ts'
 
 const head = v.object({
   text: v.string(),

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
-import type { Chapter, Operation } from '../../http/reference.ts'
+import { type Chapter, type Operation, envelope } from '../../http/reference.ts'
 import { modelEntry } from '../models.ts'
 import { catalogSample, catalogWords } from './decision.ts'
 import { receiptWords, receipts } from './receipts.ts'
-import { envelope } from './shared.ts'
 
 const kid = '9f0a41c7d2e85b36'
 const sealed = { encryptedInference: '5be1…', cipherText: '8d1f…', nonce: '07c2…', enclaveKid: kid }

@@ -1,16 +1,5 @@
 import type { Sentences } from '../../http/reference.ts'
 
-/** The envelope of an answer in an example, without its content. */
-export const envelope = {
-  status: 200,
-  error: null,
-  message: null,
-  env: 'production',
-  log: { request_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' },
-  validator: null,
-  support_id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8',
-}
-
 /** Sentences for properties that stand in several chapters. */
 export const shared: Sentences = {
   Error: 'The body of an error.',

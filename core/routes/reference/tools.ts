@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { enveloped } from '../../http/envelope.ts'
 import { schemaOf } from '../../json-schema.ts'
-import { type Chapter, type JsonSchema, type Variant, type Sentences, described } from '../../http/reference.ts'
+import { type Chapter, type JsonSchema, type Variant, type Sentences, described, envelope } from '../../http/reference.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { parametersOf } from '../../tool-schema.ts'
 import { variants } from '../tools.ts'
-import { envelope, shared } from './shared.ts'
+import { shared } from './shared.ts'
 
 type Kind = Tool['kind']
 

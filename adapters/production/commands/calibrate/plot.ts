@@ -1,4 +1,4 @@
-import type { Bin } from '../../../../core/console/figures.ts'
+import type { Bin } from '../../../../plugins/surfaces/console/browser/figures.ts'
 
 const [size, margin] = [400, 50]
 const side = size - 2 * margin

@@ -1,4 +1,4 @@
-import { type Judged, mean } from '../../../../core/console/figures.ts'
+import { type Judged, mean } from '../../../../plugins/surfaces/console/browser/figures.ts'
 import { softened } from '../../../../core/inference/decisions/calibration.ts'
 import type { Calibration } from '../../../../core/settings.ts'
 

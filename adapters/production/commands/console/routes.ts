@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import type { Built } from '../../../../core/routes/console/built.ts'
-import { consoleHeaders, fileHeaders } from '../../../../core/routes/console/headers.ts'
+import type { Built } from '../../../../plugins/surfaces/console/built.ts'
+import { consoleHeaders, fileHeaders } from '../../../../plugins/surfaces/console/headers.ts'
 import { SealgateError } from '../../../../core/sealed/client/error.ts'
 import { sentenceOf } from '../error-text.ts'
 import { type Rules, admission } from '../seal/admission.ts'

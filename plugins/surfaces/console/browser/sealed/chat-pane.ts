@@ -1,4 +1,4 @@
-import type { Client } from '../../sealed/client/client.ts'
+import type { Client } from '../../../../../core/sealed/client/client.ts'
 import { el, freshId } from '../element.ts'
 import { section } from '../parts.ts'
 import { type Witness, doing, labelled, workForm } from './doing.ts'

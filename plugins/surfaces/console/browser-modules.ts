@@ -33,15 +33,22 @@ const named = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:\.|#|@)[^'"\n]+)\2/g
 
 const slashed = (path: string): string => path.replaceAll('\\', '/')
 
+export interface Folders {
+  /** Of the console's own scripts. */
+  readonly own: string
+  /** Where the client stands that they run. */
+  readonly core: string
+}
+
 /** What a script is called in a browser: as in the console's folder, and without folders below `sealed` otherwise. */
-const nameOf = (core: string, path: string): string => {
-  const own = slashed(relative(join(core, 'console'), path))
-  if (!own.startsWith('.')) return own
+const nameOf = ({ own, core }: Folders, path: string): string => {
+  const inside = slashed(relative(own, path))
+  if (!inside.startsWith('.')) return inside
   const [, packaged] = /^.*\/node_modules\/@(.+)$/.exec(slashed(path)) ?? []
   return `sealed/${(packaged ?? slashed(relative(core, path))).replaceAll('/', '.')}`
 }
 
-const resolved = (core: string, specifier: string, by: string): string => {
+const resolved = ({ core }: Folders, specifier: string, by: string): string => {
   const inside = inBrowsers[specifier]
   if (inside !== undefined) return join(core, inside)
   return specifier.startsWith('.') ? join(dirname(by), specifier) : createRequire(by).resolve(specifier)
@@ -51,16 +58,16 @@ const resolved = (core: string, specifier: string, by: string): string => {
  * The console's scripts and all that they import, by their names in a browser. Every import names a script of this map,
  * so a page needs neither a bundle nor a map of imports.
  */
-export const browserModules = async (core: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+export const browserModules = async (folders: Folders, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const scripts = new Map<string, string>()
-  const queue = names.map((name) => join(core, 'console', name))
-  const known = new Map(queue.map((path) => [nameOf(core, path), path]))
+  const queue = names.map((name) => join(folders.own, name))
+  const known = new Map(queue.map((path) => [nameOf(folders, path), path]))
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
-    const [by, own] = [path, nameOf(core, path)]
+    const [by, own] = [path, nameOf(folders, path)]
     const code = lightened(await readFile(by, 'utf8'))
     const linked = code.replace(named, (_, before: string, quote: string, specifier: string) => {
-      const to = resolved(core, specifier, by)
-      const name = nameOf(core, to)
+      const to = resolved(folders, specifier, by)
+      const name = nameOf(folders, to)
       if (!known.has(name)) queue.push(to)
       else if (known.get(name) !== to) throw new Error('Two scripts of the console have one name')
       known.set(name, to)

@@ -1,4 +1,3 @@
-import type { Actor } from '../access/audit.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Grant } from '../ports/enclave.ts'
 
@@ -9,12 +8,4 @@ export const grantOf = (id: string, caller: Caller): Grant => ({
   user: caller.user,
   key: caller.key,
   models: caller.models,
-})
-
-/** The caller, as the audit knows it. */
-export const actorOf = (request: string, { key, organization, user }: Caller): Actor => ({
-  key,
-  organization,
-  user,
-  request,
 })

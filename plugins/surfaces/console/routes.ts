@@ -1,8 +1,8 @@
-import { NotFound } from '../errors.ts'
-import { text } from '../http/reply.ts'
-import { route } from '../http/route.ts'
-import { consoleHeaders, fileHeaders } from './console/headers.ts'
-import { built } from './console/built.ts'
+import { NotFound } from '../../../core/errors.ts'
+import { text } from '../../../core/http/reply.ts'
+import { route } from '../../../core/http/route.ts'
+import { consoleHeaders, fileHeaders } from './headers.ts'
+import { built } from './built.ts'
 
 const page = route({
   method: 'GET',

@@ -1,5 +1,4 @@
-import type { Chapter } from '../../http/reference.ts'
-import { envelope } from './shared.ts'
+import { type Chapter, envelope } from '../../../core/http/reference.ts'
 
 const file = { 'text/javascript': 'A script of the console.', 'text/css': 'The style of the console.' } as const
 
@@ -17,7 +16,7 @@ const offer = {
   redirect: 'http://127.0.0.1:8787/console',
 }
 
-export const consoleChapter: Chapter = {
+export const chapter: Chapter = {
   name: 'Console',
   about:
     'The console is a page for browsers. It works with the key of its reader and calls only the routes of this page.',

@@ -25,7 +25,8 @@ export interface Built {
 }
 
 /** A source that runs uncompiled serves what was compiled last. */
-const core = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../../dist/core/' : '../../', import.meta.url))
+const root = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : '../../../', import.meta.url))
+const folders = { own: join(root, 'plugins/surfaces/console/browser'), core: join(root, 'core') }
 
 const fileOf = (content: string, type: string): ConsoleFile => {
   const bytes = Buffer.from(content)
@@ -33,9 +34,8 @@ const fileOf = (content: string, type: string): ConsoleFile => {
 }
 
 const build = async (): Promise<Built> => {
-  const folder = join(core, 'console')
-  const names = (await readdir(folder, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
-  const modules = await browserModules(core, names)
+  const names = (await readdir(folders.own, { recursive: true })).filter((it) => it.endsWith('.js')).sort()
+  const modules = await browserModules(folders, names)
   const scripts = [...modules].map(([name, code]) => [name, fileOf(code, 'text/javascript; charset=utf-8')] as const)
   const files = new Map([...scripts, ['style.css', fileOf(style, 'text/css; charset=utf-8')] as const])
   const all = createHash('sha256')
