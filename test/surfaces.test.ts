@@ -195,7 +195,7 @@ t.test('a route without access, an unknown name and a name of two end the start'
     )
   t.equal(
     refusal([semaphore()], { surfaces: ['chat', 'chatt'] }),
-    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, console, v1, gemini, mcp, semaphore',
+    'settings: surfaces.1 is none of decision, chat, rvenc, tools, files, index, admin, v1, gemini, mcp, console, semaphore',
   )
   t.match(refusal([], { surfaces: ['chat', 'chatt', 'v1'] }), /^settings: surfaces\.1 /, 'by its place')
   t.equal(refusal([semaphore({}, 'mcp')]), 'surfaces: mcp is the name of two')
