@@ -90,8 +90,8 @@ async function* groupsIn<T extends { readonly organization: string }>(
 /** The organisations of a month. */
 const namesOfMonth = async (reports: Reports, month: string): Promise<readonly string[]> => {
   const between = { field: 'period', from: `${month}-01`, to: endOfMonth(month) } as const
-  const prefix = tablePrefix('organization', null)
-  const found = await reports.tally(daySums, { prefix, between }, 'sums', 1, { limit: 1_000_000 })
+  const where = { by: 'organization' } as const
+  const found = await reports.tally(daySums, { where, between }, 'sums', 1, { limit: 1_000_000 })
   return found.map(({ name }) => name)
 }
 

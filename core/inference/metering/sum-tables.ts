@@ -17,9 +17,10 @@ export interface SumTable {
   readonly sums: Readonly<Record<string, readonly number[]>>
 }
 
-// Their ids begin with what they are looked for by, so they need no index.
-export const daySums = kind<SumTable>('usage-day')
-export const monthSums = kind<SumTable>('usage-month')
+/** For all organisations; the ids begin with what those of one are looked for by. */
+const indexes = [['period', 'by']] as const
+export const daySums = kind<SumTable>('usage-day', indexes)
+export const monthSums = kind<SumTable>('usage-month', indexes)
 
 /** Names of one row. */
 const namesPerRow = 1_000
@@ -27,8 +28,8 @@ const namesPerRow = 1_000
 export const lengthOfSums = countNames.length
 
 /** The beginning of the ids of the rows of a table. */
-export const tablePrefix = (by: Grouping, organization: string | null, period = ''): string =>
-  organization === null ? `${by}/` : `${by}/${organization}/${period}`
+export const tablePrefix = (by: Grouping, organization: string, period: string): string =>
+  `${by}/${organization}/${period}`
 
 /** Writes a table, unless a later turn was written. */
 export const writeTable = async (

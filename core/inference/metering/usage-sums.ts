@@ -90,7 +90,10 @@ const keptSums = (
 ): Promise<readonly Sum[]> =>
   reports.tally(
     table,
-    { prefix: tablePrefix(by, organization), between: { field: 'period', from, to } },
+    {
+      ...(organization === null ? { where: { by } } : { prefix: tablePrefix(by, organization, commonStart(from, to)) }),
+      between: { field: 'period', from, to },
+    },
     'sums',
     lengthOfSums,
     part,
