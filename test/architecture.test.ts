@@ -83,8 +83,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugins',
     'core',
   ],
-  'adapters/memory': ['core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
+  // A gateway of its own, made as an embedder makes one.
+  'adapters/drill': ['adapters/memory', 'adapters/production/platform.ts', 'core/ports', 'plugins', 'core'],
+  'adapters/memory': [
+    'adapters/drill',
+    'core/ports',
+    'core/sealed/enclave',
+    'plugins',
+    'plugins/surfaces',
+    'core',
+  ],
   'adapters/production': [
+    'adapters/drill',
     'adapters/memory',
     'core/ports',
     'core/dialects',

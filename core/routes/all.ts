@@ -9,6 +9,7 @@ import { chatRoutes } from './chat.ts'
 import { consoleRoutes } from './console.ts'
 import { decisionRoutes } from './decision.ts'
 import type { Door } from './doors.ts'
+import { drillRoutes } from './drill.ts'
 import { fileRoutes } from './files.ts'
 import { frontOf } from './front.ts'
 import { healthRoutes } from './health.ts'
@@ -23,7 +24,7 @@ import { signInRoutes } from './sign-in.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 
-const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes]
+const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes, ...drillRoutes]
 
 /** The interface on one screen; surfaces are plugins. */
 const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {

@@ -155,7 +155,9 @@ hr{border:0;border-top:1px solid var(--line);margin:0;width:100%}
 .waterfall .idle{fill:var(--dim)}
 .waterfall .stream{opacity:.35}
 .weights{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:1rem}
+.scene{font-weight:400}
 .name{display:inline-block;min-width:8.5rem;max-width:16rem;white-space:normal;overflow-wrap:anywhere}
+.name.wide{min-width:15rem;max-width:26rem}
 .span input.search{width:15rem}
 .short{white-space:nowrap;font:400 12px/1.4 ui-monospace,'SF Mono',Menlo,Consolas,monospace}
 .hatch-ground{fill:var(--card)}
