@@ -47,7 +47,7 @@ const nothingSeen = (): Sight => ({
   raw: '',
 })
 
-/** One call, read to its end. `heard` is told how many comments have come. */
+/** One call, read to its end. `heard` learns how many comments have come. */
 export const call = (
   target: Target,
   model: string,

@@ -1,19 +1,11 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { CallerSaw, DrillPlan, DrilledLink, SceneResult } from '../../core/ports/drill.ts'
+import type { CallerSaw, DrilledLink, SceneResult } from '../../core/ports/drill.ts'
+import type { DrillOrder, DrillWord } from './drill-order.ts'
 import { drilledBackend, startDrilled } from './drilled-gateway.ts'
 import { paceOf, placeName, plannedActs, refusing } from './planned-acts.ts'
 import { type Result, type StartGateway, playActs } from './play-acts.ts'
 import { type Sight, chat } from './tongue.ts'
-
-/** What the thread is told. */
-export interface DrillOrder {
-  readonly plan: DrillPlan
-  readonly scenes: readonly string[]
-}
-
-/** What the thread says: a result, or null behind the last one. */
-export type DrillWord = SceneResult | null
 
 const { plan, scenes } = workerData as DrillOrder
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../../core/errors.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Drill, type SceneResult } from '../../core/ports/drill.ts'
-import type { DrillOrder, DrillWord } from './drill-thread.ts'
+import type { DrillOrder, DrillWord } from './drill-order.ts'
 import { sceneList } from './scene-list.ts'
 
 /** Ms after which a thread that still plays is ended. */

@@ -30,7 +30,7 @@ export interface Company extends Tempo, Patience, Pick<Stage, 'stalled'> {
   readonly longest: number
 }
 
-/** Plays act after act. Each result is told as it comes. */
+/** Plays act after act. `told` hears each result as it comes. */
 export const playActs = async (
   acts: readonly Act[],
   { start, tongue, ...company }: Company,

@@ -97,6 +97,8 @@ interface Leave {
   readonly per: number
 }
 
+const timeOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+
 /** Leaves as told and looks how long the backend was kept. */
 const leaving =
   (stream: boolean, leave: (stage: Stage, left: Leaving) => Promise<Leave>): Play =>
@@ -112,10 +114,10 @@ const leaving =
     await until(() => seen.left !== null, (most + 5000) * stage.slow())
     it.socket.destroy()
     if (seen.left === null) return over(verdict('fail', 'the backend was never let go'))
-    // A busy machine tells a provider late that somebody has gone.
+    // A busy machine tells a provider late that a caller has gone.
     const ms = seen.left - left
-    const told = `${Math.round(ms / per)} ms`
-    if (ms / stage.slow() > most) return over(verdict('partial', `the backend was let go after ${told}`))
+    const told = `the backend was let go after ${timeOf(ms / per)}`
+    if (ms / stage.slow() > most) return over(verdict('partial', told))
     await sleep(300)
     if (seen.calls > before) return over(verdict('fail', 'the backend was asked again for nobody'))
     if (seen.sent > 64 * 1024 * 1024)

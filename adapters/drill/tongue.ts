@@ -24,7 +24,7 @@ export interface Sight {
   raw: string
 }
 
-/** How a caller of one door asks, and how it reads what it is told. */
+/** How a caller of one door asks, and how it reads the answer. */
 export interface Tongue {
   readonly name: string
   /** In front of the path, behind the address. */

@@ -9,7 +9,7 @@ export const marks = ['pass', 'partial', 'safe', 'fail'] as const
 export type Mark = (typeof marks)[number]
 
 /**
- * How the answer ended for the caller: with its end mark, with an error that was told, without either, or the caller left.
+ * How the answer ended for the caller: with its end mark, with an error in words, without either, or the caller left.
  */
 export type Ending = 'whole' | 'error' | 'broken' | 'left'
 

@@ -39,7 +39,7 @@ const shownRun = (run: DrillRun | null, isPlaying: boolean, curl: string): reado
   const words = changeWords(run).map((it) => el('li', {}, it))
   return [
     tiles(...drillMarks.map((mark) => tile(mark, count(counts[mark]), meanings[mark]))),
-    section('Difference', note(chainWords(run.begins)), !isPlaying && el('ul', { class: 'list' }, words)),
+    section('This run', note(chainWords(run.begins)), !isPlaying && el('ul', { class: 'list' }, words)),
     drillTable(drillRows(run), curl),
   ]
 }
