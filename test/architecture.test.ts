@@ -85,14 +85,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   // A gateway of its own, made as an embedder makes one.
   'adapters/drill': ['adapters/memory', 'adapters/production/platform.ts', 'core/ports', 'plugins', 'core'],
-  'adapters/memory': [
-    'adapters/drill',
-    'core/ports',
-    'core/sealed/enclave',
-    'plugins',
-    'plugins/surfaces',
-    'core',
-  ],
+  'adapters/memory': ['adapters/drill', 'core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
   'adapters/production': [
     'adapters/drill',
     'adapters/memory',

@@ -37,7 +37,10 @@ const models: SettingsInput['models'] = {
 }
 
 const stage = async (t: Test, more: SettingsInput = {}) => {
-  const house = await backend(t, scripted(() => [{ say: 'hello' }]))
+  const house = await backend(
+    t,
+    scripted(() => [{ say: 'hello' }]),
+  )
   const at = { baseUrl: `${house.url}/v1`, continuation: { go: true } }
   const upstreams = [use(openai, at, 'house'), use(openai, at, 'spare')]
   const settings = { ...unhurried, models, routing: { retries: 0 }, ...more }
@@ -49,7 +52,12 @@ const stage = async (t: Test, more: SettingsInput = {}) => {
   }
   const marks = async (body: object) => {
     const told = eventsIn(await (await drill(body)).text())
-    return { told, marks: Object.fromEntries(told.filter(({ event }) => event === 'scene').map(({ data }) => [data['scene'], data['mark']])) }
+    return {
+      told,
+      marks: Object.fromEntries(
+        told.filter(({ event }) => event === 'scene').map(({ data }) => [data['scene'], data['mark']]),
+      ),
+    }
   }
   return { ...it, house, drill, marks }
 }
@@ -58,10 +66,18 @@ t.test('what the configuration does about a fault is what the drill says', async
   const it = await stage(t, { timeouts: { firstToken: 10_000, total: 15_000 } })
   const scenes = ['S01', 'S02', 'S04', 'S08', 'S14', 'C02']
   const alone = await it.marks({ model: 'single', scenes })
-  t.same(alone.marks, { S01: 'safe', S02: 'safe', S04: 'safe', S08: 'safe', S14: 'pass', C02: 'pass' }, 'one backend and no retry')
+  t.same(
+    alone.marks,
+    { S01: 'safe', S02: 'safe', S04: 'safe', S08: 'safe', S14: 'pass', C02: 'pass' },
+    'one backend and no retry',
+  )
   const chained = await it.marks({ model: 'chained', scenes: [...scenes, 'S07', 'C03'] })
   const { S07, C03, ...quick } = chained.marks
-  t.same(quick, { S01: 'pass', S02: 'pass', S04: 'pass', S08: 'pass', S14: 'pass', C02: 'pass' }, 'a second one that goes on')
+  t.same(
+    quick,
+    { S01: 'pass', S02: 'pass', S04: 'pass', S08: 'pass', S14: 'pass', C02: 'pass' },
+    'a second one that goes on',
+  )
   const { told } = chained
   t.match(told[0], { event: 'begins', data: { model: 'chained', backends: 2, retries: 0, continues: true } })
   t.same(told[0]?.data['scenes'].length, scenes.length + 2)
@@ -99,16 +115,23 @@ t.test('what the configuration does about a fault is what the drill says', async
 t.test('a drill is for operators, and for what there is', async (t) => {
   const it = await stage(t)
   const status = async (body: object, key?: string) => (await it.drill(body, key)).status
-  const keyOf = async (of: Parameters<typeof it.gateway.keys.create>[0]) => (await it.gateway.keys.create(of)).credential
+  const keyOf = async (of: Parameters<typeof it.gateway.keys.create>[0]) =>
+    (await it.gateway.keys.create(of)).credential
   const single = { model: 'single' }
   t.equal(await status(single, await keyOf({ organization: 'other' })), 403, 'another organisation')
   t.equal(await status(single, await keyOf({ scopes: ['api_key.read', 'chats.completion'] })), 403, 'another scope')
   t.equal(await status(single, 'sk_live_none'), 401)
   t.equal(await status({}), 400)
   t.equal(await status({ model: 'none' }), 404)
-  t.match(await (await it.drill({ model: 'drawing' })).json(), { status: 400, validator: { model: 'expected a chat model' } })
+  t.match(await (await it.drill({ model: 'drawing' })).json(), {
+    status: 400,
+    validator: { model: 'expected a chat model' },
+  })
   t.equal(await status({ model: 'sealed' }), 400)
-  t.match(await (await it.drill({ ...single, scenes: ['S02', 'S99'] })).json(), { status: 400, validator: { scenes: /S01/ } })
+  t.match(await (await it.drill({ ...single, scenes: ['S02', 'S99'] })).json(), {
+    status: 400,
+    validator: { scenes: /S01/ },
+  })
   t.equal(await status({ ...single, scenes: [] }), 400)
   t.equal(await status({ ...single, pace: 1 }), 400)
 })

@@ -51,7 +51,10 @@ interface ChatBody {
   readonly model: string
   readonly stream?: boolean
   readonly stream_options?: { readonly include_usage?: boolean }
-  readonly messages: readonly { readonly role: string; readonly content: string | readonly { readonly text: string }[] }[]
+  readonly messages: readonly {
+    readonly role: string
+    readonly content: string | readonly { readonly text: string }[]
+  }[]
 }
 
 /** A whole request; `rest` is what came behind it. */

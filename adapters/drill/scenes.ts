@@ -147,8 +147,7 @@ const filtered: Judge = (sight) => {
 const cutForGood: Judge = (sight, _, { target }) => {
   if (sight.done || (sight.error === null && !sight.broken)) return verdict('fail', 'a cut answer was told as whole')
   if (sight.broken || sight.text === '') return verdict('safe', 'broke without a word')
-  if (!target.tongue.breaks(sight.last))
-    return verdict('fail', 'the break was not told in the words of the dialect')
+  if (!target.tongue.breaks(sight.last)) return verdict('fail', 'the break was not told in the words of the dialect')
   return answer.startsWith(sight.text) ? pass : verdict('fail', 'other text than the backend gave')
 }
 

@@ -32,7 +32,11 @@ export const drillTable = (rows: readonly DrillRow[], curl: string): HTMLElement
         show: ({ scene, title }) => [scene, el('small', { class: 'scene' }, title)],
       },
       { head: 'Title', value: ({ title }) => title, hidden: true },
-      { head: 'Mark', value: ({ result }) => result?.mark ?? null, show: ({ result }) => markBadge(result?.mark ?? null) },
+      {
+        head: 'Mark',
+        value: ({ result }) => result?.mark ?? null,
+        show: ({ result }) => markBadge(result?.mark ?? null),
+      },
       {
         head: 'What the caller saw',
         value: ({ result }) => result && sightWords(result),

@@ -9,7 +9,14 @@ import { backendsOf, stateOf } from '../../core/console/backends.ts'
 import { budgetsOf } from '../../core/console/budgets.ts'
 import { linksOf } from '../../core/console/chains.ts'
 import { csvOf } from '../../core/console/csv.ts'
-import { type DrillScene, changeWords, drillRows, drillRuns, markCounts, sightWords } from '../../core/console/drill-run.ts'
+import {
+  type DrillScene,
+  changeWords,
+  drillRows,
+  drillRuns,
+  markCounts,
+  sightWords,
+} from '../../core/console/drill-run.ts'
 import { eventsOf } from '../../core/console/event-stream.ts'
 import { type Gateway, baseOf, curlOf, pathOf } from '../../core/console/gateway.ts'
 import { liveFeed } from '../../core/console/live-feed.ts'

@@ -60,7 +60,11 @@ export const drills: readonly Changes[] = [
         from: 'continues && scene.continues !== false',
         to: 'continues',
       },
-      { breaks: 'The retries are those of the configuration.', from: '{ ...settings, timeouts, routing }', to: 'settings' },
+      {
+        breaks: 'The retries are those of the configuration.',
+        from: '{ ...settings, timeouts, routing }',
+        to: 'settings',
+      },
       {
         breaks: 'A silence meets the times of the configuration.',
         from: 'firstToken: ms(firstToken),',
@@ -89,7 +93,11 @@ export const drills: readonly Changes[] = [
         from: `!['same', null].includes(changeOf(row))`,
         to: 'changeOf(row) !== null',
       },
-      { breaks: 'Runs of one model are compared.', from: 'last(begins.model)', to: '[...kept.values()].at(-1) ?? null' },
+      {
+        breaks: 'Runs of one model are compared.',
+        from: 'last(begins.model)',
+        to: '[...kept.values()].at(-1) ?? null',
+      },
       { breaks: 'A drill remembers one run before.', from: 'before && { ...before, before: null }', to: 'before' },
     ],
   },

@@ -87,7 +87,8 @@ const troubles = ({ health, measured }: Seen): HTMLElement => {
 }
 
 const figures = ({ measured, usage, models }: Seen): HTMLElement => {
-  if (measured === null && usage === null && models === null) return note('This key may read no figures and no list of models.')
+  if (measured === null && usage === null && models === null)
+    return note('This key may read no figures and no list of models.')
   const traffic = measured?.traffic ?? null
   const sum = usage && sumOf(usage)
   const [tightest = null] = budgetsOf(measured?.now.samples ?? [])
