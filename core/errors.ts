@@ -81,6 +81,11 @@ export class NotFound extends GatewayError {
   override readonly status = 404
 }
 
+/** Something that goes on excludes the request for now. */
+export class Conflict extends GatewayError {
+  override readonly status = 409
+}
+
 /** Said on the encrypted audio routes alone; elsewhere an oversized body is a BadRequest that names the limit. */
 export class TooLarge extends GatewayError {
   override readonly status = 413

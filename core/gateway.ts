@@ -37,6 +37,7 @@ import { type AnyPlugin, plugin, use } from './plugin.ts'
 import type { BlobStore } from './ports/blob-store.ts'
 import { Clock, type Fetch, Log, Random } from './ports/platform.ts'
 import type { Cache } from './ports/cache.ts'
+import type { Drill } from './ports/drill.ts'
 import type { UsageJournal } from './ports/usage-journal.ts'
 import { MetadataStore, type Query, type Row } from './ports/metadata-store.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
@@ -50,6 +51,7 @@ import { refuseClashes, refuseOpenRoutes } from './routes/doors.ts'
 import { type Served, servedOf } from './routes/served.ts'
 import { Settings, type SettingsInput } from './settings.ts'
 import { type Survey, survey } from './survey.ts'
+import { withoutDrill } from './without-drill.ts'
 
 /** A filling for every port: the compiler refuses an environment that forgot one. */
 export interface Adapters extends Renewable {
@@ -71,6 +73,8 @@ export interface Adapters extends Renewable {
   readonly siblings?: Fitting<Siblings>
   /** Keeps counts of killed processes; when absent, they are lost with the last second. */
   readonly usageJournal?: Fitting<UsageJournal>
+  /** Plays faults of backends for operators; when absent, `POST /admin/drill` says that this deployment is not set up for it. */
+  readonly drill?: Fitting<Drill>
 }
 
 /** Adapters of every kind of plugin. */
@@ -187,6 +191,7 @@ const assembled = (base: Container, adapters: Adapters, settings: Settings, agai
   } = {
     siblings: use(withoutSiblings),
     usageJournal: use(withoutJournal),
+    drill: use(withoutDrill),
     ...adapters,
   }
   const closing = new AbortController()

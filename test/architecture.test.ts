@@ -91,8 +91,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/sealed/evidence',
     'core/sealed/wire',
   ],
-  'adapters/memory': ['core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
+  // A gateway of its own, made as an embedder makes one.
+  'adapters/drill': ['adapters/memory', 'adapters/production/platform.ts', 'core/ports', 'plugins', 'core'],
+  'adapters/memory': ['adapters/drill', 'core/ports', 'core/sealed/enclave', 'plugins', 'plugins/surfaces', 'core'],
   'adapters/production': [
+    'adapters/drill',
     'adapters/memory',
     'core/ports',
     'core/dialects',

@@ -24,8 +24,8 @@ import rehearsal from '../plugins/providers/rehearsal.ts'
 import { environments } from './environments.ts'
 import { backend, vector } from './fakes/stage.ts'
 import { filesIn, type Places, traces } from './fakes/traces.ts'
-import { settingsFor } from './faults/drill.ts'
-import { deadUrl, startProvider } from './faults/provider.ts'
+import { deadUrl, startProvider } from '../adapters/drill/provider.ts'
+import { late, settingsFor } from './faults/drill.ts'
 
 const pace = 0.02
 
@@ -181,7 +181,7 @@ const vendor = (t: Test) =>
 
 t.test('nothing that a caller wrote is kept anywhere', async (t) => {
   const { marks, mark } = marking()
-  const provider = await startProvider(pace)
+  const provider = await startProvider({ pace, late })
   t.teardown(() => provider.close())
   const good = await vendor(t)
   const { models, timeouts } = settingsFor(pace)

@@ -18,7 +18,7 @@ import { running, type Running } from './environments.ts'
 import { backend, vector } from './fakes/stage.ts'
 import type { Asked, Recorded, Take } from './fakes/recorded.ts'
 import { watchedLimiter } from './fakes/watched-limiter.ts'
-import { startProvider } from './faults/provider.ts'
+import { startProvider } from '../adapters/drill/provider.ts'
 import { until } from './until.ts'
 import { slowness } from './slowness.ts'
 
@@ -519,7 +519,7 @@ t.test('each event is handed on at once, in one write', async (t) => {
 })
 
 t.test('who leaves is not served on', async (t) => {
-  const provider = await startProvider()
+  const provider = await startProvider({ pace: 1, late: 0 })
   t.teardown(() => provider.close())
   const limiter = watchedLimiter()
   const upstreams = [use(openai, { baseUrl: provider.url }, 'one')]

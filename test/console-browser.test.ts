@@ -67,6 +67,7 @@ const ofAKey = async (t: Test, stage: ConsoleStage, given: readonly (typeof scop
   const tab = await stage.browse()
   await tab.signIn(credential)
   t.same(await tab.page.locator('nav a').allInnerTexts(), expected)
+  t.equal(await tab.page.locator('main [role=alert]').count(), 0, 'its Home has no refusal')
   await tab.go('#/keys', expected.includes('Keys') ? 'Keys' : 'Not here')
   t.same(tab.faults, [])
   await tab.page.context().close()

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { looks } from './fakes/console-looks.ts'
 import { type ConsoleStage, type Tab, consoleStage, hostile, withoutChromium } from './fakes/console-stage.ts'
+import { until } from './until.ts'
 
 const row = ({ page }: Tab, name: string) =>
   page.locator('tr', { has: page.getByRole('rowheader', { name, exact: true }) })
@@ -134,6 +135,63 @@ const weighing = async (t: Test, tab: Tab): Promise<void> => {
   await page.getByLabel('Weight of house').fill('7')
 }
 
+const drilling = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const places = () => page.getByText('plays', { exact: true })
+  await tab.go('#/drill?model=chained', 'Drill')
+  t.equal(await page.getByLabel('Model').inputValue(), 'chained', 'the address names the model')
+  t.match(await page.innerText('tbody'), 'No drill was played in this tab.')
+  await button('Start').focus()
+  await page.keyboard.press('Enter')
+  await places().first().waitFor()
+  t.equal(await page.locator('tbody tr').count(), 21, 'every scene is there from the begin')
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Stop', 'the keyboard can stop it')
+  t.equal((await stage.call('POST', '/admin/drill', { model: 'priced' })).status, 409, 'another one has to wait')
+  await tab.shot('drill-playing')
+  const asked = stage.other.asked.length
+  await page.getByText('Played to its end').waitFor({ timeout: 90_000 })
+  t.equal(stage.other.asked.length, asked, 'no backend of the gateway is asked')
+  const main = await page.innerText('main')
+  t.match(main, '2 backends, 0 retries; a broken stream is not gone on with.')
+  t.match(main, 'This tab has seen no run of this model before.')
+  t.match(main, /S02\s+500, then fine\s+pass\s+200: 326 characters, in /)
+  t.match(main, /S08\s+cut in the middle\s+safe\s+200: \d+ characters, then an error, in /)
+  t.match(main, /C01\s+leaves before the first token\s+\w+\s+the caller left/)
+  const waiting = page.waitForEvent('download')
+  await button('CSV').click()
+  const csv = await readFile(await (await waiting).path(), 'utf8')
+  t.match(csv, /^Scene,Title,Mark,What the caller saw,/)
+  t.match(csv, /\r\nS14,"cut, and the backend cannot continue",pass,/)
+  await page.getByText('as curl').click()
+  t.match(await page.innerText('.curl code'), /-X POST .*\/admin\/drill[^]*"model":"chained"/)
+  await page.getByText('as curl').click()
+}
+
+/** A second run is compared with the first, is stopped, and a third ends with the page. */
+const drillingAgain = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  await button('Start').click()
+  await page.getByText('same', { exact: true }).first().waitFor()
+  await button('Stop').click()
+  await page.getByText(/Stopped after \d+ of 21/).waitFor()
+  t.match(await page.innerText('main'), /in the run at|Every mark is that of the run at/)
+  await tab.go('#/settings', 'Settings')
+  await tab.go('#/drill?model=chained', 'Drill')
+  t.match(await page.innerText('main'), 'This tab has seen no run of this model before.', 'the whole run is kept')
+  const isFree = async () => {
+    const answer = await stage.call('POST', '/admin/drill', { model: 'priced', scenes: ['S13'] })
+    await answer.text()
+    return answer.status === 200
+  }
+  t.ok(await until(isFree), 'what was stopped is over')
+  await button('Start').click()
+  await page.getByText('plays', { exact: true }).first().waitFor()
+  await tab.go('#/settings', 'Settings')
+  t.ok(await until(isFree), 'a drill ends with its page')
+}
+
 const ofOthers = async (t: Test, stage: ConsoleStage): Promise<void> => {
   const { credential } = await stage.gateway.keys.create({ organization: 'other', scopes: ['api_key.read'] })
   const tab = await stage.browse()
@@ -146,6 +204,7 @@ const ofOthers = async (t: Test, stage: ConsoleStage): Promise<void> => {
   t.notMatch(await tab.page.innerText('tbody'), '\tpriced', 'the requests of another organisation are not there')
   await tab.go('#/models', 'Models and backends')
   t.match(await tab.page.innerText('main'), 'Backends are shown to operators.')
+  await tab.go('#/drill', 'Not here')
   await tab.go('#/models/backend/house', 'Models and backends')
   t.same(tab.faults, [])
   await tab.page.context().close()
@@ -164,6 +223,8 @@ t.test('live, models and backends in a browser', { skip: withoutChromium }, asyn
   await t.test('a request whose end was not seen is told so', (t) => losing(t, stage, tab))
   await t.test('a backend is asked, rests and is woken', (t) => steering(t, stage, tab))
   await t.test('weights become a change of the configuration', (t) => weighing(t, tab))
+  await t.test('a drill fills its scorecard, one at a time', (t) => drilling(t, stage, tab))
+  await t.test('a drill is compared, stopped and left', (t) => drillingAgain(t, stage, tab))
   await t.test('a key of another organisation sees its own', (t) => ofOthers(t, stage))
   await t.test('both schemes, narrow and wide: axe finds nothing', (t) =>
     looks(t, tab, [
@@ -172,6 +233,7 @@ t.test('live, models and backends in a browser', { skip: withoutChromium }, asyn
       ['#/models', 'Models and backends', 'models'],
       ['#/models/backend/broken', 'broken', 'backend'],
       ['#/models/weights/chained', 'chained', 'weights'],
+      ['#/drill?model=chained', 'Drill', 'drill'],
     ]),
   )
   await t.test('nothing went elsewhere, and the policy was never broken', (t) => {

@@ -131,6 +131,8 @@ const askedOf = ({ base, key }: Dumped, path: string) =>
 
 const tooling = async (t: Test, { mark }: Stage, tab: Tab): Promise<void> => {
   const tool = card(tab, 'Tool')
+  t.notMatch(await tool.innerText(), '`', 'a description has code and no backticks')
+  t.same(await tool.locator('small code').allInnerTexts(), ['Asia/Kolkata', '+05:30'])
   await tool.getByRole('button', { name: 'Run sealed' }).click()
   await waitsFor(tab, 'Tool', '"weekday"')
   await tool.getByRole('textbox').fill(JSON.stringify({ timezone: mark('zone') }))

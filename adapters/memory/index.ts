@@ -1,6 +1,7 @@
 import type { WholeAdapters } from '../../core/gateway.ts'
 import { use } from '../../core/plugin.ts'
 import rehearsal from '../../plugins/providers/rehearsal.ts'
+import { drill } from '../drill/drill.ts'
 import blobStore from './blob-store.ts'
 import cache from './cache.ts'
 import enclave from './enclave.ts'
@@ -30,6 +31,7 @@ export const memory = ({ network = false }: MemoryOptions = {}): WholeAdapters =
   enclave: use(enclave),
   blobStore: use(blobStore),
   metadataStore: use(metadataStore),
+  drill: use(drill),
   upstreams: [use(rehearsal)],
   tools,
   surfaces,

@@ -9,6 +9,7 @@ import { firstDifference, fixedSettings } from '../../core/fixed-settings.ts'
 import { use } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { MetadataStore } from '../../core/ports/metadata-store.ts'
+import { drill } from '../drill/drill.ts'
 import memoryCache from '../memory/cache.ts'
 import { clock, random } from '../memory/platform.ts'
 import memoryRows from '../memory/metadata-store.ts'
@@ -49,6 +50,7 @@ export const production = async (
     ),
     metadataStore: await rowsOf(config, data, lent !== null),
     usageJournal: use(usageJournal, { folder: join(data, 'usage') }),
+    drill: use(drill),
     upstreams: await Promise.all(Object.entries(providers).map(([name, choice]) => provider(name, choice))),
     tools: await toolsOf(config),
     guards: await guardsOf(config.guards, 'guards'),

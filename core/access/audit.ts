@@ -42,6 +42,7 @@ export const verbs = [
   'backend.ask',
   'backend.rest',
   'backend.wake',
+  'drill',
 ] as const
 export type Verb = (typeof verbs)[number]
 

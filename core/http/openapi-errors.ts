@@ -1,5 +1,6 @@
 import {
   BadRequest,
+  Conflict,
   Forbidden,
   type GatewayError,
   NotFound,
@@ -37,6 +38,10 @@ export const samples: Readonly<Record<number, Sample>> = {
   404: {
     about: 'The thing does not exist, or the key may not see it.',
     error: new NotFound('The model does not exist or the key may not use it', { code: 'model_not_found' }),
+  },
+  409: {
+    about: 'Something that goes on excludes the request for now.',
+    error: new Conflict('A drill is under way in this process'),
   },
   413: {
     about: 'The body is too large for this route.',

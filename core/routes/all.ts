@@ -8,6 +8,7 @@ import { chainRoutes } from './chains.ts'
 import { chatRoutes } from './chat.ts'
 import { decisionRoutes } from './decision.ts'
 import type { Door } from './doors.ts'
+import { drillRoutes } from './drill.ts'
 import { fileRoutes } from './files.ts'
 import { frontOf } from './front.ts'
 import { healthRoutes } from './health.ts'
@@ -21,7 +22,7 @@ import { type Served, isChapter } from './served.ts'
 import { toolRoutes } from './tools.ts'
 import { usageRoutes } from './usage.ts'
 
-const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes]
+const operating: readonly AnyRoute[] = [...selfRoutes, ...liveRoutes, ...chainRoutes, ...backendRoutes, ...drillRoutes]
 
 /** The interface on one screen; surfaces are plugins. */
 const chapters: Readonly<Record<ChapterName, readonly AnyRoute[]>> = {

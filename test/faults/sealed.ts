@@ -15,8 +15,8 @@ import { buildEnclave } from '../../core/sealed/enclave/assemble.ts'
 import type { SettingsInput } from '../../core/settings.ts'
 import dev from '../../plugins/evidence/dev.ts'
 import openai from '../../plugins/providers/openai.ts'
-import type { Result, StartGateway } from './drill.ts'
-import { scenes, type Scene } from './scenes.ts'
+import type { Result, StartGateway } from '../../adapters/drill/play-acts.ts'
+import { type Scene, scenes } from '../../adapters/drill/scenes.ts'
 
 /** More than there are scenes, so that none waits for another. */
 const streams = 100

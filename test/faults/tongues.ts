@@ -1,63 +1,4 @@
-/** What a caller sees of one call. */
-export interface Sight {
-  status: number
-  text: string
-  /** Ms from the request to the first byte, comments included; null when none came. */
-  firstByte: number | null
-  firstToken: number | null
-  ms: number
-  comments: number
-  /** Model names that the answer gave. */
-  readonly models: Set<string>
-  /** In the words of the common format. */
-  finish: string | null
-  /** The end mark of a stream, or a whole body. */
-  done: boolean
-  /** The error told in the body or in the stream. */
-  error: string | null
-  /** The last event of a stream; null when none came. */
-  last: unknown
-  /** An event that is no JSON. */
-  garbled: boolean
-  /** The connection broke instead of ending. */
-  broken: boolean
-  raw: string
-}
-
-/** How a caller of one door asks, and how it reads what it is told. */
-export interface Tongue {
-  readonly name: string
-  /** In front of the path, behind the address. */
-  readonly under: string
-  path(model: string, stream: boolean): string
-  body(model: string, conversation: string, stream: boolean): object
-  /** One event of a stream. */
-  event(value: any, sight: Sight): void
-  /** A whole answer. */
-  whole(value: any, sight: Sight): void
-  /** Whether the event tells of a break as the dialect does. */
-  breaks(event: any): boolean
-}
-
-export const chat: Tongue = {
-  name: 'chat completions',
-  under: '/std',
-  path: () => '/chat/completions',
-  body: (model, conversation, stream) => ({ model, stream, messages: [{ role: 'user', content: conversation }] }),
-  event(value, sight) {
-    sight.models.add(value.model)
-    for (const { delta, finish_reason } of value.choices) {
-      sight.text += delta.content ?? ''
-      sight.finish = finish_reason ?? sight.finish
-    }
-  },
-  whole(value, sight) {
-    sight.models.add(value.model)
-    sight.text = value.choices[0].message.content
-    sight.finish = value.choices[0].finish_reason
-  },
-  breaks: ({ error }) => typeof error?.message === 'string' && 'code' in error,
-}
+import { type Tongue, chat } from '../../adapters/drill/tongue.ts'
 
 const openai: Tongue = { ...chat, name: 'chat completions under /v1', under: '/v1' }
 
@@ -78,7 +19,7 @@ export const responses: Tongue = {
       sight.done = true
     }
   },
-  whole(value, sight) {
+  whole(value: any, sight) {
     sight.models.add(value.model)
     sight.text = value.output.at(-1).content[0].text
     sight.finish = ended(value)

@@ -91,6 +91,8 @@ const known: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/files/encrypted/upload': { encrypted_content: hex(64), file_id: undefined },
   '/tools/{id}': { fileId: undefined },
   'tools/searchRag': { file_ids: undefined },
+  // No drill plays.
+  '/admin/drill': { model: 'none' },
   '/admin/keys': lasting,
   '/admin/keys/{id}': lasting,
   'rvenc/chat/completions': { model: 'chatting', provider: 'constant', stream: false },

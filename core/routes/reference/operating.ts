@@ -29,6 +29,12 @@ const events =
   'Each event `requests` has the last state of each request that changed, the number `passed` of requests that ' +
   'the listener was not shown, and the number of `processes` whose requests it shows.'
 
+const drilled =
+  'The event `begins` comes first, with the `model`, the number of its `backends`, `retries`, `continues` and the ' +
+  '`scenes` that are played. Each event `scene` has the `scene` with its `title`, a `mark` (`pass`, `partial`, `safe` ' +
+  'or `fail`), a `note`, what the `caller` saw and how many calls of backends it took (`asked`). The event `ended` ' +
+  'has the number of scenes with each mark. A drill that breaks ends with the event `error`.'
+
 export const operating: Chapter = {
   name: 'Live and backends',
   about: 'These routes show what a gateway does now, and have no text of a caller or of a backend.',
@@ -44,6 +50,8 @@ export const operating: Chapter = {
       'Another organisation, or `*` for all. Only callers of an operator’s organisation may name it.',
     seconds: 'The seconds after which the stream ends, from 1 to 300.',
     'body.seconds': 'The seconds of rest, from 1 to 3600. Without it, the rest is that of a breaker.',
+    'body.model': 'The chat model whose chain is drilled. It is served in the clear.',
+    'body.scenes': 'The scenes that are played. Without it, all of them.',
     'path.backend': 'The name of the backend.',
     backend: 'The name of the backend.',
     processes: 'The number of processes that the answer speaks of.',
@@ -150,6 +158,15 @@ export const operating: Chapter = {
       about: 'Faults that go on open the breaker again.',
       path: { backend: 'rehearsal' },
       answer: { ...envelope, message: 'The backend is awake', data: { ...kept, rest_ms: 0 } },
+    },
+    'POST /admin/drill': {
+      about:
+        'A gateway of its own has the chain, retries, breakers and limits of time of the running configuration, and ' +
+        'scripted backends. One drill plays at a time in a process. It ends when the caller leaves, and stands in ' +
+        'the audit as `drill`.',
+      body: { model: 'rehearsal', scenes: ['S13'] },
+      types: { 'text/event-stream': drilled },
+      statuses: [409],
     },
   },
 }

@@ -115,6 +115,7 @@ i.hatched{width:1.6rem;height:.8rem;border:1px solid var(--dim)}
 .plot rect.hatched{stroke:var(--accent);stroke-width:1}
 .halves{display:grid;gap:1.1rem;align-items:start}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:.7rem}
+.pair>:only-child{max-width:26rem}
 .checks{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem}
 .question{border:1px solid var(--line);border-radius:8px;padding:.7rem .85rem .85rem;display:flex;flex-direction:column;gap:.7rem}
 .question legend{padding:0 .4rem;margin:0}
@@ -155,7 +156,9 @@ hr{border:0;border-top:1px solid var(--line);margin:0;width:100%}
 .waterfall .idle{fill:var(--dim)}
 .waterfall .stream{opacity:.35}
 .weights{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:1rem}
+.scene{font-weight:400}
 .name{display:inline-block;min-width:8.5rem;max-width:16rem;white-space:normal;overflow-wrap:anywhere}
+.name.wide{display:block;min-width:15rem;max-width:26rem}
 .span input.search{width:15rem}
 .short{white-space:nowrap;font:400 12px/1.4 ui-monospace,'SF Mono',Menlo,Consolas,monospace}
 .hatch-ground{fill:var(--card)}

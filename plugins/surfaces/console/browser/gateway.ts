@@ -27,8 +27,8 @@ export interface Gateway {
   post<T>(path: string, json: string, until?: AbortSignal): Promise<T>
   /** Throws Refused. */
   text(path: string): Promise<string>
-  /** Events as they come; ends with the stream. Throws Refused. */
-  events(path: string): AsyncIterable<StreamEvent>
+  /** Events as they come; ends with the stream. A body is sent by POST. Throws Refused. */
+  events(path: string, body?: object, until?: AbortSignal): AsyncIterable<StreamEvent>
   /** Sends bytes, and gives the events that tell how far they are. Throws Refused. */
   sent(path: string, bytes: Blob): AsyncIterable<StreamEvent>
   /**
@@ -113,9 +113,9 @@ export const gatewayAt = (base: string, key: string | null, signal: AbortSignal,
       return (await (await sent('POST', path, json, either)).json()) as T
     },
     text: async (path) => (await sent('GET', path)).text(),
-    async *events(path) {
-      const { body } = await sent('GET', path)
-      if (body !== null) yield* eventsOf(body)
+    async *events(path, asked, until) {
+      const answer = await sent(asked === undefined ? 'GET' : 'POST', path, asked, until)
+      if (answer.body !== null) yield* eventsOf(answer.body)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { addressOf } from './address.ts'
+import { drillRuns } from './drill-run.ts'
 import { append } from './element.ts'
 import { Refused, gatewayAt } from './gateway.ts'
 import { liveFeed } from './live-feed.ts'
@@ -78,6 +79,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
     end() {
       here.abort()
       liveFeed.forget()
+      drillRuns.forget()
     },
   }
 }

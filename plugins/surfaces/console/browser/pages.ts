@@ -1,5 +1,6 @@
 import type { Page } from './page.ts'
 import { decisions } from './pages/decisions.ts'
+import { drill } from './pages/drill.ts'
 import { files } from './pages/files.ts'
 import { home } from './pages/home.ts'
 import { keys } from './pages/keys.ts'
@@ -10,4 +11,4 @@ import { settings } from './pages/settings.ts'
 import { usage } from './pages/usage.ts'
 
 /** All pages in the order of the navigation. */
-export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, sealed, files, settings]
+export const pages: readonly Page[] = [home, live, keys, usage, models, decisions, sealed, files, drill, settings]

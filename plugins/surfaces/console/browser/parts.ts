@@ -18,6 +18,10 @@ export const button = (words: string, act: () => void, kind = ''): HTMLButtonEle
 export const link = (words: Child, hash: string, kind = ''): HTMLAnchorElement =>
   el('a', { href: hash, class: kind }, words)
 
+/** A sentence whose words in backticks are code. */
+export const prose = (text: string): readonly Child[] =>
+  text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? el('code', {}, part) : part))
+
 /** An input under its label, with a hint below. */
 export const field = (label: string, hint: string, input: HTMLElement): HTMLElement => {
   const [id, hintId] = [freshId('field'), freshId('hint')]

@@ -9,6 +9,14 @@ import { backendsOf, stateOf } from '../../../../plugins/surfaces/console/browse
 import { budgetsOf } from '../../../../plugins/surfaces/console/browser/budgets.ts'
 import { linksOf } from '../../../../plugins/surfaces/console/browser/chains.ts'
 import { csvOf } from '../../../../plugins/surfaces/console/browser/csv.ts'
+import {
+  type DrillScene,
+  changeWords,
+  drillRows,
+  drillRuns,
+  markCounts,
+  sightWords,
+} from '../../../../plugins/surfaces/console/browser/drill-run.ts'
 import { eventsOf } from '../../../../plugins/surfaces/console/browser/event-stream.ts'
 import { type Gateway, baseOf, curlOf, pathOf } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
@@ -325,5 +333,56 @@ t.test('a token of the own machine is taken once from the address', (t) => {
   for (const hash of ['', '#/home', `#${token}a`, `#/${token}`]) t.equal(at(hash), null)
   t.same(gone, ['/console'], 'another address stays')
   t.equal(isOwnToken(`sk_live_${'1'.repeat(44)}`), false)
+  t.end()
+})
+
+const scene = (name: string, mark: DrillScene['mark'], caller: Partial<DrillScene['caller']> = {}): DrillScene => ({
+  ...{ scene: name, title: `title of ${name}`, mark, note: '', asked: 1 },
+  caller: { status: 200, characters: 326, ending: 'whole', first_token: 10, ms: 1_200, ...caller },
+})
+
+t.test('a drill is compared with the last whole run of its model', (t) => {
+  const begins = {
+    ...{ model: 'm', backends: 1, retries: 0, continues: false },
+    scenes: ['S01', 'S02', 'S03', 'S04'].map((name) => ({ scene: name, title: `title of ${name}` })),
+  }
+  const ran = (at: number, ...all: readonly DrillScene[]) => ({
+    ...drillRuns.begun(begins, at),
+    results: new Map(all.map((it) => [it.scene, it])),
+  })
+  const first = ran(1, scene('S01', 'pass'), scene('S02', 'safe'), scene('S03', 'pass'))
+  t.same(changeWords(first), ['This tab has seen no run of this model before.'])
+  drillRuns.keep(first)
+  t.match(changeWords(ran(2, scene('S01', 'pass'))), [/^Every mark is that of the run at /])
+  const second = ran(2, scene('S01', 'fail'), scene('S02', 'partial'), scene('S03', 'pass'), scene('S04', 'pass'))
+  t.match(changeWords(second), [
+    /^S01, title of S01: fail, worse than pass in the run at /,
+    /^S02, title of S02: partial, better than safe in the run at /,
+  ])
+  t.same(
+    drillRows(second).map(({ before }) => before),
+    ['pass', 'safe', 'pass', null],
+  )
+  t.same(markCounts(second), { pass: 2, partial: 1, safe: 0, fail: 1 })
+  drillRuns.keep(second)
+  t.equal(drillRuns.begun(begins, 3).before?.at, 2)
+  t.equal(drillRuns.begun(begins, 3).before?.before, null, 'one run before is enough')
+  t.equal(drillRuns.begun({ ...begins, model: 'other' }, 3).before, null)
+  drillRuns.forget()
+  t.equal(drillRuns.last('m'), null)
+  t.end()
+})
+
+t.test('what a caller of a drill saw is told in words', (t) => {
+  t.equal(sightWords(scene('S01', 'pass')), '200: 326 characters, in 1.2 s')
+  t.equal(
+    sightWords(scene('S01', 'safe', { characters: 0, ending: 'error', status: 502, ms: 40 })),
+    '502: an error, in 40 ms',
+  )
+  t.equal(
+    sightWords(scene('S01', 'fail', { characters: 12, ending: 'broken', ms: null })),
+    '200: 12 characters, then a broken connection',
+  )
+  t.equal(sightWords(scene('C01', 'pass', { status: null, ending: 'left', ms: null })), 'the caller left')
   t.end()
 })

@@ -27,7 +27,8 @@ interface Seen {
   readonly measured: Measured | null
   /** Of today, in UTC; null where the key may not read it. */
   readonly usage: readonly Usage[] | null
-  readonly models: readonly Listed[]
+  /** Null where the key may not list models. */
+  readonly models: readonly Listed[] | null
 }
 
 const healthOf = ({ gateway }: View): Promise<Health> =>
@@ -47,6 +48,12 @@ const unlessAway = <T>(health: Health, asked: Promise<T>, gap: T): Promise<T> =>
     throw error
   })
 
+const listed = ({ gateway, sight }: View): Promise<readonly Listed[] | null> =>
+  modelsOf(gateway, sight).catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 403) return null
+    throw error
+  })
+
 const today = () => ({ from: utcDay(Date.now()), to: utcDay(Date.now()) })
 
 const look = async (view: View): Promise<Seen> => {
@@ -59,7 +66,7 @@ const look = async (view: View): Promise<Seen> => {
       sight.administers ? wholeList<Usage>(gateway, '/admin/usage', 'usage', today()) : Promise.resolve(null),
       null,
     ),
-    unlessAway(health, modelsOf(gateway, sight), []),
+    unlessAway(health, listed(view), []),
   ])
   return { health, measured, usage: listing?.rows ?? null, models }
 }
@@ -80,6 +87,8 @@ const troubles = ({ health, measured }: Seen): HTMLElement => {
 }
 
 const figures = ({ measured, usage, models }: Seen): HTMLElement => {
+  if (measured === null && usage === null && models === null)
+    return note('This key may read no figures and no list of models.')
   const traffic = measured?.traffic ?? null
   const sum = usage && sumOf(usage)
   const [tightest = null] = budgetsOf(measured?.now.samples ?? [])
@@ -93,7 +102,7 @@ const figures = ({ measured, usage, models }: Seen): HTMLElement => {
     sum && tile('Requests today', count(sum.requests), `${count(sum.input + sum.output)} tokens`),
     sum && costTile('Cost today', sum),
     tightest && tile('Budget', percent(tightest.share), `${tightest.holder}, ${tightest.period}`),
-    tile('Models', count(models.length), 'for this key'),
+    models && tile('Models', count(models.length), 'for this key'),
   )
 }
 
@@ -107,7 +116,7 @@ const steps = ({ gateway, sight }: View, { measured, models }: Seen): HTMLElemen
     el(
       'ol',
       { class: 'steps' },
-      step(models.length > 0, 'Name a provider in the configuration, so that models are listed.'),
+      models !== null && step(models.length > 0, 'Name a provider in the configuration, so that models are listed.'),
       step(false, sight.administers ? [link('Make a key for an app', '#/keys/new'), '.'] : 'Get a key for an app.'),
       step(false, 'Send a request to ', el('code', {}, gateway.base), '. Its backend then appears here.'),
     ),

@@ -1,7 +1,7 @@
 import type { Client } from '../../../../../core/sealed/client/client.ts'
 import type { ToolDescriptor } from '../../../../../core/sealed/client/tools.ts'
-import { el, freshId } from '../element.ts'
-import { note, section } from '../parts.ts'
+import { append, el, freshId } from '../element.ts'
+import { note, prose, section } from '../parts.ts'
 import { RefusedHere, type Witness, doing, labelled, workForm } from './doing.ts'
 
 type Params = Readonly<Record<string, unknown>>
@@ -57,7 +57,8 @@ export const toolPane = (
     const tool = usable.find(({ name }) => name === choice.value)
     if (tool === undefined) return
     params.value = exampleOf(tool, fileId())
-    about.textContent = tool.description
+    about.replaceChildren()
+    append(about, prose(tool.description))
   }
   choice.addEventListener('change', chosen)
   chosen()

@@ -1,0 +1,11 @@
+import type { DrillPlan, SceneResult } from '../../core/ports/drill.ts'
+
+/** The order that a thread plays. */
+export interface DrillOrder {
+  readonly plan: DrillPlan
+  /** Names of scenes. */
+  readonly scenes: readonly string[]
+}
+
+/** A result from the thread; null behind the last one. */
+export type DrillWord = SceneResult | null

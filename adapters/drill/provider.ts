@@ -1,0 +1,131 @@
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net'
+import { type Ask, type Tempo, play } from './plays.ts'
+import { type Seen, respond } from './written-answer.ts'
+
+export interface FaultyProvider {
+  readonly url: string
+  /** By the text of the last user message. */
+  seen(conversation: string): Seen
+  close(): Promise<void>
+}
+
+const listening = (server: Server): Promise<string> =>
+  new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)),
+  )
+
+/** Speaks the chat format over raw sockets; the model's name picks the fault. */
+export const startProvider = async (tempo: Tempo): Promise<FaultyProvider> => {
+  const conversations = new Map<string, Seen>()
+  const sockets = new Set<Socket>()
+  const seen = (name: string): Seen => {
+    const it = conversations.get(name) ?? { calls: 0, at: [], open: 0, left: null, sent: 0, comments: 0 }
+    conversations.set(name, it)
+    return it
+  }
+  const server = createServer((socket) => {
+    sockets.add(socket.setNoDelay(true))
+    socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy())
+    serve(socket, tempo, seen).catch(() => socket.destroy())
+  })
+  return {
+    url: await listening(server),
+    seen,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** A port on which nobody listens. */
+export const deadUrl = async (): Promise<string> => {
+  const server = createServer()
+  const url = await listening(server)
+  await new Promise((resolve) => server.close(resolve))
+  return url
+}
+
+/** The body of a request, as far as the provider reads it. */
+interface ChatBody {
+  readonly model: string
+  readonly stream?: boolean
+  readonly stream_options?: { readonly include_usage?: boolean }
+  readonly messages: readonly {
+    readonly role: string
+    readonly content: string | readonly { readonly text: string }[]
+  }[]
+}
+
+/** A whole request; `rest` is what came behind it. */
+interface Asked {
+  readonly line: string
+  readonly body: ChatBody | null
+  readonly rest: Buffer
+}
+
+/** Null while the request is not whole. */
+const askedIn = (bytes: Buffer): Asked | null => {
+  const head = bytes.indexOf('\r\n\r\n')
+  if (head < 0) return null
+  const length = Number(/content-length: *(\d+)/i.exec(bytes.toString('latin1', 0, head))?.[1] ?? 0)
+  const end = head + 4 + length
+  if (bytes.length < end) return null
+  const body = length > 0 ? (JSON.parse(bytes.toString('utf8', head + 4, end)) as ChatBody) : null
+  return { line: bytes.toString('latin1', 0, bytes.indexOf('\r\n')), body, rest: bytes.subarray(end) }
+}
+
+const conversationOf = ({ messages }: ChatBody): string => {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  return typeof content === 'string' ? content : (content[0]?.text ?? '')
+}
+
+const askOf = ({ model, stream, stream_options, messages }: ChatBody, call: number): Ask => {
+  const last = messages.at(-1)
+  const prefix = last?.role === 'assistant' && typeof last.content === 'string' ? last.content : ''
+  return { model, stream: stream === true, prefix, call, includeUsage: stream_options?.include_usage === true }
+}
+
+const serve = async (socket: Socket, tempo: Tempo, seen: (name: string) => Seen): Promise<void> => {
+  let bytes: Buffer = Buffer.alloc(0)
+  let wake = (): void => {}
+  socket.on('data', (part) => {
+    bytes = Buffer.concat([bytes, part])
+    wake()
+  })
+  while (!socket.destroyed) {
+    const asked = askedIn(bytes)
+    if (asked === null) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        socket.once('close', resolve)
+      })
+      continue
+    }
+    const { line, body, rest } = asked
+    bytes = rest
+    if (body === null || !line.includes('/chat/completions')) respond(socket, 200, '{"object":"list","data":[]}')
+    else await playedTo(socket, tempo, body, noted(line, seen(conversationOf(body))))
+  }
+}
+
+const noted = (line: string, its: Seen): Seen => {
+  its.at.push({ ms: Date.now(), path: line.split(' ')[1] ?? '' })
+  return its
+}
+
+/** Notes how long the other side stayed. */
+const playedTo = async (socket: Socket, tempo: Tempo, body: ChatBody, its: Seen): Promise<void> => {
+  its.open++
+  let done = false
+  const closed = (): void => {
+    its.open--
+    if (!done) its.left = Date.now()
+  }
+  socket.once('close', closed)
+  await play({ socket, its }, tempo, askOf(body, ++its.calls))
+  done = true
+  if (socket.destroyed) return
+  socket.off('close', closed)
+  its.open--
+}
