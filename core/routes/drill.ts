@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Audit } from '../access/audit.ts'
+import { actorOf, Audit } from '../access/audit.ts'
 import { BadRequest, Conflict, Unconfigured } from '../errors.ts'
 import { type ServerEvent, events } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -10,7 +10,6 @@ import { Lifecycle } from '../lifecycle.ts'
 import { Drill, type DrillPlan, type SceneResult, type SceneTitle, marks } from '../ports/drill.ts'
 import { Clock } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
-import { actorOf } from './caller-views.ts'
 
 /** Whether a drill plays in this process, whichever of its gateways was asked for it. */
 let isPlaying = false
