@@ -1,8 +1,12 @@
 import { NotFound } from '../errors.ts'
 import { text } from '../http/reply.ts'
 import { route } from '../http/route.ts'
+import { lazy } from '../lazy.ts'
 import { consoleHeaders, fileHeaders } from './console/headers.ts'
-import { built } from './console/built.ts'
+
+const building = lazy(() => import('./console/built.ts'))
+
+const built = async () => (await building()).built()
 
 const page = route({
   method: 'GET',
