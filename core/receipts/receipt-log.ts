@@ -54,7 +54,9 @@ export interface ReceiptLog {
 
 export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
 
-const hashing = lazy(() => Promise.all([import('./tiles.ts'), import('./log-tree.ts'), import('../sealed/wire/log-leaf.ts')]))
+const hashing = lazy(() =>
+  Promise.all([import('./tiles.ts'), import('./log-tree.ts'), import('../sealed/wire/log-leaf.ts')]),
+)
 
 /** Ms: from a receipt to its entry, of one writer's turn, and of a head before it is signed anew. */
 const times = { wait: 1_000, turn: 30_000, head: 3_600_000 }

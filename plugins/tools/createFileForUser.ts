@@ -7,7 +7,9 @@ import type { Refusal } from './createFileForUser/content.ts'
 import type { Format } from './createFileForUser/formats.ts'
 import type { MakeJob, MakeOutcome } from './createFileForUser/make-job.ts'
 
-const conversions = lazy(() => Promise.all([import('../shared/run-apart.ts'), import('./createFileForUser/formats.ts')]))
+const conversions = lazy(() =>
+  Promise.all([import('../shared/run-apart.ts'), import('./createFileForUser/formats.ts')]),
+)
 
 /** In bytes: the largest file. */
 const mostFileBytes = 10 * 1024 * 1024

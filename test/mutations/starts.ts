@@ -48,11 +48,7 @@ export const starts: readonly Changes[] = [
     "const building = lazy(() => import('./console/built.ts'))",
     'A start builds no console.',
   ),
-  early(
-    'core/routes/front.ts',
-    "const pages = lazy(() => import('./front-page.ts'))",
-    'A start loads no front page.',
-  ),
+  early('core/routes/front.ts', "const pages = lazy(() => import('./front-page.ts'))", 'A start loads no front page.'),
   early(
     'core/routes/files.ts',
     "const sending = lazy(() => import('./sent-file.ts'))",

@@ -1,6 +1,13 @@
 import type { Caller } from '../../access/caller.ts'
 import type { Supplied } from '../../container.ts'
-import { type ChatRequest, asksUsage, endMark, printCompletion, split, withoutUsage } from '../../dialects/chat-completions.ts'
+import {
+  type ChatRequest,
+  asksUsage,
+  endMark,
+  printCompletion,
+  split,
+  withoutUsage,
+} from '../../dialects/chat-completions.ts'
 import type { EventWriter } from '../../dialects/event.ts'
 import { chunkPrinter } from '../../dialects/repeated-chunks.ts'
 import { sentenceOf } from '../../dialects/sentence.ts'

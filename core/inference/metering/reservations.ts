@@ -196,7 +196,13 @@ export const reservations = (needs: MeterNeeds): Reservations => {
         allowance,
         amount: amountWithin(allowance.most, input, input + output),
       }))
-      return open(till, { caller, entry, mode, guess: { ...estimate, estimated: true } }, work, tokens, allowanceHeaders)
+      return open(
+        till,
+        { caller, entry, mode, guess: { ...estimate, estimated: true } },
+        work,
+        tokens,
+        allowanceHeaders,
+      )
     },
 
     async spendAudio(caller, entry, seconds, mode = 'standard') {

@@ -67,5 +67,5 @@ t.test('a gateway is ready with the code that it needs to be ready', { timeout: 
   t.ok(loaded.has('core/gateway'), 'the count sees the modules')
   t.ok(loaded.size <= mostModules, `${loaded.size} modules of at most ${mostModules}`)
   for (const [need, names] of Object.entries(neededLater))
-    for (const name of names) t.notOk(loaded.has(name), `${name} is loaded for ${need}`)
+    for (const name of names) t.notOk(loaded.has(name), `${name} waits for ${need}`)
 })
