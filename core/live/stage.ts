@@ -3,7 +3,6 @@ import type { Siblings } from '../ports/cluster.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import { type Channels, channelsOf } from './channels.ts'
 import { startFollowing } from './following.ts'
-import type { Mailbox } from './mailbox.ts'
 import type { LiveRequest } from './live-request.ts'
 import type { Batch, Part } from './sample.ts'
 import { type Trace, traceOf } from './trace.ts'
@@ -82,19 +81,7 @@ export const stageOf = ({ clock, random, siblings }: LiveNeeds, mostPerSecond: n
     isHeard: () => stop !== null,
     begin: (request) => begun(channels, clock, request),
     processes: () => others + 1,
-    async *listen(part, ms, signal) {
-      refuseMore(channels, part)
-      const { box, leave } = channels.join(part)
-      start()
-      try {
-        await renewWants()
-        yield { requests: [], passed: 0 }
-        yield* newsIn(box, ms, signal)
-      } finally {
-        leave()
-        if (channels.wanted().length === 0) void renewWants()
-      }
-    },
+    listen: (part, ms, signal) => heard({ channels, start, renewWants }, part, ms, signal),
     dispose: () => stop?.(),
   }
 }
@@ -105,10 +92,31 @@ const telling =
   (question: string, value: unknown): Promise<readonly unknown[]> =>
     siblings.ask === undefined ? Promise.resolve([]) : siblings.ask(question, value).catch(() => [])
 
-async function* newsIn(box: Mailbox, ms: number, signal: AbortSignal): AsyncGenerator<News> {
-  while (!signal.aborted) {
-    const requests = await box.take(ms, signal)
-    yield { requests, passed: box.passed() }
+interface Listening {
+  readonly channels: Channels
+  start(): void
+  renewWants(): Promise<void>
+}
+
+async function* heard(
+  { channels, start, renewWants }: Listening,
+  part: Part,
+  ms: number,
+  signal: AbortSignal,
+): AsyncGenerator<News> {
+  refuseMore(channels, part)
+  const { box, leave } = channels.join(part)
+  start()
+  try {
+    await renewWants()
+    yield { requests: [], passed: 0 }
+    while (!signal.aborted) {
+      const requests = await box.take(ms, signal)
+      yield { requests, passed: box.passed() }
+    }
+  } finally {
+    leave()
+    if (channels.wanted().length === 0) void renewWants()
   }
 }
 

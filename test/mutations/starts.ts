@@ -2,11 +2,20 @@ import type { Changes } from './mutation.ts'
 
 const test = 'test/adapters/production/loaded-at-start.test.ts'
 
-/** The code is loaded at the start, beside what needs it. */
+/** The code is imported beside what needs it. */
 const early = (file: string, load: string, breaks: string): Changes => ({
   file,
   test,
-  changes: [{ breaks, from: load, to: `${load}\nvoid ${load.split(' ')[1]}()` }],
+  changes: [
+    {
+      breaks,
+      from: load,
+      to: load.replace(
+        /^const (\w+) = lazy\(\(\) => import\((.+)\)\)$/,
+        'import * as it from $2\nconst $1 = async () => it',
+      ),
+    },
+  ],
 })
 
 export const starts: readonly Changes[] = [
